@@ -1,0 +1,1 @@
+//! What realises a partition: one module a backend.

@@ -1,0 +1,1 @@
+//! The evidence folder: written whole or not at all, hashed, and read back.

@@ -1,0 +1,1 @@
+//! The probes: each measures one thing from inside a partition.

@@ -1,0 +1,1 @@
+//! What a probe run yields and what follows from it.

@@ -1,0 +1,1 @@
+//! Loads for the machine: started, verified, measured and always stopped.

@@ -1,0 +1,1 @@
+//! A campaign: partitions × profiles, run, measured and judged.

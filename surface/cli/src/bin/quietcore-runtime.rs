@@ -1,0 +1,3 @@
+//! The process of a partition or a load.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The command `quietcore`.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The house rules that a program can check.
+
+fn main() {}
