@@ -1,1 +1,3 @@
-//! What a probe run yields and what follows from it.
+//! What a probe run yields, and what follows from it.
+
+pub mod class;

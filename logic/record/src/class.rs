@@ -1,0 +1,234 @@
+//! Industrial application classes: what a control application asks of time.
+//!
+//! The catalogue holds published figures, each with its source. Where a source gives a range of
+//! cycles, the fastest one counts. Users add classes of their own in the site file.
+//!
+//! Two criteria follow from a class:
+//! - release latency: never above a tenth of the cycle (seed 003, section VII: the limit leaves the
+//!   rest of the cycle to the program and to whoever shares the core);
+//! - release jitter: at most the published limit, by the definition named with it. Seed 000 compares
+//!   its limits with the distance of its whiskers, so that is the definition of its classes.
+
+use serde::{Deserialize, Serialize};
+
+/// The part of the cycle that the release latency may take: one tenth.
+pub const CYCLE_PART: u64 = 10;
+
+/// How jitter is computed. A number without its definition isn't shown.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum JitterDefinition {
+    /// Distance between the 97.5 % and the 2.5 % quantile, as in seed 000.
+    #[default]
+    Whiskers,
+    /// Largest minus smallest value, as in seed 002.
+    PeakToPeak,
+    /// Mean absolute difference of successive values.
+    Successive,
+}
+
+impl JitterDefinition {
+    /// The definition in words.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Whiskers => "p97.5 − p2.5",
+            Self::PeakToPeak => "maximum − minimum",
+            Self::Successive => "mean difference of successive values",
+        }
+    }
+}
+
+/// An application class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Class {
+    /// The name in site files, in kebab case.
+    pub name: String,
+    /// What it is, for people.
+    pub title: String,
+    /// The cycle, in ns; `None` where the source gives none.
+    pub cycle_ns: Option<u64>,
+    /// The largest jitter, in ns; `None` where the source gives none.
+    pub jitter_ns: Option<u64>,
+    /// How that jitter is computed.
+    pub jitter_definition: JitterDefinition,
+    /// Where the figures come from, with table, clause or edition.
+    pub source: String,
+}
+
+impl Class {
+    /// The largest release latency, in ns: a tenth of the cycle.
+    pub fn latency_limit_ns(&self) -> Option<u64> {
+        self.cycle_ns.map(|cycle| cycle / CYCLE_PART)
+    }
+}
+
+const QUEIROZ: &str = "Queiroz et al. 2023 (seed 000), table 1";
+const MAHMUD: &str = "Mahmud et al. 2014 (seed 004), table III";
+const PROFINET: &str = "PROFINET University, real-time classes (fastest update of the range)";
+const SAMPLED_VALUES: &str = "IEC 61850-9-2 LE sampled values, as used by SEAPATH";
+
+/// Name, title, cycle in µs, jitter in µs, source; 0 where there is no figure.
+type Row = (&'static str, &'static str, f64, f64, &'static str);
+
+const ROWS: [Row; 19] = [
+    ("high-speed-io", "High-speed I/O", 100.0, 0.0, MAHMUD),
+    (
+        "motion-control",
+        "Motion control (factory automation)",
+        1_000.0,
+        1.0,
+        "Queiroz et al. 2023 (seed 000), table 1; cycle also in Mahmud et al. 2014 (seed 004), table III",
+    ),
+    (
+        "fast-control-loop",
+        "Fast control loop",
+        10_000.0,
+        0.0,
+        MAHMUD,
+    ),
+    (
+        "factory-automation",
+        "Factory automation",
+        10_000.0,
+        100.0,
+        QUEIROZ,
+    ),
+    (
+        "process-control",
+        "Process automation, common",
+        100_000.0,
+        0.0,
+        MAHMUD,
+    ),
+    ("slow-control", "Slow control", 0.0, 0.0, MAHMUD),
+    (
+        "process-remote-control",
+        "Process automation, remote control",
+        50_000.0,
+        20.0,
+        QUEIROZ,
+    ),
+    (
+        "process-monitoring",
+        "Process automation, monitoring",
+        50_000.0,
+        20_000.0,
+        QUEIROZ,
+    ),
+    (
+        "remote-control",
+        "Remote control",
+        5_000.0,
+        1_000.0,
+        QUEIROZ,
+    ),
+    (
+        "electricity-high-voltage",
+        "Electricity distribution, high voltage",
+        5_000.0,
+        1_000.0,
+        QUEIROZ,
+    ),
+    (
+        "electricity-medium-voltage",
+        "Electricity distribution, medium voltage",
+        25_000.0,
+        10_000.0,
+        QUEIROZ,
+    ),
+    (
+        "transport-backhaul",
+        "Intelligent transport, infrastructure backhaul",
+        10_000.0,
+        2_000.0,
+        QUEIROZ,
+    ),
+    ("profinet-rt", "PROFINET RT, 250 µs", 250.0, 100.0, PROFINET),
+    (
+        "profinet-rt-10ms",
+        "PROFINET RT, 10 ms",
+        10_000.0,
+        100.0,
+        PROFINET,
+    ),
+    ("profinet-irt", "PROFINET IRT", 1_000.0, 1.0, PROFINET),
+    (
+        "iec-61850-sv-50hz",
+        "IEC 61850 sampled values, 50 Hz",
+        250.0,
+        0.0,
+        SAMPLED_VALUES,
+    ),
+    (
+        "iec-61850-sv-60hz",
+        "IEC 61850 sampled values, 60 Hz",
+        208.0,
+        0.0,
+        SAMPLED_VALUES,
+    ),
+    (
+        "iec-61850-goose-ed1",
+        "IEC 61850 GOOSE, P1, edition 1",
+        10_000.0,
+        0.0,
+        "IEC 61850-5 edition 1, P1 as half a cycle of 50 Hz (UCA test procedures, 2012)",
+    ),
+    (
+        "iec-61850-goose-ed2",
+        "IEC 61850 GOOSE, P1, edition 2",
+        5_000.0,
+        0.0,
+        "IEC 61850-5 edition 2, P1 as a quarter cycle of 50 Hz (ABB REX640 manual)",
+    ),
+];
+
+/// The published classes.
+pub fn catalogue() -> Vec<Class> {
+    let nanos = |micros: f64| (micros > 0.0).then_some((micros * 1_000.0) as u64);
+    ROWS.iter()
+        .map(|(name, title, cycle, jitter, source)| Class {
+            name: (*name).to_owned(),
+            title: (*title).to_owned(),
+            cycle_ns: nanos(*cycle),
+            jitter_ns: nanos(*jitter),
+            jitter_definition: JitterDefinition::Whiskers,
+            source: (*source).to_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_classes_of_the_mission_are_there_with_their_figures() {
+        let find = |name: &str| {
+            catalogue()
+                .into_iter()
+                .find(|class| class.name == name)
+                .unwrap()
+        };
+        let motion = find("motion-control");
+        assert_eq!(
+            (motion.cycle_ns, motion.jitter_ns),
+            (Some(1_000_000), Some(1_000))
+        );
+        assert_eq!(motion.latency_limit_ns(), Some(100_000));
+        assert_eq!(find("fast-control-loop").cycle_ns, Some(10_000_000));
+        assert_eq!(find("process-control").latency_limit_ns(), Some(10_000_000));
+        assert_eq!(find("slow-control").latency_limit_ns(), None);
+    }
+
+    #[test]
+    fn names_are_unique_and_every_class_has_a_source() {
+        let classes = catalogue();
+        let mut names: Vec<_> = classes.iter().map(|class| &class.name).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), classes.len());
+        assert!(classes.iter().all(|class| !class.source.is_empty()));
+    }
+}
