@@ -64,10 +64,7 @@ mod tests {
             let (low, high) = (lowest_of(index), highest_of(index));
             assert_eq!(index_of(low), Some(index));
             assert_eq!(index_of(high), Some(index));
-            assert!(
-                (high - low) as f64 <= low as f64 / 1000.0 + 0.5,
-                "bin {index}"
-            );
+            assert!((high - low) as f64 <= low as f64 / 1000.0 + 0.5, "bin {index}");
         }
         assert_eq!(highest_of(BIN_COUNT - 1), RANGE_END - 1);
         assert_eq!(index_of(RANGE_END), None);

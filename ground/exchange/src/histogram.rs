@@ -39,23 +39,13 @@ impl Histogram {
     pub fn totals(&self) -> HistogramTotals {
         let [count, sum_ns, min_ns, max_ns, overflow] =
             [0, 1, 2, 3, 4].map(|index: usize| self.totals[index].load(Relaxed));
-        HistogramTotals {
-            count,
-            sum_ns,
-            min_ns,
-            max_ns,
-            overflow,
-        }
+        HistogramTotals { count, sum_ns, min_ns, max_ns, overflow }
     }
 
     /// Adds `value`. `totals` is the writer's own state, which is published.
     #[inline]
     pub(crate) fn record(&self, totals: &mut HistogramTotals, value: u64) {
-        totals.min_ns = if totals.count == 0 {
-            value
-        } else {
-            totals.min_ns.min(value)
-        };
+        totals.min_ns = if totals.count == 0 { value } else { totals.min_ns.min(value) };
         totals.max_ns = totals.max_ns.max(value);
         totals.count += 1;
         totals.sum_ns = totals.sum_ns.wrapping_add(value);
@@ -67,13 +57,8 @@ impl Histogram {
             }
             None => totals.overflow += 1,
         }
-        let published = [
-            totals.count,
-            totals.sum_ns,
-            totals.min_ns,
-            totals.max_ns,
-            totals.overflow,
-        ];
+        let published =
+            [totals.count, totals.sum_ns, totals.min_ns, totals.max_ns, totals.overflow];
         for (place, total) in self.totals.iter().zip(published) {
             place.store(total, Relaxed);
         }

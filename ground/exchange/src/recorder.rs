@@ -109,16 +109,12 @@ impl<'region> Recorder<'region> {
     pub fn refuse(&mut self, setting: Setting, error_number: i32) {
         let refused = self.shared.refused.load(Relaxed) | setting.bit();
         self.shared.refused.store(refused, Relaxed);
-        self.shared
-            .error_number
-            .store(u64::from(error_number.unsigned_abs()), Relaxed);
+        self.shared.error_number.store(u64::from(error_number.unsigned_abs()), Relaxed);
     }
 
     /// Says that the task ends because of a fault with this error number.
     pub fn fail(&mut self, error_number: i32) {
-        self.shared
-            .error_number
-            .store(u64::from(error_number.unsigned_abs()), Relaxed);
+        self.shared.error_number.store(u64::from(error_number.unsigned_abs()), Relaxed);
         self.set_state(TaskState::Failed);
     }
 
@@ -157,9 +153,7 @@ impl<'region> Recorder<'region> {
             word.store(value, Relaxed);
         }
         shared.release.record(&mut self.release, latency);
-        shared
-            .wakeup
-            .record(&mut self.wakeup, cycle.wakeup_latency.get());
+        shared.wakeup.record(&mut self.wakeup, cycle.wakeup_latency.get());
         self.sequence = self.sequence.wrapping_add(1);
         shared.sequence.store(self.sequence, Release);
 
@@ -183,9 +177,8 @@ impl<'region> Recorder<'region> {
         counters.spin_ns = counters.spin_ns.wrapping_add(cycle.spin.get());
         counters.margin_ns = cycle.margin.get();
         if let Some((previous, cpu)) = self.previous {
-            counters.difference_sum_ns = counters
-                .difference_sum_ns
-                .wrapping_add(previous.abs_diff(latency));
+            counters.difference_sum_ns =
+                counters.difference_sum_ns.wrapping_add(previous.abs_diff(latency));
             counters.migrations += u64::from(cpu != cycle.cpu);
         }
         self.previous = Some((latency, cycle.cpu));
@@ -210,11 +203,7 @@ impl<'region> Recorder<'region> {
     /// holds the spike of rank `i`.
     #[cold]
     fn note_spike(&mut self, cycle: &Cycle, latency: u64) {
-        let rank = self
-            .worst
-            .iter()
-            .position(|kept| latency > *kept)
-            .unwrap_or(SPIKE_COUNT - 1);
+        let rank = self.worst.iter().position(|kept| latency > *kept).unwrap_or(SPIKE_COUNT - 1);
         for place in (rank + 1..SPIKE_COUNT).rev() {
             self.worst[place] = self.worst[place - 1];
             let (above, below) = self.shared.spikes.split_at(place);
@@ -230,13 +219,7 @@ impl<'region> Recorder<'region> {
             wakeup_ns: cycle.wakeup_latency.get(),
             cpu: u64::from(cycle.cpu),
         };
-        let words = [
-            spike.release,
-            spike.due_ns,
-            spike.latency_ns,
-            spike.wakeup_ns,
-            spike.cpu,
-        ];
+        let words = [spike.release, spike.due_ns, spike.latency_ns, spike.wakeup_ns, spike.cpu];
         for (place, word) in self.shared.spikes[rank].words.iter().zip(words) {
             place.store(word, Relaxed);
         }

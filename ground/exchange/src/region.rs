@@ -12,10 +12,7 @@
 // UNSAFETY: the region is raw memory that another process writes too; the two constructors turn it
 // into references to atomics, which is sound whatever the other side does.
 
-#![expect(
-    unsafe_code,
-    reason = "the region is raw memory shared with another process"
-)]
+#![expect(unsafe_code, reason = "the region is raw memory shared with another process")]
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -128,10 +125,7 @@ impl fmt::Display for AttachError {
                 write!(f, "the exchange has {is} bytes and needs {needed}")
             }
             Self::NoExchange { found } => {
-                write!(
-                    f,
-                    "there is no exchange here: magic {found:#018x}, expected {MAGIC:#018x}"
-                )
+                write!(f, "there is no exchange here: magic {found:#018x}, expected {MAGIC:#018x}")
             }
             Self::OtherVersion { found, own } => write!(
                 f,
@@ -141,15 +135,11 @@ impl fmt::Display for AttachError {
                 f,
                 "the exchange has layout {found:#018x}, this program layout {own:#018x}; use programs of one build"
             ),
-            Self::OtherSize { found, own } => write!(
-                f,
-                "the exchange says it has {found} bytes, but the memory has {own}"
-            ),
+            Self::OtherSize { found, own } => {
+                write!(f, "the exchange says it has {found} bytes, but the memory has {own}")
+            }
             Self::TaskCount { found } => {
-                write!(
-                    f,
-                    "the exchange has {found} tasks; 1 to {TASK_LIMIT} are possible"
-                )
+                write!(f, "the exchange has {found} tasks; 1 to {TASK_LIMIT} are possible")
             }
         }
     }
@@ -191,11 +181,7 @@ impl<'map> Region<'map> {
         task_count: u32,
     ) -> Result<Self, AttachError> {
         check_memory(base, size, task_count)?;
-        let region = Self {
-            base,
-            task_count,
-            mapped: PhantomData,
-        };
+        let region = Self { base, task_count, mapped: PhantomData };
         let header = region.header();
         header.version.store(VERSION, Relaxed);
         header.task_count.store(task_count, Relaxed);
@@ -214,11 +200,7 @@ impl<'map> Region<'map> {
     /// As for [`initialise`](Self::initialise).
     pub unsafe fn attach(base: NonNull<u8>, size: usize) -> Result<Self, AttachError> {
         check_memory(base, size, 1)?;
-        let mut region = Self {
-            base,
-            task_count: 0,
-            mapped: PhantomData,
-        };
+        let mut region = Self { base, task_count: 0, mapped: PhantomData };
         let header = region.header();
         let magic = header.magic.load(Acquire);
         if magic != MAGIC {
@@ -226,17 +208,11 @@ impl<'map> Region<'map> {
         }
         let version = header.version.load(Relaxed);
         if version != VERSION {
-            return Err(AttachError::OtherVersion {
-                found: version,
-                own: VERSION,
-            });
+            return Err(AttachError::OtherVersion { found: version, own: VERSION });
         }
         let layout = header.layout_hash.load(Relaxed);
         if layout != LAYOUT_HASH {
-            return Err(AttachError::OtherLayout {
-                found: layout,
-                own: LAYOUT_HASH,
-            });
+            return Err(AttachError::OtherLayout { found: layout, own: LAYOUT_HASH });
         }
         let own = size as u64;
         let found = header.size.load(Relaxed);

@@ -101,10 +101,7 @@ impl TaskState {
 
     /// Whether no further cycle will come.
     pub const fn has_ended(self) -> bool {
-        matches!(
-            self,
-            Self::Finished | Self::Stopped | Self::Failed | Self::Unknown(_)
-        )
+        matches!(self, Self::Finished | Self::Stopped | Self::Failed | Self::Unknown(_))
     }
 }
 
@@ -123,12 +120,7 @@ pub enum Setting {
 
 impl Setting {
     /// All settings.
-    pub const ALL: [Self; 4] = [
-        Self::Affinity,
-        Self::Policy,
-        Self::MemoryLock,
-        Self::TimerSlack,
-    ];
+    pub const ALL: [Self; 4] = [Self::Affinity, Self::Policy, Self::MemoryLock, Self::TimerSlack];
 
     pub(crate) const fn bit(self) -> u64 {
         1 << self as u32
@@ -272,13 +264,7 @@ impl TaskStatistics {
             .map(|spike| {
                 let [release, due_ns, latency_ns, wakeup_ns, cpu] =
                     [0, 1, 2, 3, 4].map(|index: usize| spike.words[index].load(Relaxed));
-                Spike {
-                    release,
-                    due_ns,
-                    latency_ns,
-                    wakeup_ns,
-                    cpu,
-                }
+                Spike { release, due_ns, latency_ns, wakeup_ns, cpu }
             })
             .filter(|spike| spike.due_ns != 0)
     }
@@ -288,11 +274,7 @@ impl TaskStatistics {
         self.slots.iter().map(|slot| {
             let [count, max_ns, sum_ns] =
                 [0, 1, 2].map(|index: usize| slot.words[index].load(Relaxed));
-            Slot {
-                count,
-                max_ns,
-                sum_ns,
-            }
+            Slot { count, max_ns, sum_ns }
         })
     }
 }

@@ -70,10 +70,7 @@ fn what_the_partition_records_is_read_from_outside() {
     recorder.refuse(Setting::Policy, 1);
     recorder.set_state(TaskState::Running);
     // The third and fourth release come in a stall of 2.5 ms.
-    for (index, latency) in [5_000, 7_000, 2_500_000, 1_500_000, 500_000]
-        .into_iter()
-        .enumerate()
-    {
+    for (index, latency) in [5_000, 7_000, 2_500_000, 1_500_000, 500_000].into_iter().enumerate() {
         recorder.record(&cycle(1_000_000 * (index as u64 + 1), latency));
     }
 
@@ -86,27 +83,16 @@ fn what_the_partition_records_is_read_from_outside() {
     assert_eq!((counters.missed_cycles, counters.longest_miss_run), (2, 2));
     assert_eq!(counters.miss_run, 0);
     assert_eq!(counters.spin_ns, 15);
-    assert_eq!(
-        counters.difference_sum_ns,
-        2_000 + 2_493_000 + 1_000_000 + 1_000_000
-    );
+    assert_eq!(counters.difference_sum_ns, 2_000 + 2_493_000 + 1_000_000 + 1_000_000);
     let totals = seen.release().totals();
-    assert_eq!(
-        (totals.count, totals.min_ns, totals.max_ns),
-        (5, 5_000, 2_500_000)
-    );
+    assert_eq!((totals.count, totals.min_ns, totals.max_ns), (5, 5_000, 2_500_000));
     assert_eq!(seen.release().bin(bins::index_of(7_000).unwrap()), 1);
     assert_eq!(seen.wakeup().totals().max_ns, 5_000_000);
     let slots: Vec<_> = seen.slots().take_while(|slot| slot.count > 0).collect();
-    assert_eq!(
-        slots.iter().map(|slot| slot.count).collect::<Vec<_>>(),
-        [2, 2, 1]
-    );
+    assert_eq!(slots.iter().map(|slot| slot.count).collect::<Vec<_>>(), [2, 2, 1]);
     assert_eq!(slots[1].max_ns, 2_500_000);
     assert_eq!(
-        seen.spikes()
-            .next()
-            .map(|spike| (spike.release, spike.latency_ns)),
+        seen.spikes().next().map(|spike| (spike.release, spike.latency_ns)),
         Some((2, 2_500_000))
     );
     assert_eq!(host.task(0).unwrap().state(), TaskState::Unused);
@@ -141,28 +127,16 @@ fn a_value_beyond_the_range_is_counted_as_overflow_and_kept_as_maximum() {
     let mut recorder = Recorder::new(region.task(0).unwrap(), Nanos::from_millis(1), 1);
     recorder.record(&cycle(1, bins::RANGE_END + 5));
     let totals = region.task(0).unwrap().release().totals();
-    assert_eq!(
-        (totals.count, totals.overflow, totals.max_ns),
-        (1, 1, bins::RANGE_END + 5)
-    );
+    assert_eq!((totals.count, totals.overflow, totals.max_ns), (1, 1, bins::RANGE_END + 5));
 }
 
 #[test]
 fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
     let size = Region::size_for(1);
     let memory = Memory::new(size);
-    assert_eq!(
-        memory.attach().err(),
-        Some(AttachError::NoExchange { found: 0 })
-    );
-    assert_eq!(
-        memory.initialise(0).err(),
-        Some(AttachError::TaskCount { found: 0 })
-    );
-    assert!(matches!(
-        memory.initialise(2),
-        Err(AttachError::TooSmall { .. })
-    ));
+    assert_eq!(memory.attach().err(), Some(AttachError::NoExchange { found: 0 }));
+    assert_eq!(memory.initialise(0).err(), Some(AttachError::TaskCount { found: 0 }));
+    assert!(matches!(memory.initialise(2), Err(AttachError::TooSmall { .. })));
 
     let refused = |offset: usize, bytes: &[u8]| {
         memory.initialise(1).unwrap();

@@ -17,11 +17,7 @@ pub struct CpuId(u32);
 impl CpuId {
     /// The CPU with this number, or `None` at or beyond [`CPU_LIMIT`].
     pub const fn new(number: u32) -> Option<Self> {
-        if number < CPU_LIMIT {
-            Some(Self(number))
-        } else {
-            None
-        }
+        if number < CPU_LIMIT { Some(Self(number)) } else { None }
     }
 
     /// The kernel's number.

@@ -144,12 +144,8 @@ impl Sum for Nanos {
 /// Three significant digits and the unit that fits: `940 ns`, `23.4 µs`, `1.00 ms`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const STEPS: [(u64, &str); 4] = [
-            (1, "ns"),
-            (1_000, "µs"),
-            (1_000_000, "ms"),
-            (1_000_000_000, "s"),
-        ];
+        const STEPS: [(u64, &str); 4] =
+            [(1, "ns"), (1_000, "µs"), (1_000_000, "ms"), (1_000_000_000, "s")];
         const MINUTE: u64 = 60_000_000_000;
         const LONG: [(u64, &str); 3] = [(60, "min"), (3_600, "h"), (86_400, "d")];
         if self.0 < 2 * MINUTE {
@@ -175,20 +171,16 @@ impl FromStr for Nanos {
 }
 
 #[cfg(feature = "serde")]
-crate::size::serde_as_text!(
-    Nanos,
-    "a duration with its unit, such as `1 ms`",
-    |nanos: &Nanos| {
-        // The exact value: rounding for people is Display's business.
-        let (size, unit) = UNITS
-            .table
-            .iter()
-            .rev()
-            .find(|(_, size)| nanos.0 != 0 && nanos.0.is_multiple_of(*size))
-            .map_or((1, "ns"), |(unit, size)| (*size, *unit));
-        (nanos.0 / size, unit)
-    }
-);
+crate::size::serde_as_text!(Nanos, "a duration with its unit, such as `1 ms`", |nanos: &Nanos| {
+    // The exact value: rounding for people is Display's business.
+    let (size, unit) = UNITS
+        .table
+        .iter()
+        .rev()
+        .find(|(_, size)| nanos.0 != 0 && nanos.0.is_multiple_of(*size))
+        .map_or((1, "ns"), |(unit, size)| (*size, *unit));
+    (nanos.0 / size, unit)
+});
 
 #[cfg(test)]
 mod tests {

@@ -59,9 +59,7 @@ pub(crate) fn parse(text: &str, units: &Units) -> Result<u64, UnitError> {
     if text.is_empty() {
         return Err(UnitError::Empty);
     }
-    let number_end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let number_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(number_end);
     let unit = unit.trim_start();
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
@@ -135,10 +133,7 @@ pub(crate) fn write_rounded(
 
 /// Writes through a small buffer so that width and alignment of the caller apply.
 pub(crate) fn write_text(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
-    let mut buffer = Buffer {
-        bytes: [0; 40],
-        length: 0,
-    };
+    let mut buffer = Buffer { bytes: [0; 40], length: 0 };
     fmt::write(&mut buffer, text)?;
     f.pad(core::str::from_utf8(&buffer.bytes[..buffer.length]).map_err(|_| fmt::Error)?)
 }

@@ -32,22 +32,12 @@ const BYTES: Units = Units {
 };
 
 const BIT_RATES: Units = Units {
-    table: &[
-        ("bit/s", 1),
-        ("kbit/s", 1_000),
-        ("Mbit/s", 1_000_000),
-        ("Gbit/s", 1_000_000_000),
-    ],
+    table: &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)],
     spellings: "bit/s, kbit/s, Mbit/s, Gbit/s",
 };
 
 const BITS: Units = Units {
-    table: &[
-        ("bit", 1),
-        ("kbit", 1_000),
-        ("Mbit", 1_000_000),
-        ("Gbit", 1_000_000_000),
-    ],
+    table: &[("bit", 1), ("kbit", 1_000), ("Mbit", 1_000_000), ("Gbit", 1_000_000_000)],
     spellings: "bit, kbit, Mbit, Gbit",
 };
 
@@ -123,37 +113,24 @@ quantity!(BitCount, BITS, "bits");
 
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const STEPS: [(u64, &str); 5] = [
-            (1, "B"),
-            (1 << 10, "KiB"),
-            (1 << 20, "MiB"),
-            (1 << 30, "GiB"),
-            (1 << 40, "TiB"),
-        ];
+        const STEPS: [(u64, &str); 5] =
+            [(1, "B"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB"), (1 << 40, "TiB")];
         quantity::write_rounded(f, self.0, &STEPS)
     }
 }
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const STEPS: [(u64, &str); 4] = [
-            (1, "bit/s"),
-            (1_000, "kbit/s"),
-            (1_000_000, "Mbit/s"),
-            (1_000_000_000, "Gbit/s"),
-        ];
+        const STEPS: [(u64, &str); 4] =
+            [(1, "bit/s"), (1_000, "kbit/s"), (1_000_000, "Mbit/s"), (1_000_000_000, "Gbit/s")];
         quantity::write_rounded(f, self.0, &STEPS)
     }
 }
 
 impl fmt::Display for BitCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const STEPS: [(u64, &str); 4] = [
-            (1, "bit"),
-            (1_000, "kbit"),
-            (1_000_000, "Mbit"),
-            (1_000_000_000, "Gbit"),
-        ];
+        const STEPS: [(u64, &str); 4] =
+            [(1, "bit"), (1_000, "kbit"), (1_000_000, "Mbit"), (1_000_000_000, "Gbit")];
         quantity::write_rounded(f, self.0, &STEPS)
     }
 }
@@ -169,9 +146,6 @@ mod tests {
         assert_eq!("1 Mbit".parse(), Ok(BitCount::new(1_000_000)));
         assert_eq!(ByteSize::new(64 << 20).to_string(), "64.0 MiB");
         assert_eq!(BitRate::new(100_000_000).to_string(), "100 Mbit/s");
-        assert_eq!(
-            "1 Mbit/s".parse::<BitCount>(),
-            Err(UnitError::UnknownUnit(BITS.spellings))
-        );
+        assert_eq!("1 Mbit/s".parse::<BitCount>(), Err(UnitError::UnknownUnit(BITS.spellings)));
     }
 }

@@ -81,49 +81,13 @@ const ROWS: [Row; 19] = [
         1.0,
         "Queiroz et al. 2023 (seed 000), table 1; cycle also in Mahmud et al. 2014 (seed 004), table III",
     ),
-    (
-        "fast-control-loop",
-        "Fast control loop",
-        10_000.0,
-        0.0,
-        MAHMUD,
-    ),
-    (
-        "factory-automation",
-        "Factory automation",
-        10_000.0,
-        100.0,
-        QUEIROZ,
-    ),
-    (
-        "process-control",
-        "Process automation, common",
-        100_000.0,
-        0.0,
-        MAHMUD,
-    ),
+    ("fast-control-loop", "Fast control loop", 10_000.0, 0.0, MAHMUD),
+    ("factory-automation", "Factory automation", 10_000.0, 100.0, QUEIROZ),
+    ("process-control", "Process automation, common", 100_000.0, 0.0, MAHMUD),
     ("slow-control", "Slow control", 0.0, 0.0, MAHMUD),
-    (
-        "process-remote-control",
-        "Process automation, remote control",
-        50_000.0,
-        20.0,
-        QUEIROZ,
-    ),
-    (
-        "process-monitoring",
-        "Process automation, monitoring",
-        50_000.0,
-        20_000.0,
-        QUEIROZ,
-    ),
-    (
-        "remote-control",
-        "Remote control",
-        5_000.0,
-        1_000.0,
-        QUEIROZ,
-    ),
+    ("process-remote-control", "Process automation, remote control", 50_000.0, 20.0, QUEIROZ),
+    ("process-monitoring", "Process automation, monitoring", 50_000.0, 20_000.0, QUEIROZ),
+    ("remote-control", "Remote control", 5_000.0, 1_000.0, QUEIROZ),
     (
         "electricity-high-voltage",
         "Electricity distribution, high voltage",
@@ -146,28 +110,10 @@ const ROWS: [Row; 19] = [
         QUEIROZ,
     ),
     ("profinet-rt", "PROFINET RT, 250 µs", 250.0, 100.0, PROFINET),
-    (
-        "profinet-rt-10ms",
-        "PROFINET RT, 10 ms",
-        10_000.0,
-        100.0,
-        PROFINET,
-    ),
+    ("profinet-rt-10ms", "PROFINET RT, 10 ms", 10_000.0, 100.0, PROFINET),
     ("profinet-irt", "PROFINET IRT", 1_000.0, 1.0, PROFINET),
-    (
-        "iec-61850-sv-50hz",
-        "IEC 61850 sampled values, 50 Hz",
-        250.0,
-        0.0,
-        SAMPLED_VALUES,
-    ),
-    (
-        "iec-61850-sv-60hz",
-        "IEC 61850 sampled values, 60 Hz",
-        208.0,
-        0.0,
-        SAMPLED_VALUES,
-    ),
+    ("iec-61850-sv-50hz", "IEC 61850 sampled values, 50 Hz", 250.0, 0.0, SAMPLED_VALUES),
+    ("iec-61850-sv-60hz", "IEC 61850 sampled values, 60 Hz", 208.0, 0.0, SAMPLED_VALUES),
     (
         "iec-61850-goose-ed1",
         "IEC 61850 GOOSE, P1, edition 1",
@@ -205,17 +151,9 @@ mod tests {
 
     #[test]
     fn the_classes_of_the_mission_are_there_with_their_figures() {
-        let find = |name: &str| {
-            catalogue()
-                .into_iter()
-                .find(|class| class.name == name)
-                .unwrap()
-        };
+        let find = |name: &str| catalogue().into_iter().find(|class| class.name == name).unwrap();
         let motion = find("motion-control");
-        assert_eq!(
-            (motion.cycle_ns, motion.jitter_ns),
-            (Some(1_000_000), Some(1_000))
-        );
+        assert_eq!((motion.cycle_ns, motion.jitter_ns), (Some(1_000_000), Some(1_000)));
         assert_eq!(motion.latency_limit_ns(), Some(100_000));
         assert_eq!(find("fast-control-loop").cycle_ns, Some(10_000_000));
         assert_eq!(find("process-control").latency_limit_ns(), Some(10_000_000));

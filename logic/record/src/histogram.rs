@@ -1,0 +1,368 @@
+//! A histogram of nanoseconds that loses nothing.
+//!
+//! It has the bins of the exchange ([`quietcore_exchange::bins`]): 1 ns to 68.7 s at three
+//! significant digits. What lies beyond is counted as overflow; an imported histogram may have an
+//! earlier end. A quantile inside the overflow is a bound and never a number.
+//!
+//! Invariants, also of a histogram that was read from a file: the bins and the overflow add up to
+//! the count; minimum ≤ maximum; every bin lies between the two.
+
+use quietcore_exchange::bins::{self, BIN_COUNT};
+use serde::{Deserialize, Serialize};
+
+/// A histogram with exact count, sum, minimum and maximum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
+pub struct Histogram {
+    counts: Vec<u64>,
+    count: u64,
+    sum_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+    overflow: u64,
+    overflow_from_ns: u64,
+    resolution_ns: u64,
+}
+
+/// A value that may only be known from below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Quantile {
+    /// The value, in ns.
+    Exactly(u64),
+    /// The value lies in the overflow.
+    AtLeast {
+        /// The bound, in ns.
+        at_least: u64,
+    },
+}
+
+impl Quantile {
+    /// The value or its lower bound, in ns.
+    pub const fn lower_bound(self) -> u64 {
+        match self {
+            Self::Exactly(value) | Self::AtLeast { at_least: value } => value,
+        }
+    }
+
+    /// The value, in ns, where it is known.
+    pub const fn exact(self) -> Option<u64> {
+        match self {
+            Self::Exactly(value) => Some(value),
+            Self::AtLeast { .. } => None,
+        }
+    }
+}
+
+/// One bin that isn't empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bin {
+    /// Smallest value that belongs to the bin, in ns.
+    pub low_ns: u64,
+    /// Largest value that belongs to the bin, in ns.
+    pub high_ns: u64,
+    /// Values in the bin.
+    pub count: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Histogram {
+    /// An empty histogram with the full range and a resolution of 1 ns.
+    pub fn new() -> Self {
+        Self {
+            counts: vec![0; BIN_COUNT],
+            count: 0,
+            sum_ns: 0,
+            min_ns: 0,
+            max_ns: 0,
+            overflow: 0,
+            overflow_from_ns: bins::RANGE_END,
+            resolution_ns: 1,
+        }
+    }
+
+    /// An empty histogram for data of another program: values are multiples of `resolution_ns`,
+    /// rounded down, and those from `overflow_from_ns` on were only counted.
+    pub fn imported(resolution_ns: u64, overflow_from_ns: u64) -> Self {
+        Self {
+            overflow_from_ns: overflow_from_ns.min(bins::RANGE_END),
+            resolution_ns: resolution_ns.max(1),
+            ..Self::new()
+        }
+    }
+
+    /// A copy of a histogram in an exchange. What was read there is taken as numbers only.
+    pub fn from_exchange(shared: &quietcore_exchange::Histogram) -> Self {
+        let totals = shared.totals();
+        Self {
+            counts: (0..BIN_COUNT).map(|index| shared.bin(index)).collect(),
+            count: totals.count,
+            sum_ns: totals.sum_ns,
+            min_ns: totals.min_ns,
+            max_ns: totals.max_ns,
+            overflow: totals.overflow,
+            ..Self::new()
+        }
+    }
+
+    /// Adds a value.
+    pub fn record(&mut self, value_ns: u64) {
+        self.record_many(value_ns, 1);
+    }
+
+    /// Adds a value `times` times.
+    pub fn record_many(&mut self, value_ns: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        match bins::index_of(value_ns) {
+            Some(index) if value_ns < self.overflow_from_ns => self.counts[index] += times,
+            _ => self.overflow += times,
+        }
+        self.note(value_ns, value_ns, times, value_ns.saturating_mul(times));
+    }
+
+    /// Adds values of which only their number, largest and sum are known: another program's overflow.
+    pub fn record_overflow(&mut self, times: u64, max_ns: u64, sum_ns: u64) {
+        if times == 0 {
+            return;
+        }
+        self.overflow += times;
+        let max_ns = max_ns.max(self.overflow_from_ns);
+        self.note(self.overflow_from_ns, max_ns, times, sum_ns);
+    }
+
+    fn note(&mut self, min_ns: u64, max_ns: u64, times: u64, sum_ns: u64) {
+        self.min_ns = if self.count == 0 { min_ns } else { self.min_ns.min(min_ns) };
+        self.max_ns = self.max_ns.max(max_ns);
+        self.count += times;
+        self.sum_ns = self.sum_ns.saturating_add(sum_ns);
+    }
+
+    /// Adds all values of another histogram. The coarser resolution and the earlier end hold for
+    /// the sum.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.overflow += other.overflow;
+        self.overflow_from_ns = self.overflow_from_ns.min(other.overflow_from_ns);
+        self.resolution_ns = self.resolution_ns.max(other.resolution_ns);
+        self.note(other.min_ns, other.max_ns, other.count, other.sum_ns);
+    }
+
+    /// Values recorded, the overflow included.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Smallest value, in ns; 0 in an empty histogram.
+    pub fn min_ns(&self) -> u64 {
+        self.min_ns
+    }
+
+    /// Largest value, in ns; 0 in an empty histogram.
+    pub fn max_ns(&self) -> u64 {
+        self.max_ns
+    }
+
+    /// Values without a bin.
+    pub fn overflow(&self) -> u64 {
+        self.overflow
+    }
+
+    /// Values from here on have no bin, in ns.
+    pub fn overflow_from_ns(&self) -> u64 {
+        self.overflow_from_ns
+    }
+
+    /// The values are multiples of this, rounded down, in ns.
+    pub fn resolution_ns(&self) -> u64 {
+        self.resolution_ns
+    }
+
+    /// Arithmetic mean, in ns, from the exact sum; `None` in an empty histogram.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    /// Standard deviation of the sample, in ns, from the middles of the bins (within 0.05 % of each
+    /// value); `None` below two values or where an overflow hides some.
+    pub fn standard_deviation_ns(&self) -> Option<f64> {
+        if self.count < 2 || self.overflow > 0 {
+            return None;
+        }
+        // Around the binned mean, not the exact one: equal values then have a deviation of zero.
+        let middle = |bin: &Bin| (bin.low_ns + bin.high_ns) as f64 / 2.0;
+        let mean =
+            self.bins().map(|bin| middle(&bin) * bin.count as f64).sum::<f64>() / self.count as f64;
+        let squares: f64 =
+            self.bins().map(|bin| (middle(&bin) - mean).powi(2) * bin.count as f64).sum();
+        Some((squares / (self.count - 1) as f64).sqrt())
+    }
+
+    /// The bins that aren't empty, ascending.
+    pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
+        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(index, count)| Bin {
+            low_ns: bins::lowest_of(index),
+            high_ns: bins::highest_of(index),
+            count: *count,
+        })
+    }
+
+    /// The smallest value below or at which at least the part `part` of the sample lies (inverse of
+    /// the empirical distribution function), as the upper end of its bin and within the extremes;
+    /// `None` in an empty histogram.
+    pub fn quantile(&self, part: f64) -> Option<Quantile> {
+        self.quantiles(&[part])[0]
+    }
+
+    /// Several quantiles in one pass; `parts` ascend.
+    pub fn quantiles<const N: usize>(&self, parts: &[f64; N]) -> [Option<Quantile>; N] {
+        let mut found = [None; N];
+        if self.count == 0 {
+            return found;
+        }
+        let mut passed = 0;
+        let mut bins = self.bins();
+        let mut current = None;
+        for (place, part) in found.iter_mut().zip(parts) {
+            let rank = self.rank(*part);
+            while passed < rank {
+                current = bins.next();
+                match &current {
+                    Some(bin) => passed += bin.count,
+                    None => break,
+                }
+            }
+            *place = Some(match &current {
+                Some(bin) => Quantile::Exactly(self.value_of(bin).clamp(self.min_ns, self.max_ns)),
+                None => Quantile::AtLeast { at_least: self.overflow_from_ns.max(self.min_ns) },
+            });
+        }
+        found
+    }
+
+    fn rank(&self, part: f64) -> u64 {
+        ((part * self.count as f64).ceil() as u64).clamp(1, self.count)
+    }
+
+    /// What stands for a bin: its upper end, or for imported data the multiple of the resolution.
+    fn value_of(&self, bin: &Bin) -> u64 {
+        if self.resolution_ns == 1 {
+            bin.high_ns
+        } else {
+            bin.high_ns / self.resolution_ns * self.resolution_ns
+        }
+    }
+
+    /// How many values may be above `limit_ns`. Exact for the overflow and for all bins but the one
+    /// that holds the limit; that one counts as above unless no value of it can be, so an
+    /// exceedance is never missed.
+    pub fn count_above(&self, limit_ns: u64) -> u64 {
+        let fraction = self.resolution_ns - 1;
+        if self.max_ns.saturating_add(fraction) <= limit_ns {
+            return 0;
+        }
+        let above: u64 = self
+            .bins()
+            .filter(|bin| bin.high_ns.min(self.max_ns).saturating_add(fraction) > limit_ns)
+            .map(|bin| bin.count)
+            .sum();
+        above + self.overflow
+    }
+
+    /// Whether bins and overflow add up to the count and the extremes lie in bins that are not
+    /// empty: the self-check of the rules of evidence.
+    pub fn is_consistent(&self) -> bool {
+        let binned: u64 = self.counts.iter().sum();
+        let adds_up = binned.checked_add(self.overflow) == Some(self.count);
+        let first = self.bins().next();
+        let last = self.bins().last();
+        let min_fits =
+            first.is_none_or(|bin| bin.low_ns <= self.min_ns && self.min_ns <= bin.high_ns);
+        let max_fits = self.overflow > 0
+            || last.is_none_or(|bin| bin.low_ns <= self.max_ns && self.max_ns <= bin.high_ns);
+        adds_up && min_fits && max_fits && self.min_ns <= self.max_ns
+    }
+}
+
+/// A histogram as it stands in a file: only the bins that aren't empty, each by its lowest value.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    resolution_ns: u64,
+    overflow_from_ns: u64,
+    count: u64,
+    sum_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+    overflow: u64,
+    bins: Vec<(u64, u64)>,
+}
+
+impl From<Histogram> for Stored {
+    fn from(histogram: Histogram) -> Self {
+        Self {
+            resolution_ns: histogram.resolution_ns,
+            overflow_from_ns: histogram.overflow_from_ns,
+            count: histogram.count,
+            sum_ns: histogram.sum_ns,
+            min_ns: histogram.min_ns,
+            max_ns: histogram.max_ns,
+            overflow: histogram.overflow,
+            bins: histogram.bins().map(|bin| (bin.low_ns, bin.count)).collect(),
+        }
+    }
+}
+
+/// Why a stored histogram isn't one.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum StoredError {
+    /// A bin that doesn't exist.
+    #[error(
+        "`{0}` is not the lowest value of a bin; bins ascend and begin where Quietcore put them"
+    )]
+    NoBin(u64),
+    /// The parts contradict each other.
+    #[error(
+        "the bins do not agree with count, minimum and maximum; the file was changed or cut off"
+    )]
+    Inconsistent,
+}
+
+impl TryFrom<Stored> for Histogram {
+    type Error = StoredError;
+
+    fn try_from(stored: Stored) -> Result<Self, StoredError> {
+        let mut histogram = Self::imported(stored.resolution_ns, stored.overflow_from_ns);
+        let mut total: u64 = 0;
+        for (low, count) in stored.bins {
+            let index = bins::index_of(low)
+                .filter(|index| bins::lowest_of(*index) == low && histogram.counts[*index] == 0)
+                .ok_or(StoredError::NoBin(low))?;
+            histogram.counts[index] = count;
+            total = total.checked_add(count).ok_or(StoredError::Inconsistent)?;
+        }
+        histogram.count = stored.count;
+        histogram.sum_ns = stored.sum_ns;
+        histogram.min_ns = stored.min_ns;
+        histogram.max_ns = stored.max_ns;
+        histogram.overflow = stored.overflow;
+        if total.checked_add(stored.overflow) != Some(stored.count) || !histogram.is_consistent() {
+            return Err(StoredError::Inconsistent);
+        }
+        Ok(histogram)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! The record: what one probe run on one CPU yields, with the conditions it was obtained under.
+//!
+//! A record is complete in itself. Whoever reads it years later finds what was measured, on which
+//! machine, under which load, what the kernel refused, and whether the numbers may be trusted.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Histogram;
+
+/// The schema name of a record's file.
+pub const RECORD_SCHEMA: &str = "quietcore.record/1";
+
+/// What one probe run yields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`RECORD_SCHEMA`].
+    pub schema: String,
+    /// Unique in its evidence folder: partition, profile and task, such as `axis.tp2.cpu1`.
+    pub name: String,
+    /// The probe, such as `latency`, or the program whose data was imported.
+    pub probe: String,
+    /// The partition; for imported data the file it came from.
+    pub partition: String,
+    /// The profile; `imported` for imported data.
+    pub profile: String,
+    /// Whether the profile keeps the partition's CPU reservation. Records without it are shown for
+    /// comparison and don't count for the machine's verdict.
+    pub reserved: bool,
+    /// The CPU it ran on; `None` where the task was free to move or nothing is known.
+    pub cpu: Option<u32>,
+    /// Time between releases, in ns; `None` where imported data don't say.
+    pub period_ns: Option<u64>,
+    /// Release latency: due instant to start of the work.
+    pub release: Histogram,
+    /// Wake-up latency: requested wake-up to running. Equal to `release` in mode `sleep`.
+    pub wakeup: Option<Histogram>,
+    /// What was counted beside the histograms.
+    pub counters: Counters,
+    /// The worst cycles, the worst first.
+    pub spikes: Vec<Spike>,
+    /// Latency over time.
+    pub timeline: Timeline,
+    /// What the numbers hold for.
+    pub conditions: Conditions,
+    /// The run was ended before its time; what was measured until then is whole.
+    pub interrupted: bool,
+    /// What was asked for and not in force. A record with an entry proves nothing about the site.
+    pub degraded: Vec<String>,
+    /// Why the record can't be trusted; empty for a valid one.
+    pub invalid_because: Vec<String>,
+}
+
+impl Record {
+    /// Whether the numbers may be trusted.
+    pub fn is_valid(&self) -> bool {
+        self.invalid_because.is_empty()
+    }
+}
+
+/// Counters of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Releases that were asked for; 0 where that isn't known.
+    pub planned_cycles: u64,
+    /// Releases a whole period late or more; `None` where imported data don't say.
+    pub missed_cycles: Option<u64>,
+    /// The longest run of consecutive misses (survival time in cycles).
+    pub longest_miss_run: Option<u64>,
+    /// Releases before they were due.
+    pub early: u64,
+    /// Sum of absolute differences of successive latencies, in ns.
+    pub difference_sum_ns: Option<u64>,
+    /// Times the task changed its CPU.
+    pub migrations: u64,
+    /// Time spent spinning before releases, in ns.
+    pub spin_ns: u64,
+    /// The last wake-up margin, in ns.
+    pub margin_ns: u64,
+    /// What one cycle of the probe itself costs, in ns.
+    pub own_cost_ns: u64,
+}
+
+/// One of the worst cycles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spike {
+    /// Number of the release, from 0.
+    pub release: u64,
+    /// Time since the first release, in ns.
+    pub at_ns: u64,
+    /// Release latency, in ns.
+    pub latency_ns: u64,
+    /// Wake-up latency of the same cycle, in ns.
+    pub wakeup_ns: u64,
+    /// The CPU it ran on.
+    pub cpu: u32,
+    /// What else happened on that CPU around that time, in words; empty where nothing was sampled.
+    pub conditions: Vec<String>,
+}
+
+/// Latency over time, in equal stretches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Releases in each stretch.
+    pub slot_cycles: u64,
+    /// The stretches, as `[count, maximum in ns, sum in ns]`.
+    pub slots: Vec<(u64, u64, u64)>,
+}
+
+/// What a record's numbers hold for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// Start of the run, RFC 3339, UTC.
+    pub started_at: String,
+    /// How long was measured, in ns.
+    pub duration_ns: u64,
+    /// How the release was made: `sleep`, `early wake, adaptive, at most 25 % of the core` …
+    pub mode: String,
+    /// Scheduling policy and priority as read back, such as `SCHED_FIFO 90`.
+    pub policy: String,
+    /// CPUs the task was allowed to run on, as read back.
+    pub affinity: String,
+    /// Whether `/dev/cpu_dma_latency` was held at 0 µs, which keeps all CPUs awake.
+    pub dma_latency_held: bool,
+    /// Facts about the machine that travel with every number: kernel, clock source and so on.
+    pub machine: BTreeMap<String, String>,
+    /// The loads and what they achieved.
+    pub loads: Vec<LoadAchieved>,
+    /// What the machine did meanwhile: steal time, interrupts, context switches, in words.
+    pub activity: BTreeMap<String, String>,
+    /// SHA-256 of the site file; empty for a probe run by hand.
+    pub site_sha256: String,
+    /// The version of Quietcore.
+    pub quietcore_version: String,
+    /// A delay put in on purpose, such as `500 µs at release 1000`.
+    pub injected: Option<String>,
+}
+
+/// A load and the intensity it achieved during a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadAchieved {
+    /// The kind, such as `sqrt`.
+    pub kind: String,
+    /// Workers asked for.
+    pub workers: u32,
+    /// Workers still working at the end.
+    pub working: u32,
+    /// CPUs they were allowed to use; empty for any.
+    pub cpus: String,
+    /// Operations per second of all workers.
+    pub operations_per_second: f64,
+    /// What an operation is.
+    pub unit: String,
+    /// CPU time used, in CPUs: 1.0 is one CPU wholly.
+    pub cpu_share: f64,
+}

@@ -1,0 +1,256 @@
+//! Verdicts: a record against a class.
+//!
+//! ```text
+//! invalid or degraded record ──────────────► NOT PROVEN
+//! the class has no figure ─────────────────► NOT PROVEN
+//! measured with a longer period ───────────► NOT PROVEN
+//! a release later than a tenth of the cycle ► FAIL
+//! jitter above the published limit ────────► FAIL
+//! too few cycles for the confidence asked ─► NOT PROVEN, with the number needed
+//! otherwise ───────────────────────────────► PASS
+//! ```
+//!
+//! A single exceedance fails: a quantile would certify a machine that stalls now and then.
+
+use std::fmt;
+
+use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
+
+use crate::class::{CYCLE_PART, Class, JitterDefinition};
+use crate::record::Record;
+use crate::statistics::{Statistics, cycles_needed, exceedance_bound};
+
+/// The three values.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub enum Verdict {
+    /// The evidence shows that the class's limits hold.
+    #[serde(rename = "PASS")]
+    Pass,
+    /// The evidence does not suffice, whatever it looks like.
+    #[serde(rename = "NOT PROVEN")]
+    NotProven,
+    /// The evidence shows that a limit doesn't hold.
+    #[serde(rename = "FAIL")]
+    Fail,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "PASS",
+            Self::NotProven => "NOT PROVEN",
+            Self::Fail => "FAIL",
+        })
+    }
+}
+
+/// A verdict with its reasons.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Judgement {
+    /// The record's name.
+    pub record: String,
+    /// The class's name.
+    pub class: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, as a sentence with the deciding figures.
+    pub because: String,
+    /// Cycles that would be needed, where more would help.
+    pub cycles_needed: Option<u64>,
+    /// The latency limit, in ns.
+    pub latency_limit_ns: Option<u64>,
+    /// Releases later than the limit.
+    pub exceedances: Option<u64>,
+    /// Upper 95 % bound on the probability of exceeding the limit.
+    pub bound_95: Option<f64>,
+}
+
+/// The shortest cycle that a record qualifies its partition for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct FastestCycle {
+    /// The cycle, in ns.
+    pub cycle_ns: u64,
+    /// The measurement's period was the limit, not the latency: a faster one may be possible.
+    pub limited_by_period: bool,
+}
+
+/// Judges a record against a class. `exceedance` is the probability per cycle that must be
+/// excluded for a PASS.
+pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
+    let limit = class.latency_limit_ns();
+    let exceedances = limit.map(|limit| record.release.count_above(limit));
+    let count = record.release.count();
+    let (verdict, because, cycles_needed) = decide(record, class, exceedance);
+    Judgement {
+        record: record.name.clone(),
+        class: class.name.clone(),
+        verdict,
+        because,
+        cycles_needed,
+        latency_limit_ns: limit,
+        exceedances,
+        bound_95: exceedances.map(|seen| exceedance_bound(seen, count)),
+    }
+}
+
+fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, Option<u64>) {
+    let not_proven = |because: String| (Verdict::NotProven, because, None);
+    if let Some(because) = distrust(record) {
+        return not_proven(because);
+    }
+    let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, class.latency_limit_ns()) else {
+        return not_proven("the source gives no cycle for this class".to_owned());
+    };
+    match record.period_ns {
+        None => {
+            return not_proven(
+                "the data do not say with which period they were measured".to_owned(),
+            );
+        }
+        Some(period_ns) if period_ns > cycle_ns => {
+            return not_proven(format!(
+                "measured every {}, the class cycles every {}; measure with a period of at most {}",
+                Nanos::new(period_ns),
+                Nanos::new(cycle_ns),
+                Nanos::new(cycle_ns),
+            ));
+        }
+        Some(_) => {}
+    }
+    if let Some(because) = violation(record, class, limit_ns) {
+        return (Verdict::Fail, because, None);
+    }
+    let count = record.release.count();
+    let needed = cycles_needed(exceedance);
+    let bound = exceedance_bound(0, count);
+    let seen = format!(
+        "no release of {count} was later than {} (latest {}); with 95 % confidence fewer than 1 in {} cycles is",
+        Nanos::new(limit_ns),
+        Nanos::new(record.release.max_ns()),
+        thousands((1.0 / bound) as u64),
+    );
+    if count < needed {
+        let because = format!(
+            "{seen}; asked for is 1 in {}, which takes {} cycles",
+            thousands((1.0 / exceedance).round() as u64),
+            thousands(needed),
+        );
+        return (Verdict::NotProven, because, Some(needed));
+    }
+    (Verdict::Pass, seen, None)
+}
+
+/// Why a record proves nothing, whatever its numbers.
+fn distrust(record: &Record) -> Option<String> {
+    if !record.is_valid() {
+        return Some(format!("the record is invalid: {}", record.invalid_because.join("; ")));
+    }
+    if !record.degraded.is_empty() {
+        return Some(format!("not measured as the site asks: {}", record.degraded.join("; ")));
+    }
+    (record.release.count() == 0).then(|| "nothing was measured".to_owned())
+}
+
+/// Which limit of the class doesn't hold.
+fn violation(record: &Record, class: &Class, limit_ns: u64) -> Option<String> {
+    let late = record.release.count_above(limit_ns);
+    let count = record.release.count();
+    if late > 0 {
+        return Some(format!(
+            "{late} of {count} releases were later than {} (a tenth of the cycle), the latest by {}",
+            Nanos::new(limit_ns),
+            Nanos::new(record.release.max_ns()),
+        ));
+    }
+    let jitter_limit = class.jitter_ns?;
+    let statistics = Statistics::of(record);
+    let jitter_ns = match class.jitter_definition {
+        JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
+        JitterDefinition::PeakToPeak => Some(statistics.jitter_peak_to_peak_ns),
+        JitterDefinition::Successive => {
+            statistics.jitter_successive_ns.map(|jitter| jitter.ceil() as u64)
+        }
+    };
+    match jitter_ns {
+        Some(jitter_ns) if jitter_ns <= jitter_limit => None,
+        Some(jitter_ns) => Some(format!(
+            "jitter ({}) is {}, the class allows {}",
+            class.jitter_definition.description(),
+            Nanos::new(jitter_ns),
+            Nanos::new(jitter_limit),
+        )),
+        None => Some(format!(
+            "jitter ({}) lies beyond the histogram, the class allows {}",
+            class.jitter_definition.description(),
+            Nanos::new(jitter_limit),
+        )),
+    }
+}
+
+/// The worst of several verdicts; NOT PROVEN where there is none.
+pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+    verdicts.into_iter().max().unwrap_or(Verdict::NotProven)
+}
+
+/// The shortest cycle, on the scale 1, 2, 5, 10 …, whose tenth no release exceeded; `Err` says why
+/// there is none.
+///
+/// # Errors
+/// When the record is invalid, degraded, of unknown period, or has too few cycles for `exceedance`.
+pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, String> {
+    if let Some(because) = distrust(record) {
+        return Err(because);
+    }
+    let period_ns = record
+        .period_ns
+        .ok_or_else(|| "the data do not say with which period they were measured".to_owned())?;
+    let needed = cycles_needed(exceedance);
+    if record.release.count() < needed {
+        return Err(format!(
+            "{} cycles are too few; {} are needed",
+            thousands(record.release.count()),
+            thousands(needed)
+        ));
+    }
+    let worst = record.release.max_ns() + record.release.resolution_ns() - 1;
+    let by_latency = on_scale(worst.saturating_mul(CYCLE_PART));
+    let cycle_ns = by_latency.max(period_ns);
+    Ok(FastestCycle { cycle_ns, limited_by_period: period_ns >= by_latency })
+}
+
+/// The smallest value of the scale 1, 2, 5 × 10ⁿ ns that is not below `value`.
+fn on_scale(value: u64) -> u64 {
+    let mut decade: u64 = 1;
+    loop {
+        for step in [1, 2, 5] {
+            match decade.checked_mul(step) {
+                Some(mark) if mark >= value => return mark,
+                Some(_) => {}
+                None => return u64::MAX,
+            }
+        }
+        match decade.checked_mul(10) {
+            Some(next) => decade = next,
+            None => return u64::MAX,
+        }
+    }
+}
+
+/// A count with thin spaces between its thousands.
+pub fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3 * 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Tests of the verdicts: each way to each of the three values.
+
+use super::*;
+use crate::class::catalogue;
+use crate::test_record;
+
+fn class(name: &str) -> Class {
+    catalogue().into_iter().find(|class| class.name == name).unwrap()
+}
+
+const QUICK: f64 = 1e-4;
+
+#[test]
+fn a_quiet_machine_passes() {
+    let record = test_record(&[(20_000, 40_000)]);
+    let judgement = judge(&record, &class("fast-control-loop"), QUICK);
+    assert_eq!(judgement.verdict, Verdict::Pass);
+    assert_eq!(judgement.exceedances, Some(0));
+    assert!(judgement.because.contains("latest 20.0 µs"), "{}", judgement.because);
+    assert!((judgement.bound_95.unwrap() - 7.49e-5).abs() < 1e-7);
+}
+
+#[test]
+fn one_late_release_fails() {
+    let record = test_record(&[(20_000, 40_000), (100_001, 1)]);
+    let judgement = judge(&record, &class("motion-control"), QUICK);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    assert!(judgement.because.starts_with("1 of 40001 releases were later than 100 µs"));
+}
+
+#[test]
+fn jitter_above_the_published_limit_fails() {
+    let record = test_record(&[(20_000, 20_000), (23_000, 20_000)]);
+    let judgement = judge(&record, &class("motion-control"), QUICK);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    assert!(judgement.because.contains("p97.5 − p2.5) is 2.9"), "{}", judgement.because);
+}
+
+#[test]
+fn too_few_cycles_prove_nothing_and_say_how_many_are_needed() {
+    let record = test_record(&[(20_000, 1_000)]);
+    let judgement = judge(&record, &class("fast-control-loop"), QUICK);
+    assert_eq!(judgement.verdict, Verdict::NotProven);
+    assert_eq!(judgement.cycles_needed, Some(29_956));
+}
+
+#[test]
+fn missing_or_invalid_evidence_is_never_a_pass() {
+    let good = || test_record(&[(20_000, 40_000)]);
+    let fast = class("fast-control-loop");
+    let mut records = Vec::new();
+    let mut record = good();
+    record.invalid_because.push("a delay was injected".to_owned());
+    records.push(record);
+    let mut record = good();
+    record.degraded.push("SCHED_FIFO was refused".to_owned());
+    records.push(record);
+    let mut record = good();
+    record.period_ns = None;
+    records.push(record);
+    let mut record = good();
+    record.period_ns = Some(20_000_000);
+    records.push(record);
+    records.push(test_record(&[]));
+    for record in records {
+        let judgement = judge(&record, &fast, QUICK);
+        assert_eq!(judgement.verdict, Verdict::NotProven, "{}", judgement.because);
+        assert!(!judgement.because.is_empty());
+    }
+    assert_eq!(judge(&good(), &class("slow-control"), QUICK).verdict, Verdict::NotProven);
+    assert_eq!(worst([]), Verdict::NotProven);
+    assert_eq!(worst([Verdict::Pass, Verdict::NotProven]), Verdict::NotProven);
+    assert_eq!(worst([Verdict::NotProven, Verdict::Fail]), Verdict::Fail);
+}
+
+#[test]
+fn the_fastest_cycle_follows_from_the_latest_release() {
+    let record = test_record(&[(20_000, 40_000), (187_000, 1)]);
+    assert_eq!(
+        fastest_cycle(&record, QUICK),
+        Ok(FastestCycle { cycle_ns: 2_000_000, limited_by_period: false })
+    );
+    let quiet = test_record(&[(20_000, 40_000)]);
+    assert_eq!(
+        fastest_cycle(&quiet, QUICK),
+        Ok(FastestCycle { cycle_ns: 1_000_000, limited_by_period: true })
+    );
+    assert!(fastest_cycle(&test_record(&[(20_000, 10)]), QUICK).unwrap_err().contains("too few"));
+}
+
+#[test]
+fn counts_are_written_in_groups() {
+    assert_eq!(thousands(1_234_567), "1\u{202f}234\u{202f}567");
+    assert_eq!(thousands(999), "999");
+}
