@@ -1,1 +1,33 @@
-//! The evidence folder: written whole or not at all, hashed, and read back.
+//! The evidence folder of a run: written whole or not at all, hashed, and read back.
+//!
+//! ```text
+//! runs/2026-11-21T20-15-03-press-line/
+//! ├── manifest.json        what was run, what was not and why; classes and confidence asked for
+//! ├── site.toml            the site file, byte for byte (campaigns only)
+//! ├── doctor.json          facts about the machine and what follows from them
+//! ├── records/NAME.json    one record a task and profile, with its raw histograms
+//! ├── evidence.json        summary and verdicts, as `quietcore show --json` prints them
+//! ├── report.html, junit.xml
+//! └── SHA256SUMS           of all the others
+//! ```
+//!
+//! Invariants:
+//! - A file appears under its name only when its whole content is on disk: it is written beside,
+//!   synced, and renamed. A full disk leaves the files before it readable and none half-written.
+//! - Records are written as soon as they are measured, so an interrupted campaign can be resumed.
+//! - Reading checks the sums; what doesn't agree is damage, and damage is never a PASS.
+//!
+//! The crate stands on floor 4 because the campaign writes the folder and the report reads it, and
+//! both are on floor 5.
+
+#![forbid(unsafe_code)]
+
+mod folder;
+mod manifest;
+mod read;
+mod write;
+
+pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, folder_name};
+pub use manifest::{MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
+pub use read::{Evidence, ReadError, read};
+pub use write::{WriteError, Writer, write_whole};

@@ -1,0 +1,51 @@
+//! Names and limits of the folder.
+
+/// The largest file that is read back; a record takes far less than 1 MiB.
+pub const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// The most records that are read back.
+pub const RECORD_COUNT_MAX: usize = 10_000;
+
+pub(crate) const MANIFEST: &str = "manifest.json";
+pub(crate) const SITE: &str = "site.toml";
+pub(crate) const DOCTOR: &str = "doctor.json";
+pub(crate) const RECORDS: &str = "records";
+pub(crate) const EVIDENCE: &str = "evidence.json";
+pub(crate) const SUMS: &str = "SHA256SUMS";
+
+/// The longest name taken over into a folder's name.
+const NAME_LENGTH_MAX: usize = 64;
+
+/// The folder's name: the time, made fit for file names, and the name of the site.
+pub fn folder_name(started_at: &str, name: &str) -> String {
+    let time: String =
+        started_at.chars().take(19).map(|c| if c == ':' { '-' } else { c }).collect();
+    format!("{time}-{}", file_name(name))
+}
+
+/// `name` with everything but letters, digits, `.`, `_` and `-` replaced.
+pub(crate) fn file_name(name: &str) -> String {
+    let safe: String = name
+        .chars()
+        .take(NAME_LENGTH_MAX)
+        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .collect();
+    // A name of dots alone, or a hidden file, isn't what anyone means.
+    let safe = safe.trim_start_matches('.');
+    if safe.is_empty() { "unnamed".to_owned() } else { safe.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_names_are_safe() {
+        assert_eq!(
+            folder_name("2026-11-21T20:15:03.5Z", "press-line"),
+            "2026-11-21T20-15-03-press-line"
+        );
+        assert_eq!(file_name("../../etc/passwd"), "-..-etc-passwd");
+        assert_eq!(file_name(".."), "unnamed");
+    }
+}

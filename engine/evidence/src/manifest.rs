@@ -1,0 +1,61 @@
+//! What a run was meant to be, and what became of it.
+
+use std::collections::BTreeMap;
+
+use quietcore_record::class::Class;
+use serde::{Deserialize, Serialize};
+
+/// The schema name of the manifest.
+pub const MANIFEST_SCHEMA: &str = "quietcore.manifest/1";
+
+/// Where the records come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// A campaign of a site file on this machine.
+    Campaign,
+    /// A single probe run by hand.
+    Probe,
+    /// Data of another program.
+    Import,
+}
+
+/// The manifest of an evidence folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`MANIFEST_SCHEMA`].
+    pub schema: String,
+    /// Name of the site, or of what was imported.
+    pub name: String,
+    /// Where the records come from.
+    pub origin: Origin,
+    /// Start of the run, RFC 3339, UTC.
+    pub started_at: String,
+    /// The version of Quietcore that wrote it.
+    pub quietcore_version: String,
+    /// SHA-256 of the site file; empty where there is none.
+    pub site_sha256: String,
+    /// The probability per cycle of exceeding a limit that must be excluded for a PASS.
+    pub exceedance: f64,
+    /// All classes the records are judged against.
+    pub classes: Vec<Class>,
+    /// The class each partition declares: what the exit status depends on.
+    pub declared: BTreeMap<String, String>,
+    /// Profiles in their order, each with its description.
+    pub profiles: Vec<(String, String)>,
+    /// What the campaign asked for and what could not be measured, or not yet.
+    pub not_measured: Vec<NotMeasured>,
+    /// Whether all that was asked for has been measured.
+    pub complete: bool,
+}
+
+/// A partition × profile without a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotMeasured {
+    /// The partition.
+    pub partition: String,
+    /// The profile.
+    pub profile: String,
+    /// Why there is no record.
+    pub because: String,
+}

@@ -1,0 +1,172 @@
+//! Reading an evidence folder back, whatever happened to it.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use quietcore_record::record::{RECORD_SCHEMA, Record};
+use quietcore_record::verdict::{Judgement, judge};
+use serde::de::DeserializeOwned;
+
+use crate::folder::{self, FILE_BYTES_MAX, RECORD_COUNT_MAX};
+use crate::manifest::{MANIFEST_SCHEMA, Manifest};
+use crate::write::{files, sum_of};
+
+/// All that an evidence folder holds.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// What was run.
+    pub manifest: Manifest,
+    /// The records, by profile in the manifest's order and by name.
+    pub records: Vec<Record>,
+    /// Each record against each class, made anew from the records.
+    pub judgements: Vec<Judgement>,
+    /// The site file; `None` where there is none.
+    pub site: Option<String>,
+    /// The doctor's document; `None` where there is none.
+    pub doctor: Option<serde_json::Value>,
+    /// What is wrong with the folder: files that are cut off, changed, missing.
+    pub damage: Vec<String>,
+}
+
+/// The folder can't be read as evidence.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A file can't be read.
+    #[error("`{}` can't be read; give the folder that a run has written", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file isn't what it should be.
+    #[error("`{}` is damaged: {problem}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with line and column where there is one.
+        problem: String,
+    },
+}
+
+/// Reads an evidence folder. Records that can't be used become entries of `damage`, and so do files
+/// that don't agree with their sums; only a folder without a manifest is an error.
+///
+/// # Errors
+/// [`ReadError`] when the folder or its manifest can't be read.
+pub fn read(root: &Path) -> Result<Evidence, ReadError> {
+    let manifest: Manifest = json(&root.join(folder::MANIFEST))?;
+    if manifest.schema != MANIFEST_SCHEMA {
+        return Err(ReadError::Damaged {
+            path: root.join(folder::MANIFEST),
+            problem: format!(
+                "its schema is `{}`; this program reads `{MANIFEST_SCHEMA}`",
+                manifest.schema
+            ),
+        });
+    }
+    let mut damage = check_sums(root);
+    let mut records = read_records(root, &mut damage);
+    let rank =
+        |record: &Record| manifest.profiles.iter().position(|(name, _)| *name == record.profile);
+    records.sort_by(|a, b| {
+        (&a.partition, rank(a), a.cpu, &a.name).cmp(&(&b.partition, rank(b), b.cpu, &b.name))
+    });
+    if !damage.is_empty() {
+        for record in &mut records {
+            record.invalid_because.push("the evidence folder is damaged".to_owned());
+        }
+    }
+    let judgements = records
+        .iter()
+        .flat_map(|record| {
+            manifest.classes.iter().map(|class| judge(record, class, manifest.exceedance))
+        })
+        .collect();
+    let site = optional(&root.join(folder::SITE))?;
+    let doctor =
+        optional(&root.join(folder::DOCTOR))?.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(Evidence { manifest, records, judgements, site, doctor, damage })
+}
+
+fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    let names = match files(root) {
+        Ok(names) => names,
+        Err(error) => {
+            damage.push(format!("the folder can't be listed: {error}"));
+            return records;
+        }
+    };
+    let wanted =
+        names.iter().filter(|name| name.starts_with("records/") && name.ends_with(".json"));
+    for name in wanted {
+        if records.len() == RECORD_COUNT_MAX {
+            damage.push(format!("more than {RECORD_COUNT_MAX} records; the others are left out"));
+            break;
+        }
+        match json::<Record>(&root.join(name)) {
+            Ok(record) if record.schema == RECORD_SCHEMA => records.push(record),
+            Ok(record) => damage.push(format!(
+                "`{name}` has schema `{}`; this program reads `{RECORD_SCHEMA}`",
+                record.schema
+            )),
+            Err(error) => damage.push(error.to_string()),
+        }
+    }
+    records
+}
+
+/// What doesn't agree with the sums. A folder that wasn't sealed has none to disagree with: its run
+/// was cut off, which the manifest says.
+fn check_sums(root: &Path) -> Vec<String> {
+    let Ok(text) = text_of(&root.join(folder::SUMS)) else {
+        return Vec::new();
+    };
+    let mut damage = Vec::new();
+    for line in text.lines() {
+        let Some((sum, name)) = line.split_once("  ") else {
+            damage.push(format!("`{}` has a line that is no sum: `{line}`", folder::SUMS));
+            continue;
+        };
+        // A name from a file must not lead out of the folder.
+        if name.contains("..") || name.starts_with('/') {
+            damage.push(format!("`{}` names `{name}`, which is not in the folder", folder::SUMS));
+            continue;
+        }
+        match sum_of(&root.join(name)) {
+            Ok(found) if found == sum => {}
+            Ok(_) => damage.push(format!("`{name}` was changed after the run")),
+            Err(error) => damage.push(format!("`{name}` can't be read: {error}")),
+        }
+    }
+    damage
+}
+
+fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
+    let text = text_of(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    serde_json::from_str(&text)
+        .map_err(|error| ReadError::Damaged { path: path.to_owned(), problem: error.to_string() })
+}
+
+fn optional(path: &Path) -> Result<Option<String>, ReadError> {
+    match text_of(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(ReadError::Io { path: path.to_owned(), source }),
+    }
+}
+
+fn text_of(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut text = String::new();
+    let read = File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if read as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("it is larger than {FILE_BYTES_MAX} bytes")));
+    }
+    Ok(text)
+}

@@ -1,0 +1,191 @@
+//! Writing an evidence folder.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use quietcore_record::record::Record;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::folder::{self, file_name};
+use crate::manifest::Manifest;
+
+/// A file of the evidence could not be written. What was written before it is whole.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` could not be written; free space or choose another folder with --out", path.display())]
+pub struct WriteError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// Why.
+    #[source]
+    pub source: io::Error,
+}
+
+impl WriteError {
+    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self { path, source }
+    }
+}
+
+/// Writes into one evidence folder.
+#[derive(Debug)]
+pub struct Writer {
+    root: PathBuf,
+}
+
+impl Writer {
+    /// Makes a new folder.
+    ///
+    /// # Errors
+    /// When it exists already or can't be made.
+    pub fn create(root: &Path) -> Result<Self, WriteError> {
+        if let Some(parent) = root.parent() {
+            fs::create_dir_all(parent).map_err(WriteError::at(parent))?;
+        }
+        fs::create_dir(root).map_err(WriteError::at(root))?;
+        Self::open(root)
+    }
+
+    /// Goes on with a folder that exists.
+    ///
+    /// # Errors
+    /// When its subfolder for records can't be made.
+    pub fn open(root: &Path) -> Result<Self, WriteError> {
+        let records = root.join(folder::RECORDS);
+        fs::create_dir_all(&records).map_err(WriteError::at(&records))?;
+        Ok(Self { root: root.to_owned() })
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Writes the manifest.
+    ///
+    /// # Errors
+    /// [`WriteError`], as for all of these.
+    pub fn manifest(&self, manifest: &Manifest) -> Result<(), WriteError> {
+        self.json(folder::MANIFEST, manifest)
+    }
+
+    /// Writes the site file as it was read.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn site(&self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.file(folder::SITE, bytes)
+    }
+
+    /// Writes what the doctor read and found.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn doctor(&self, document: &impl Serialize) -> Result<(), WriteError> {
+        self.json(folder::DOCTOR, document)
+    }
+
+    /// Writes one record, in place of an earlier one of the same name.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn record(&self, record: &Record) -> Result<(), WriteError> {
+        self.json(&format!("{}/{}.json", folder::RECORDS, file_name(&record.name)), record)
+    }
+
+    /// Writes the summary and the verdicts.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn evidence(&self, document: &impl Serialize) -> Result<(), WriteError> {
+        self.json(folder::EVIDENCE, document)
+    }
+
+    /// Writes a file of any other name, such as the report.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn file(&self, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
+        write_whole(&self.root.join(name), bytes)
+    }
+
+    fn json(&self, name: &str, value: &impl Serialize) -> Result<(), WriteError> {
+        let path = self.root.join(name);
+        let mut bytes = serde_json::to_vec_pretty(value)
+            .map_err(|error| WriteError { path: path.clone(), source: io::Error::other(error) })?;
+        bytes.push(b'\n');
+        write_whole(&path, &bytes)
+    }
+
+    /// Writes the sums of all files. To be called last.
+    ///
+    /// # Errors
+    /// [`WriteError`], also when a file can't be read back.
+    pub fn seal(&self) -> Result<(), WriteError> {
+        let mut lines = String::new();
+        for name in files(&self.root).map_err(WriteError::at(&self.root))? {
+            let path = self.root.join(&name);
+            let sum = sum_of(&path).map_err(WriteError::at(&path))?;
+            lines.push_str(&format!("{sum}  {name}\n"));
+        }
+        self.file(folder::SUMS, lines.as_bytes())
+    }
+}
+
+/// Writes a file so that it appears whole or not at all.
+///
+/// # Errors
+/// [`WriteError`]; then nothing is left under the name but what was there before.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let written = File::create(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    });
+    written.map_err(|source| {
+        // The part is worthless, and where the disk is full its room is needed.
+        let _ = fs::remove_file(&beside);
+        WriteError { path: path.to_owned(), source }
+    })
+}
+
+/// All files of the folder but the sums, relative to it, sorted.
+pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for (folder, prefix) in [(root.to_owned(), ""), (root.join(folder::RECORDS), "records/")] {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.file_type()?.is_file() && name != folder::SUMS {
+                names.push(format!("{prefix}{name}"));
+            }
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+pub(crate) fn sum_of(path: &Path) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    io::copy(&mut File::open(path)?, &mut HashWriter(&mut hasher))?;
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+struct HashWriter<'a>(&'a mut Sha256);
+
+impl io::Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
