@@ -1,1 +1,12 @@
 //! What realises a partition: one module a backend.
+//!
+//! | backend | module | realised as |
+//! |---------|--------|-------------|
+//! | `process` | [`process`] | a Linux process of its own |
+//!
+//! Every backend starts the partition's process or guest with its exchange, watches it, stops it, and
+//! leaves nothing behind when the host's program ends, in whatever way.
+
+#![forbid(unsafe_code)]
+
+pub mod process;

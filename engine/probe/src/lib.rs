@@ -1,1 +1,13 @@
-//! The probes: each measures one thing from inside a partition.
+//! The probes: each measures one thing from inside a partition and writes into the exchange.
+//!
+//! | module | what |
+//! |--------|------|
+//! | [`job`] | what a partition is asked to run; crosses the border to its process as JSON |
+//! | [`latency`] | the measured loop: release after release, by sleep or by early wake |
+//! | [`margin`] | how long before its release a task is woken |
+//! | [`partition`] | the threads of a partition, started together |
+
+pub mod job;
+pub mod latency;
+pub mod margin;
+pub mod partition;

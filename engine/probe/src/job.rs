@@ -1,0 +1,99 @@
+//! What a partition is asked to run.
+
+use quietcore_process::setting::Policy;
+use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// The most bytes that a written job may take.
+pub const JOB_BYTES_MAX: usize = 64 << 10;
+
+/// How a task comes to its release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wake {
+    /// Sleep until the release; the latency is what `cyclictest` measures.
+    Sleep,
+    /// Sleep to a fixed margin before the release and spin to the instant.
+    Early(Nanos),
+    /// As `Early`, the margin learned, never longer than `share_percent` of the period.
+    Adaptive {
+        /// The part of the core that the spinning may take, in per cent.
+        share_percent: u8,
+    },
+}
+
+/// A delay put in on purpose, to prove that what happens is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Injection {
+    /// How long the release is held up.
+    pub delay: Nanos,
+    /// Which release, from 0.
+    pub release: u64,
+}
+
+/// The probe `latency` in one partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyJob {
+    /// A task for each entry: the CPU it is pinned to, or none if it may move.
+    pub cpus: Vec<Option<u32>>,
+    /// Time between releases.
+    pub period: Nanos,
+    /// Releases to measure.
+    pub cycles: u64,
+    /// Releases before the measured ones, which are run and forgotten.
+    pub warm_up_cycles: u64,
+    /// How the tasks are scheduled.
+    pub policy: Policy,
+    /// How they come to their release.
+    pub wake: Wake,
+    /// A delay to inject.
+    pub injection: Option<Injection>,
+}
+
+impl std::str::FromStr for Injection {
+    type Err = String;
+
+    /// Reads `500us@1000`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (delay, release) = text.split_once('@').ok_or_else(|| {
+            format!("`{text}` has no `@`; write DELAY@RELEASE such as 500us@1000")
+        })?;
+        let delay = delay.parse().map_err(|error| format!("`{delay}`: {error}"))?;
+        let release = release
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{release}` is not the number of a release"))?;
+        Ok(Self { delay, release })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_injection_is_read() {
+        assert_eq!(
+            "500us@1000".parse(),
+            Ok(Injection { delay: Nanos::from_micros(500), release: 1000 })
+        );
+        assert!("500us".parse::<Injection>().unwrap_err().contains("no `@`"));
+        assert!("500@7".parse::<Injection>().unwrap_err().contains("unit"));
+        assert!("5us@x".parse::<Injection>().unwrap_err().contains("not the number"));
+    }
+
+    #[test]
+    fn a_job_survives_the_way_to_its_process() {
+        let job = LatencyJob {
+            cpus: vec![Some(1), None],
+            period: Nanos::from_millis(1),
+            cycles: 40_000,
+            warm_up_cycles: 1_000,
+            policy: Policy::Fifo(90),
+            wake: Wake::Adaptive { share_percent: 25 },
+            injection: None,
+        };
+        let text = serde_json::to_string(&job).unwrap();
+        assert_eq!(serde_json::from_str::<LatencyJob>(&text).unwrap(), job);
+    }
+}

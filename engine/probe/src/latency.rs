@@ -1,0 +1,123 @@
+//! The measured loop.
+//!
+//! ```text
+//!  wake_at        woke              due = release        started
+//!    │─ wake-up latency ─│── spin ──────│─ release latency ─│
+//!    └──────── margin ──────────────────┘
+//! ```
+//!
+//! In mode `sleep` the margin is zero, nothing is spun, and both latencies are the same: what
+//! `cyclictest` calls latency. In mode `early-wake` the release latency is what a control program
+//! sees, and the wake-up latency is still what the kernel does.
+//!
+//! Release times are absolute, so a late wake-up does not move the ones after it. A release that has
+//! already passed is not skipped: it is recorded with its true latency. A stall of 40 ms at a period
+//! of 200 µs is 200 samples, not one.
+//!
+//! Bound: one sleep and two clock readings a cycle plus the recording, no allocation, lock or I/O
+//! (promise P5 of SPECIFICATION.md). Spinning reads the clock without a PAUSE instruction:
+//! a hypervisor may take repeated PAUSE as a reason to leave the guest, and it makes the instant
+//! coarser.
+
+use quietcore_clock::Clock;
+use quietcore_exchange::{Cycle, Recorder};
+use quietcore_units::Nanos;
+
+use crate::job::Injection;
+use crate::margin::Margin;
+
+/// What the loop shall run.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// When the first release is due.
+    pub first_release: Nanos,
+    /// Time between releases.
+    pub period: Nanos,
+    /// Number of releases.
+    pub releases: u64,
+    /// The CPU, where the task is pinned; spares asking each time.
+    pub cpu: Option<u32>,
+    /// A delay to inject.
+    pub injection: Option<Injection>,
+}
+
+/// How the loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All releases were run.
+    Completed,
+    /// It was told to stop before its end.
+    Stopped,
+}
+
+/// Runs the plan. Returns how it ended and when the next release would be due.
+pub fn run(
+    clock: &impl Clock,
+    plan: &Plan,
+    margin: &mut Margin,
+    recorder: &mut Recorder<'_>,
+    stop: impl Fn() -> bool,
+) -> (End, Nanos) {
+    let mut due = plan.first_release;
+    for release in 0..plan.releases {
+        if stop() {
+            return (End::Stopped, due);
+        }
+        let wake_at = due.saturating_sub(margin.current());
+        clock.sleep_until(wake_at);
+        let mut woke = clock.now();
+        if let Some(injection) = plan.injection
+            && injection.release == release
+        {
+            woke = spin_until(clock, woke, due.max(woke) + injection.delay);
+        }
+        let started = spin_until(clock, woke, due);
+        let wakeup_latency = woke.saturating_sub(wake_at);
+        recorder.record(&Cycle {
+            due,
+            started,
+            wakeup_latency,
+            margin: margin.current(),
+            spin: started.saturating_sub(woke),
+            cpu: plan.cpu.unwrap_or_else(|| clock.cpu()),
+        });
+        margin.learn(wakeup_latency);
+        due += plan.period;
+    }
+    (End::Completed, due)
+}
+
+/// Reads the clock until `due`; returns the last reading, `now` if that is late enough.
+#[inline]
+fn spin_until(clock: &impl Clock, now: Nanos, due: Nanos) -> Nanos {
+    let mut now = now;
+    while now < due {
+        now = clock.now();
+    }
+    now
+}
+
+/// What one cycle costs beside its sleep: the clock readings and the recording. The recorder is
+/// clear afterwards.
+pub fn own_cost(clock: &impl Clock, recorder: &mut Recorder<'_>) -> Nanos {
+    const CYCLES: u64 = 10_000;
+    let begin = clock.now();
+    for index in 0..CYCLES {
+        let now = clock.now();
+        let started = spin_until(clock, now, now);
+        recorder.record(&Cycle {
+            due: now,
+            started,
+            wakeup_latency: Nanos::new(index % 64),
+            margin: Nanos::ZERO,
+            spin: Nanos::ZERO,
+            cpu: 0,
+        });
+    }
+    let cost = clock.now().saturating_sub(begin) / CYCLES;
+    recorder.clear();
+    cost
+}
+
+#[cfg(test)]
+mod tests;

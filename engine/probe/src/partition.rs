@@ -1,0 +1,159 @@
+//! The threads of a partition: prepared one by one, started together.
+//!
+//! ```text
+//! thread 0  pin ─ slack ─ policy ─ own cost ─┐         ┌─ warm-up ─ cycles ─ state
+//! thread 1  pin ─ slack ─ policy ─ own cost ─┼ barrier ┼─ warm-up ─ cycles ─ state
+//! ```
+//!
+//! All threads take their releases from one start instant, so their cycles are in phase, as those of
+//! programs on one fieldbus are. A setting that the kernel refuses is written into the exchange and
+//! the run goes on: the host decides what such a record is worth.
+
+use std::io;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use quietcore_clock::{Clock, Monotonic};
+use quietcore_exchange::{Recorder, Region, SLOT_COUNT, Setting, TaskState};
+use quietcore_process::setting::{self, Policy};
+use quietcore_units::{CpuId, Nanos};
+use rustix::thread::gettid;
+
+use crate::job::LatencyJob;
+use crate::latency::{self, End, Plan};
+use crate::margin::Margin;
+
+/// Stack of a measuring thread: small, because all of it is locked.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Time from the last thread being ready to the first release.
+const START_DELAY: Nanos = Nanos::from_millis(20);
+
+/// A thread could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("a thread of the partition could not be started")]
+pub struct ThreadError(#[from] io::Error);
+
+/// Runs the probe `latency` in all tasks of a partition and returns when all have ended. To be
+/// called in a process of its own: it locks the whole process's memory.
+///
+/// # Errors
+/// When a thread can't be started; then none runs.
+pub fn run_latency(job: &LatencyJob, region: Region<'_>) -> Result<(), ThreadError> {
+    let memory = setting::lock_memory();
+    let memory_errno = memory.err().map(|error| error.raw_os_error().unwrap_or(libc_unknown()));
+    let ready = Barrier::new(job.cpus.len());
+    let start = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let mut started = Vec::new();
+        for (index, cpu) in (0_u32..).zip(&job.cpus) {
+            let task = Task { job, cpu: *cpu, region, index, ready: &ready, start: &start };
+            let spawned = thread::Builder::new()
+                .name(format!("task-{index}"))
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, move || task.run(memory_errno));
+            match spawned {
+                Ok(thread) => started.push(thread),
+                Err(error) => {
+                    // Those started wait at the barrier for one that will never come; nothing but
+                    // the end of the process frees them.
+                    region.request_stop();
+                    eprintln!("quietcore-runtime: thread {index}: {error}");
+                    std::process::exit(1);
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+/// What stands for an error that has no number.
+const fn libc_unknown() -> i32 {
+    i32::MAX
+}
+
+struct Task<'a> {
+    job: &'a LatencyJob,
+    cpu: Option<u32>,
+    region: Region<'a>,
+    index: u32,
+    ready: &'a Barrier,
+    start: &'a AtomicU64,
+}
+
+impl Task<'_> {
+    fn run(&self, memory_errno: Option<i32>) {
+        let Some(shared) = self.region.task(self.index) else {
+            self.ready.wait();
+            return;
+        };
+        let clock = Monotonic;
+        let slot_cycles = self.job.cycles.div_ceil(SLOT_COUNT as u64);
+        let mut recorder = Recorder::new(shared, self.job.period, slot_cycles);
+        recorder.set_thread_id(gettid().as_raw_nonzero().get().unsigned_abs());
+        if let Some(errno) = memory_errno {
+            recorder.refuse(Setting::MemoryLock, errno);
+        }
+        self.prepare(&mut recorder);
+        let cost = latency::own_cost(&clock, &mut recorder);
+        recorder.set_own_cost(cost);
+        let first_release = self.agree_on_start(&clock);
+        let mut margin = Margin::new(self.job.wake, self.job.period);
+        let mut plan = Plan {
+            first_release,
+            period: self.job.period,
+            releases: self.job.warm_up_cycles,
+            cpu: self.cpu,
+            injection: None,
+        };
+        let stop = || self.region.stop_requested();
+        let (mut end, next) = latency::run(&clock, &plan, &mut margin, &mut recorder, stop);
+        if end == End::Completed {
+            recorder.clear();
+            // Clearing takes time of the cycles; the next ones begin where nothing is late yet.
+            let passed = clock.now().saturating_sub(next).whole_times(plan.period) + 1;
+            plan.first_release = next + plan.period * passed;
+            plan.releases = self.job.cycles;
+            plan.injection = self.job.injection;
+            recorder.set_first_release(plan.first_release);
+            recorder.set_state(TaskState::Running);
+            (end, _) = latency::run(&clock, &plan, &mut margin, &mut recorder, stop);
+        }
+        recorder.set_state(match end {
+            End::Completed => TaskState::Finished,
+            End::Stopped => TaskState::Stopped,
+        });
+    }
+
+    /// Asks for the thread's settings; what is refused is written down.
+    fn prepare(&self, recorder: &mut Recorder<'_>) {
+        let mut ask = |setting: Setting, result: io::Result<()>| {
+            if let Err(error) = result {
+                recorder.refuse(setting, error.raw_os_error().unwrap_or(libc_unknown()));
+            }
+        };
+        ask(Setting::TimerSlack, setting::drop_timer_slack());
+        if let Some(cpu) = self.cpu {
+            let pinned = match CpuId::new(cpu) {
+                // The kernel refuses the policy to a pinned thread, and the pin to one that has it.
+                Some(_) if matches!(self.job.policy, Policy::Deadline { .. }) => {
+                    Err(io::ErrorKind::Unsupported.into())
+                }
+                Some(cpu) => setting::pin(cpu),
+                None => Err(io::ErrorKind::InvalidInput.into()),
+            };
+            ask(Setting::Affinity, pinned);
+        }
+        ask(Setting::Policy, setting::schedule(self.job.policy));
+    }
+
+    /// Waits until all threads are ready; one of them chooses the start for all.
+    fn agree_on_start(&self, clock: &impl Clock) -> Nanos {
+        if self.ready.wait().is_leader() {
+            self.start.store((clock.now() + START_DELAY).get(), Ordering::Relaxed);
+        }
+        self.ready.wait();
+        Nanos::new(self.start.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,159 @@
+//! What a thread asks of the kernel for itself before its first cycle.
+//!
+//! The order matters: a thread is pinned and its memory locked while it still shares the CPU fairly;
+//! the real-time policy comes last, so that nothing of the preparation runs under it.
+//!
+// UNSAFETY: `sched_setattr` has no safe face in the libraries used.
+#![expect(unsafe_code, reason = "one system call is made by number")]
+
+use std::io;
+use std::num::NonZeroU64;
+
+use quietcore_units::{CpuId, CpuSet, Nanos};
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::thread::{
+    CpuSet as KernelCpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack,
+};
+use serde::{Deserialize, Serialize};
+
+/// How a thread is scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// `SCHED_FIFO` with this priority, 1 to 99.
+    Fifo(u8),
+    /// `SCHED_DEADLINE`. The kernel lets such a thread be pinned only inside an exclusive cpuset.
+    Deadline {
+        /// CPU time per period.
+        budget: Nanos,
+        /// The period, which is the deadline too.
+        period: Nanos,
+    },
+    /// `SCHED_OTHER`, the fair scheduler, at nice 0.
+    Other,
+}
+
+/// Locks all memory that the process has and will get, and makes it present.
+///
+/// # Errors
+/// `EPERM` or `ENOMEM` without `CAP_IPC_LOCK` and beyond `RLIMIT_MEMLOCK`.
+pub fn lock_memory() -> io::Result<()> {
+    Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?)
+}
+
+/// Asks for timers with 1 ns of slack; the kernel's default of 50 µs is for saving power.
+///
+/// # Errors
+/// Those of `prctl`.
+pub fn drop_timer_slack() -> io::Result<()> {
+    Ok(set_current_timer_slack(NonZeroU64::new(1))?)
+}
+
+/// Pins the calling thread to one CPU and reads back that it is.
+///
+/// # Errors
+/// `EINVAL` when the CPU doesn't exist or the cpuset forbids it, `EBUSY` when another setting is in
+/// force afterwards.
+pub fn pin(cpu: CpuId) -> io::Result<()> {
+    allow([cpu].into_iter().collect())
+}
+
+/// Lets the calling thread run on the given CPUs only and reads back that it does.
+///
+/// # Errors
+/// As for [`pin`].
+pub fn allow(cpus: CpuSet) -> io::Result<()> {
+    let mut wanted = KernelCpuSet::new();
+    for cpu in cpus.iter() {
+        wanted.set(cpu.get() as usize);
+    }
+    sched_setaffinity(None, &wanted)?;
+    if sched_getaffinity(None)? != wanted {
+        return Err(io::ErrorKind::ResourceBusy.into());
+    }
+    Ok(())
+}
+
+/// Sets the calling thread's scheduling policy.
+///
+/// # Errors
+/// `EPERM` without `CAP_SYS_NICE` and beyond `RLIMIT_RTPRIO`, or in a group without real-time
+/// runtime; `EBUSY` when the deadline scheduler has no bandwidth left.
+pub fn schedule(policy: Policy) -> io::Result<()> {
+    let attributes = Attributes::of(policy);
+    // SAFETY: the kernel reads `size` bytes of a live structure laid out as it expects; the thread
+    // is the caller (0), the flags are none.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// `struct sched_attr` of the kernel's first version (48 bytes).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Attributes {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime_ns: u64,
+    deadline_ns: u64,
+    period_ns: u64,
+}
+
+const _: () = assert!(size_of::<Attributes>() == 48);
+
+impl Attributes {
+    fn of(policy: Policy) -> Self {
+        let empty = Self { size: size_of::<Self>() as u32, ..Self::default() };
+        match policy {
+            Policy::Fifo(priority) => {
+                Self { policy: libc::SCHED_FIFO as u32, priority: u32::from(priority), ..empty }
+            }
+            Policy::Deadline { budget, period } => Self {
+                policy: libc::SCHED_DEADLINE as u32,
+                runtime_ns: budget.get(),
+                deadline_ns: period.get(),
+                period_ns: period.get(),
+                ..empty
+            },
+            Policy::Other => Self { policy: libc::SCHED_OTHER as u32, ..empty },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_laid_out_as_the_kernel_expects() {
+        let fifo = Attributes::of(Policy::Fifo(90));
+        assert_eq!((fifo.size, fifo.policy, fifo.priority), (48, 1, 90));
+        let period = Nanos::from_millis(1);
+        let deadline = Attributes::of(Policy::Deadline { budget: Nanos::from_micros(200), period });
+        assert_eq!(deadline.policy, 6);
+        assert_eq!((deadline.runtime_ns, deadline.period_ns), (200_000, 1_000_000));
+    }
+
+    #[test]
+    fn a_cpu_that_does_not_exist_is_refused() {
+        let beyond = CpuId::new(quietcore_units::CPU_LIMIT - 1).unwrap();
+        assert!(std::thread::spawn(move || pin(beyond)).join().unwrap().is_err());
+    }
+
+    #[test]
+    fn a_pinned_thread_is_pinned() {
+        std::thread::spawn(|| {
+            let first = sched_getaffinity(None).unwrap();
+            let cpu = (0..quietcore_units::CPU_LIMIT)
+                .find(|cpu| first.is_set(*cpu as usize))
+                .and_then(CpuId::new)
+                .unwrap();
+            pin(cpu).unwrap();
+            assert_eq!(sched_getaffinity(None).unwrap().count(), 1);
+        })
+        .join()
+        .unwrap();
+    }
+}
