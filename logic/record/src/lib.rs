@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod class;
 pub mod histogram;
 pub mod record;

@@ -1,0 +1,101 @@
+//! The self-check of a record (rules of evidence 3, 4 and 7).
+//!
+//! A record that fails a check stays readable, and proves nothing.
+
+use quietcore_units::Nanos;
+
+use crate::record::Record;
+use crate::statistics::Statistics;
+
+/// A delay that was put in on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Injected {
+    /// How long, in ns.
+    pub delay_ns: u64,
+    /// At which release.
+    pub release: u64,
+}
+
+/// What is wrong with a record's numbers, in words. An injected delay that is seen makes the record
+/// a test of the probe, which is said too.
+pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let histograms = [Some(&record.release), record.wakeup.as_ref()];
+    if !histograms.iter().flatten().all(|histogram| histogram.is_consistent()) {
+        wrong.push("the histogram's bins do not add up to its count".to_owned());
+    }
+    if record.wakeup.as_ref().is_some_and(|wakeup| wakeup.count() != record.release.count()) {
+        wrong.push("release and wake-up latency have different counts".to_owned());
+    }
+    if !Statistics::of(record).is_ordered() {
+        wrong.push("minimum, median and maximum are out of order".to_owned());
+    }
+    if record.counters.early > 0 {
+        wrong.push(format!(
+            "{} releases came before they were due: the clock is broken",
+            record.counters.early
+        ));
+    }
+    if record.counters.missed_cycles.is_some_and(|missed| missed > record.release.count()) {
+        wrong.push("more cycles were missed than run".to_owned());
+    }
+    if let Some(injected) = injected {
+        wrong.push(injection_finding(record, injected));
+    }
+    wrong
+}
+
+fn injection_finding(record: &Record, injected: Injected) -> String {
+    let delay = Nanos::new(injected.delay_ns);
+    let release = injected.release;
+    let seen = record
+        .spikes
+        .iter()
+        .find(|spike| spike.release == release && spike.latency_ns >= injected.delay_ns);
+    match seen {
+        Some(spike) => format!(
+            "a delay of {delay} was injected at release {release} and was seen there as {}",
+            Nanos::new(spike.latency_ns)
+        ),
+        None => format!("a delay of {delay} was injected at release {release} and was NOT seen"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Spike;
+    use crate::test_record;
+
+    fn spike(release: u64, latency_ns: u64) -> Spike {
+        Spike { release, at_ns: 0, latency_ns, wakeup_ns: 0, cpu: 1, conditions: Vec::new() }
+    }
+
+    #[test]
+    fn a_sound_record_has_no_findings() {
+        assert_eq!(self_check(&test_record(&[(5, 10), (70_000, 2)]), None), Vec::<String>::new());
+        assert_eq!(self_check(&test_record(&[]), None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_injected_delay_is_found_or_missed_by_name() {
+        let injected = Some(Injected { delay_ns: 500_000, release: 1000 });
+        let mut record = test_record(&[(5, 2000), (500_200, 1)]);
+        record.spikes.push(spike(1000, 500_200));
+        assert!(self_check(&record, injected)[0].contains("was seen there as 500 µs"));
+        record.spikes[0].release = 999;
+        assert!(self_check(&record, injected)[0].contains("NOT seen"));
+        record.spikes[0] = spike(1000, 499_999);
+        assert!(self_check(&record, injected)[0].contains("NOT seen"));
+    }
+
+    #[test]
+    fn a_broken_clock_and_contradicting_counters_are_found() {
+        let mut record = test_record(&[(5, 10)]);
+        record.counters.early = 3;
+        record.counters.missed_cycles = Some(11);
+        record.wakeup = Some(test_record(&[(5, 9)]).release);
+        let wrong = self_check(&record, None);
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+    }
+}
