@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use quietcore_record::record::{RECORD_SCHEMA, Record};
-use quietcore_record::verdict::{Judgement, judge};
+use quietcore_record::verdict::{Judgement, Verdict, judge, worst};
 use serde::de::DeserializeOwned;
 
 use crate::folder::{self, FILE_BYTES_MAX, RECORD_COUNT_MAX};
@@ -27,6 +27,36 @@ pub struct Evidence {
     pub doctor: Option<serde_json::Value>,
     /// What is wrong with the folder: files that are cut off, changed, missing.
     pub damage: Vec<String>,
+}
+
+impl Evidence {
+    /// The verdict on a partition and a class: the worst over the records that keep the
+    /// reservation, and NOT PROVEN where one of those is missing.
+    pub fn overall(&self, partition: &str, class: &str) -> Verdict {
+        let counts = |judgement: &&Judgement| {
+            judgement.class == class
+                && self.records.iter().any(|record| {
+                    record.name == judgement.record
+                        && record.partition == partition
+                        && record.reserved
+                })
+        };
+        let judged = self.judgements.iter().filter(counts).map(|judgement| judgement.verdict);
+        let missing = self
+            .manifest
+            .not_measured
+            .iter()
+            .filter(|missing| missing.partition == partition && missing.reserved)
+            .map(|_| Verdict::NotProven);
+        worst(judged.chain(missing))
+    }
+
+    /// The verdict on all partitions, each against the class it declares; NOT PROVEN where none
+    /// declares one.
+    pub fn declared_verdict(&self) -> Verdict {
+        let declared = self.manifest.declared.iter();
+        worst(declared.map(|(partition, class)| self.overall(partition, class)))
+    }
 }
 
 /// The folder can't be read as evidence.
@@ -119,13 +149,17 @@ fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Record> {
     records
 }
 
-/// What doesn't agree with the sums. A folder that wasn't sealed has none to disagree with: its run
-/// was cut off, which the manifest says.
+/// What doesn't agree with the sums, files without one included.
 fn check_sums(root: &Path) -> Vec<String> {
-    let Ok(text) = text_of(&root.join(folder::SUMS)) else {
-        return Vec::new();
+    let text = match text_of(&root.join(folder::SUMS)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return vec![format!("`{}` is missing: the run did not come to its end", folder::SUMS)];
+        }
+        Err(error) => return vec![format!("`{}` can't be read: {error}", folder::SUMS)],
     };
     let mut damage = Vec::new();
+    let mut summed = Vec::new();
     for line in text.lines() {
         let Some((sum, name)) = line.split_once("  ") else {
             damage.push(format!("`{}` has a line that is no sum: `{line}`", folder::SUMS));
@@ -141,7 +175,15 @@ fn check_sums(root: &Path) -> Vec<String> {
             Ok(_) => damage.push(format!("`{name}` was changed after the run")),
             Err(error) => damage.push(format!("`{name}` can't be read: {error}")),
         }
+        summed.push(name);
     }
+    let present = files(root).unwrap_or_default();
+    let added = present.iter().filter(|name| name.starts_with("records/"));
+    damage.extend(
+        added
+            .filter(|name| !summed.contains(&name.as_str()))
+            .map(|name| format!("`{name}` has no sum: it was added after the run")),
+    );
     damage
 }
 

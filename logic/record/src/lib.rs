@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bound;
 pub mod check;
 pub mod class;
 pub mod histogram;

@@ -6,14 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bound::exceedance_bound;
 use crate::histogram::{Histogram, Quantile};
 use crate::record::Record;
 
 /// Values that must lie beyond a quantile.
 pub const BEYOND: u64 = 10;
-
-/// The confidence of all bounds.
-pub const CONFIDENCE: f64 = 0.95;
 
 /// Summary statistics of a record's release latency. All times in ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -176,26 +174,6 @@ fn tukey_whiskers(histogram: &Histogram, q1: u64, q3: u64) -> (Option<u64>, Opti
     (low.or(Some(q1)), high.or(Some(q3)))
 }
 
-/// The upper bound, at 95 % confidence, on the probability of an event that was seen `seen` times
-/// in `count` independent cycles (Clopper–Pearson). With none seen it is about 3 / `count`.
-///
-/// Returns 1 where nothing was counted.
-pub fn exceedance_bound(seen: u64, count: u64) -> f64 {
-    if count == 0 || seen >= count {
-        return 1.0;
-    }
-    if seen == 0 {
-        return 1.0 - (1.0 - CONFIDENCE).powf(1.0 / count as f64);
-    }
-    puruspe::invbetai(CONFIDENCE, seen as f64 + 1.0, (count - seen) as f64)
-}
-
-/// The number of cycles without exceedance that excludes, at 95 % confidence, an exceedance
-/// probability of `probability` per cycle.
-pub fn cycles_needed(probability: f64) -> u64 {
-    ((1.0 - CONFIDENCE).ln() / (-probability).ln_1p()).ceil() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,18 +212,6 @@ mod tests {
         assert_eq!(statistics.tukey_high_ns, Some(17));
     }
 
-    #[test]
-    fn bounds_agree_with_published_values() {
-        // Rule of three.
-        assert!((exceedance_bound(0, 100_000) - 2.995_7e-5).abs() < 1e-8);
-        // Clopper–Pearson, one-sided 95 %: 1 in 100 gives 4.656 %, 5 in 1000 gives 1.0479 %.
-        assert!((exceedance_bound(1, 100) - 0.046_56).abs() < 1e-5);
-        assert!((exceedance_bound(5, 1000) - 0.010_479).abs() < 1e-5);
-        assert_eq!(exceedance_bound(0, 0), 1.0);
-        assert_eq!(cycles_needed(1e-4), 29_956);
-        assert_eq!(cycles_needed(1e-6), 2_995_731);
-    }
-
     proptest! {
         #[test]
         fn every_summary_is_ordered(values in proptest::collection::vec(any::<u64>(), 0..200)) {
@@ -254,14 +220,6 @@ mod tests {
                 histogram.record(value);
             }
             prop_assert!(Statistics::of_histogram(&histogram).is_ordered());
-        }
-
-        #[test]
-        fn the_needed_cycles_suffice(exponent in 1.0_f64..8.0) {
-            let probability = 10_f64.powf(-exponent);
-            let needed = cycles_needed(probability);
-            prop_assert!(exceedance_bound(0, needed) <= probability * 1.000_001);
-            prop_assert!(exceedance_bound(0, needed - 1) >= probability * 0.999_999);
         }
     }
 }

@@ -17,9 +17,10 @@ use std::fmt;
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::bound::{cycles_needed, exceedance_bound};
 use crate::class::{CYCLE_PART, Class, JitterDefinition};
 use crate::record::Record;
-use crate::statistics::{Statistics, cycles_needed, exceedance_bound};
+use crate::statistics::Statistics;
 
 /// The three values.
 #[derive(

@@ -1,1 +1,27 @@
 //! A campaign: partitions × profiles, run, measured and judged.
+//!
+//! ```text
+//! site ─► Run (pure) ─► measure: loads up ─ partition up ─ watch ─ partition down ─ loads down
+//!                                                          │
+//!                                  exchange, read-back, activity ─► Record (pure)
+//!                                                                     │
+//!                              evidence folder ◄─ self-check ◄────────┘
+//! ```
+//!
+//! The host's side only reads: ten times a second it looks at the exchange for progress, once a
+//! second at the kernel for drift. Whatever ends a run, the partition and the loads are gone before
+//! the next begins.
+
+#![forbid(unsafe_code)]
+
+mod activity;
+mod campaign;
+mod collect;
+mod measure;
+mod observer;
+mod run;
+
+pub use campaign::{Campaign, CampaignError, Outcome};
+pub use measure::{Machine, MeasureError, Measured, measure};
+pub use observer::{Observer, Progress, Silent};
+pub use run::{Run, runs};

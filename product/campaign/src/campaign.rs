@@ -1,0 +1,209 @@
+//! The runs of a campaign, one after the other, into an evidence folder.
+//!
+//! The folder is readable at every moment: after each run its records are written, then the
+//! manifest, which lists what has not been measured. A campaign that was interrupted goes on with
+//! what is missing there.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use quietcore_evidence::{MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer};
+use quietcore_site::Site;
+
+use crate::measure::{Machine, MeasureError, measure};
+use crate::observer::Observer;
+use crate::run::Run;
+
+/// Why a run of a campaign has no record yet.
+const NOT_REACHED: &str = "the campaign was ended before";
+
+/// A campaign on its way.
+#[derive(Debug)]
+pub struct Campaign {
+    writer: Writer,
+    manifest: Manifest,
+    runs: Vec<Run>,
+}
+
+/// How a campaign ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything that could be measured has been.
+    Completed,
+    /// It was told to stop; the rest can be measured later.
+    Interrupted,
+}
+
+/// A campaign can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignError {
+    /// The evidence can't be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The folder to go on with belongs to another site file.
+    #[error(
+        "the folder was begun with another site file (SHA-256 {theirs}, this one {ours}); \
+         begin a new campaign"
+    )]
+    OtherSite {
+        /// Sum in the folder.
+        theirs: String,
+        /// Sum of the site file given.
+        ours: String,
+    },
+}
+
+impl Campaign {
+    /// Begins a campaign in a new folder.
+    ///
+    /// # Errors
+    /// When the folder's first files can't be written.
+    pub fn begin(
+        writer: Writer,
+        site: &Site,
+        site_bytes: &[u8],
+        started_at: &str,
+        runs: Vec<Run>,
+    ) -> Result<Self, CampaignError> {
+        let site_sha256 = runs.first().map(|run| run.site_sha256.clone()).unwrap_or_default();
+        let manifest = Manifest {
+            schema: MANIFEST_SCHEMA.to_owned(),
+            name: site.name().to_owned(),
+            origin: Origin::Campaign,
+            started_at: started_at.to_owned(),
+            quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
+            site_sha256,
+            exceedance: site.campaign().exceedance,
+            classes: site.classes().to_vec(),
+            declared: declared(site),
+            profiles: site
+                .campaign()
+                .profiles
+                .iter()
+                .map(|profile| (profile.name.clone(), profile.description.clone()))
+                .collect(),
+            not_measured: runs.iter().map(|run| not_measured(run, NOT_REACHED)).collect(),
+            complete: false,
+        };
+        writer.site(site_bytes)?;
+        writer.manifest(&manifest)?;
+        Ok(Self { writer, manifest, runs })
+    }
+
+    /// Goes on with a campaign that was interrupted: only what its manifest says is missing is run.
+    ///
+    /// # Errors
+    /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with.
+    pub fn resume(
+        writer: Writer,
+        manifest: Manifest,
+        site_sha256: &str,
+        runs: Vec<Run>,
+    ) -> Result<Self, CampaignError> {
+        if manifest.site_sha256 != site_sha256 {
+            return Err(CampaignError::OtherSite {
+                theirs: manifest.site_sha256,
+                ours: site_sha256.to_owned(),
+            });
+        }
+        let missing = |run: &Run| {
+            let same = |entry: &NotMeasured| {
+                entry.partition == run.partition && entry.profile == run.profile
+            };
+            manifest.not_measured.iter().any(same)
+        };
+        let runs = runs.into_iter().filter(missing).collect();
+        Ok(Self { writer, manifest, runs })
+    }
+
+    /// The runs that are still to be made.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The folder's writer.
+    pub fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
+    /// Measures all runs that are still to be made. A run that fails is noted and the next one
+    /// begins.
+    ///
+    /// # Errors
+    /// When evidence can't be written; what was written before stays.
+    pub fn measure_all(
+        &mut self,
+        machine: &Machine<'_>,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, CampaignError> {
+        let mut outcome = Outcome::Completed;
+        for run in std::mem::take(&mut self.runs) {
+            if stop.load(Ordering::Relaxed) {
+                outcome = Outcome::Interrupted;
+                break;
+            }
+            match measure(&run, machine, observer, stop) {
+                Ok(measured) => {
+                    for record in &measured.records {
+                        self.writer.record(record)?;
+                    }
+                    if measured.interrupted {
+                        self.note(&run, Some("interrupted; what was measured is kept"))?;
+                        outcome = Outcome::Interrupted;
+                        break;
+                    }
+                    self.note(&run, None)?;
+                }
+                Err(MeasureError::Stopped) => {
+                    outcome = Outcome::Interrupted;
+                    break;
+                }
+                Err(error) => {
+                    let because = chain(&error);
+                    observer.failed(&run, &because);
+                    self.note(&run, Some(&because))?;
+                }
+            }
+        }
+        self.manifest.complete = outcome == Outcome::Completed;
+        self.writer.manifest(&self.manifest)?;
+        Ok(outcome)
+    }
+
+    /// Notes what became of a run: `None` when it was measured whole.
+    fn note(&mut self, run: &Run, because: Option<&str>) -> Result<(), WriteError> {
+        let other = |entry: &NotMeasured| {
+            entry.partition != run.partition || entry.profile != run.profile
+        };
+        self.manifest.not_measured.retain(other);
+        self.manifest.not_measured.extend(because.map(|because| not_measured(run, because)));
+        self.writer.manifest(&self.manifest)
+    }
+}
+
+fn declared(site: &Site) -> BTreeMap<String, String> {
+    let partitions = site.partitions().iter();
+    partitions.map(|partition| (partition.name.clone(), partition.class.name.clone())).collect()
+}
+
+fn not_measured(run: &Run, because: &str) -> NotMeasured {
+    NotMeasured {
+        partition: run.partition.clone(),
+        profile: run.profile.clone(),
+        reserved: run.reserved,
+        because: because.to_owned(),
+    }
+}
+
+/// An error with all its causes in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
