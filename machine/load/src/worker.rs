@@ -11,9 +11,13 @@
 //!
 //! The process ends as soon as anything happens on standard input. A pipe reaches its end when the
 //! last process that can write to it is gone, so the death of the parent is noticed however it came
-//! about. As a second line, against a write end that leaked into a third process, the worker looks
-//! every second whether it still has the same parent. The signal that the kernel sends on the death
-//! of a parent is no help: it comes with the death of the *thread* that started the worker.
+//! about. Two more lines hold where that one can't:
+//!
+//! - A stopped worker reads nothing. The kernel kills it on the death of its parent, if the parent's
+//!   main thread started it: the signal comes with the death of the starting *thread*, so that
+//!   other threads must do without.
+//! - The pipe's other end may have leaked into a third process. The worker looks every second
+//!   whether it still has the same parent.
 
 mod arguments;
 mod conditions;
@@ -24,7 +28,7 @@ use std::process::{self, ExitCode};
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::getppid;
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use crate::board::{Beat, Board};
 use crate::work::{self, Settings};
@@ -78,6 +82,11 @@ fn begin(arguments: &WorkerArguments) -> Result<(), String> {
         .slot(arguments.slot)
         .ok_or_else(|| format!("the board has no slot {}", arguments.slot))?;
     slot.prepare();
+    if arguments.die_with_parent {
+        // If the parent is dead already, standard input is at its end.
+        set_parent_process_death_signal(Some(Signal::KILL))
+            .map_err(|error| format!("could not ask for the parent's death: {error}"))?;
+    }
     conditions::set_up(arguments.cpus.as_ref())?;
     let kind = arguments.kind;
     let settings = Settings {

@@ -152,8 +152,8 @@ fn the_death_of_the_parent_ends_all_workers() {
     }
 }
 
-/// A stopped worker can't notice that its parent died; the kernel lets it go on then, because its
-/// process group has lost its last link to the session.
+/// A stopped worker can't notice that its parent died, so the kernel must kill it. The example
+/// starts its workers from the main thread.
 #[test]
 fn the_death_of_the_parent_ends_a_stopped_worker_too() {
     let mut parent = Parent::start(&["sqrt=2"]);

@@ -4,7 +4,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use quietcore_units::{CpuSet, Nanos};
-use rustix::process::Pid;
+use rustix::process::{Pid, getpid};
+use rustix::thread::gettid;
 
 use crate::affinity;
 use crate::board::{Board, Counters, Slot, SlotState, monotonic_now};
@@ -62,6 +63,8 @@ impl Worker {
             size: load.size,
             folder: load.folder.clone(),
             cpus: load.cpus,
+            // The main thread ends with the process, other threads may end before it.
+            die_with_parent: gettid() == getpid(),
         };
         let spawned = Child::spawn(program, &arguments.command_line());
         let child = spawned.map_err(|source| LoadError::Spawn {

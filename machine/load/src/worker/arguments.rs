@@ -16,6 +16,7 @@ const SLOT: &str = "--slot";
 const SIZE: &str = "--size";
 const FOLDER: &str = "--folder";
 const CPUS: &str = "--cpus";
+const DIE_WITH_PARENT: &str = "--die-with-parent";
 
 /// What one worker must know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) struct WorkerArguments {
     pub(crate) folder: Option<PathBuf>,
     /// `None` is anywhere.
     pub(crate) cpus: Option<CpuSet>,
+    /// Whether the kernel shall kill the worker when the thread that started it ends.
+    pub(crate) die_with_parent: bool,
 }
 
 /// Why a command line is not that of a worker.
@@ -37,8 +40,8 @@ pub(crate) struct WorkerArguments {
 pub enum ArgumentError {
     /// An option that a worker doesn't have.
     #[error(
-        "`{0}` is not known; known are {KIND}, {BOARD}, {SLOT}, {SIZE}, {FOLDER} and {CPUS}, \
-         which is how the parent of a load calls this program"
+        "`{0}` is not known; known are {KIND}, {BOARD}, {SLOT}, {SIZE}, {FOLDER}, {CPUS} and \
+         {DIE_WITH_PARENT}, which is how the parent of a load calls this program"
     )]
     Unknown(String),
     /// An option that needs a value and is the last word.
@@ -75,6 +78,7 @@ struct Words {
     size: Option<OsString>,
     folder: Option<OsString>,
     cpus: Option<OsString>,
+    die_with_parent: bool,
 }
 
 impl WorkerArguments {
@@ -94,6 +98,9 @@ impl WorkerArguments {
         if let Some(cpus) = self.cpus {
             option(CPUS, cpus.to_string().into());
         }
+        if self.die_with_parent {
+            words.push(DIE_WITH_PARENT.into());
+        }
         words
     }
 
@@ -109,6 +116,10 @@ impl WorkerArguments {
         while let Some(option) = arguments.next() {
             if option == EXIT_AT_ONCE {
                 return Ok(None);
+            }
+            if option == DIE_WITH_PARENT {
+                words.die_with_parent = true;
+                continue;
             }
             let (name, place) = words.place_of(&option)?;
             let value = arguments.next().ok_or(ArgumentError::NoValue(name))?;
@@ -157,6 +168,7 @@ impl Words {
             size,
             folder: self.folder.map(PathBuf::from),
             cpus,
+            die_with_parent: self.die_with_parent,
         })
     }
 }
@@ -233,6 +245,7 @@ mod tests {
             size in any::<Option<u64>>(),
             folder in any::<Option<Vec<u8>>>(),
             numbers in proptest::option::of(proptest::collection::vec(0_u32..1024, 1..8)),
+            die_with_parent in any::<bool>(),
         ) {
             let arguments = WorkerArguments {
                 kind: LoadKind::ALL[kind],
@@ -241,6 +254,7 @@ mod tests {
                 size: size.map(ByteSize::new),
                 folder: folder.map(|bytes| OsString::from_vec(bytes).into()),
                 cpus: numbers.map(|numbers| numbers.into_iter().filter_map(CpuId::new).collect()),
+                die_with_parent,
             };
             let mut words = arguments.command_line();
             prop_assert_eq!(words.remove(0), "load");
