@@ -91,7 +91,7 @@ impl Settings {
     }
 }
 
-/// A zeroed block, or an error where `vec![0; n]` would abort the process.
+/// A block that is written throughout, or an error where `vec![]` would abort the process.
 fn allocate<T: Clone + Default>(count: usize, value: T) -> Result<Vec<T>, WorkError> {
     let mut block = Vec::new();
     block

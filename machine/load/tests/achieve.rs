@@ -110,6 +110,8 @@ fn workers_lead_groups_of_their_own_and_share_the_cpu_they_are_bound_to() {
         let groups = members(&[worker]);
         assert_eq!(groups.len(), 1);
         assert_eq!(groups[0].id, worker);
+        let score = fs::read_to_string(format!("/proc/{worker}/oom_score_adj")).unwrap();
+        assert_eq!(score.trim(), "1000");
     }
     thread::sleep(Duration::from_millis(500));
     let achieved = set.measure().remove(0);

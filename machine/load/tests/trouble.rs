@@ -17,6 +17,7 @@ use processes::{Process, helper_program, members};
 use quietcore_load::{LoadError, LoadKind, LoadRequest, LoadSet, WorkerProblem};
 use quietcore_units::Nanos;
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::sched_setaffinity;
 
 const START_WITHIN: Nanos = Nanos::from_secs(30);
 
@@ -119,6 +120,26 @@ fn a_worker_that_died_is_reported_as_long_as_it_is_asked_for() {
 }
 
 #[test]
+fn a_worker_that_is_moved_to_other_cpus_is_reported() {
+    let mut set = running(&[LoadRequest::new(LoadKind::Sqrt, 1)]);
+    let cpus = set.measure()[0].cpus;
+    let Some(first) = cpus.iter().next().filter(|_| cpus.len() > 1) else {
+        println!("SKIPPED: a worker may use one CPU only");
+        return;
+    };
+    let mut one = rustix::thread::CpuSet::new();
+    one.set(first.get() as usize);
+    sched_setaffinity(Some(process(set.process_ids()[0])), &one).unwrap();
+    let achieved = set.measure().remove(0);
+    assert!(!achieved.is_complete());
+    let WorkerProblem::Conditions { found, expected } = &achieved.faults[0].problem else {
+        panic!("{achieved:?}");
+    };
+    assert_eq!(*found, format!("policy 0, niceness 0, cpus `{first}`"));
+    assert_eq!(*expected, format!("policy 0, niceness 0, cpus `{cpus}`"));
+}
+
+#[test]
 fn a_stopped_worker_is_ended_by_force() {
     let mut set = running(&[LoadRequest::new(LoadKind::Fork, 2)]);
     let workers = set.process_ids();
@@ -192,6 +213,20 @@ fn a_nice_or_real_time_parent_has_ordinary_workers() {
     }
 }
 
+/// A program started with SIGCHLD ignored can't learn how its children end, but it must end them.
+#[test]
+fn a_parent_that_ignores_its_children_ends_them_all_the_same() {
+    let begin = Instant::now();
+    let output = Command::new("sh")
+        .args(["-c", "trap '' CHLD; exec \"$0\" --seconds 0 sqrt=1 fork=1"])
+        .arg(helper_program())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(begin.elapsed() < Duration::from_secs(10));
+}
+
 #[test]
 fn a_worker_started_by_hand_says_what_it_is() {
     let output = Command::new(helper_program())
@@ -254,9 +289,12 @@ fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
 }
 
 /// Sends a signal.
-fn signal(process: u32, signal: Signal) {
-    let process = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
-    kill_process(process, signal).unwrap();
+fn signal(id: u32, signal: Signal) {
+    kill_process(process(id), signal).unwrap();
+}
+
+fn process(id: u32) -> Pid {
+    Pid::from_raw(i32::try_from(id).unwrap()).unwrap()
 }
 
 /// The time until no member of the groups is alive, or what is left after a second.

@@ -30,8 +30,9 @@ pub struct Achieved {
     pub operations_per_second: f64,
     /// What is counted, such as `sqrt/s`.
     pub unit: Cow<'static, str>,
-    /// Bytes of all workers per second, for kinds that move bytes. A byte that is copied or sent
-    /// counts once; one that is written to a disk and read back counts twice.
+    /// Bytes of all workers per second, for kinds that move bytes. A byte that is
+    /// allocated, copied or sent counts once; one that is written to a disk and read back counts
+    /// twice.
     pub bytes_per_second: Option<f64>,
     /// CPU time of all workers and their children as a share of one CPU: 10 workers that share one
     /// CPU reach 1.0. The kernel counts in steps of 10 ms.

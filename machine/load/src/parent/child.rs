@@ -68,8 +68,12 @@ impl Child {
     /// How the worker ended, or `None` while it lives. Reaps it.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
-            // The only possible error is that there is no such child, which `wait` rules out.
-            self.ended = self.process.try_wait().ok().flatten();
+            self.ended = match self.process.try_wait() {
+                Ok(status) => status,
+                // There is no such child any more. Where the parent was started with SIGCHLD
+                // ignored, the kernel reaps, and how the worker ended is lost.
+                Err(_) => Some(ExitStatus::default()),
+            };
         }
         self.ended
     }

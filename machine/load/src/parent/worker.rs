@@ -197,11 +197,7 @@ impl Worker {
         }
         let mut problems = Vec::new();
         let silent_for = now.saturating_sub(counters.last_beat.max(self.started_at));
-        if stat.is_some_and(|stat| stat.is_stopped()) {
-            problems.push(WorkerProblem::Stopped);
-        } else if silent_for > stalled_after {
-            problems.push(WorkerProblem::Stalled { silent_for });
-        }
+        problems.extend(stall(stat, silent_for, stalled_after));
         let cpus = self.read_cpus().unwrap_or_default();
         let found = stat.and_then(|stat| Conditions::new(&stat, cpus));
         if let (Some(expected), Some(found)) = (&self.conditions, found)
@@ -248,6 +244,22 @@ impl Worker {
     }
 }
 
+/// Whether a worker that lives does no work. The kernel tells at once that it was stopped; for any
+/// other reason only its silence tells.
+fn stall(
+    stat: Option<ProcessStat>,
+    silent_for: Nanos,
+    stalled_after: Nanos,
+) -> Option<WorkerProblem> {
+    if stat.is_some_and(|stat| stat.is_stopped()) {
+        Some(WorkerProblem::Stopped)
+    } else if silent_for > stalled_after {
+        Some(WorkerProblem::Stalled { silent_for })
+    } else {
+        None
+    }
+}
+
 impl Conditions {
     /// `None` for an empty affinity, which only a process that is ending has.
     fn new(stat: &ProcessStat, cpus: CpuSet) -> Option<Self> {
@@ -263,5 +275,33 @@ impl std::fmt::Display for Conditions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { policy, nice, cpus } = self;
         write!(f, "policy {policy}, niceness {nice}, cpus `{cpus}`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stat(state: char) -> Option<ProcessStat> {
+        Some(ProcessStat {
+            state,
+            cpu_ticks: 0,
+            nice: 0,
+            policy: 0,
+        })
+    }
+
+    #[test]
+    fn a_worker_stalls_when_it_is_stopped_or_silent_for_too_long() {
+        let limit = Nanos::from_secs(2);
+        let longer = Nanos::new(limit.get() + 1);
+        assert_eq!(stall(stat('R'), limit, limit), None);
+        assert_eq!(stall(None, limit, limit), None);
+        let silent = Some(WorkerProblem::Stalled { silent_for: longer });
+        assert_eq!(stall(stat('D'), longer, limit), silent);
+        assert_eq!(
+            stall(stat('T'), Nanos::ZERO, limit),
+            Some(WorkerProblem::Stopped)
+        );
     }
 }

@@ -1,14 +1,14 @@
 //! The conditions under which a worker works, set by itself before the work thread starts.
 //!
-//! A worker is started by a process that may run in real time, with its own niceness, timer slack
-//! and affinity, and inherits all of them. A load must be the same whoever starts it, so each is
+//! A worker is started by a process that may run in real time, with its own niceness, timer slack,
+//! affinity and ignored signals, and inherits all of them. A load must be the same whoever starts it, so each is
 //! set and read back.
 //!
-// UNSAFETY: the system call for the scheduling policy has no safe face.
+// UNSAFETY: the system calls for the scheduling policy and for signals have no safe face.
 
 #![expect(
     unsafe_code,
-    reason = "the system call for the scheduling policy has no safe face"
+    reason = "the system calls for the policy and for signals have no safe face"
 )]
 
 use std::fs;
@@ -34,6 +34,7 @@ const OOM_SCORE: &str = "1000";
 pub(super) fn set_up(cpus: Option<&CpuSet>) -> Result<(), String> {
     reset_policy().map_err(|error| format!("could not leave the inherited policy: {error}"))?;
     reset_niceness()?;
+    notice_ended_children().map_err(|error| format!("could not reset SIGCHLD: {error}"))?;
     let slack = set_current_timer_slack(Some(TIMER_SLACK_NS))
         .and_then(|()| current_timer_slack())
         .map_err(|error| format!("could not set the timer slack: {error}"))?;
@@ -63,6 +64,16 @@ fn reset_policy() -> io::Result<()> {
         libc::SCHED_OTHER => Ok(()),
         policy => Err(io::Error::other(format!("the policy is still {policy}"))),
     }
+}
+
+/// An ignored SIGCHLD passes through `exec`, and then nobody can wait for what `fork` starts.
+fn notice_ended_children() -> io::Result<()> {
+    // SAFETY: the default action is no handler of ours, so no code of ours runs in a signal.
+    let previous = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    if previous == libc::SIG_ERR {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 fn reset_niceness() -> Result<(), String> {
