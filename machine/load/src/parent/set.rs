@@ -1,0 +1,227 @@
+//! A set of loads, from start to stop.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use quietcore_units::{CpuSet, Nanos};
+use rustix::param::clock_ticks_per_second;
+
+use crate::board::{Board, monotonic_now};
+use crate::error::LoadError;
+use crate::parent::achieved::{Achieved, Totals, WorkerFault, WorkerProblem, rate};
+use crate::parent::check::{CheckedLoad, check};
+use crate::parent::facts::{Facts, FolderFacts};
+use crate::parent::worker::Worker;
+use crate::request::LoadRequest;
+
+/// Time that workers have to end by themselves.
+const GRACE: Nanos = Nanos::from_millis(500);
+/// Time that the kernel has to end them after SIGKILL; forcing a file to a slow disk takes long.
+const KILL_WAIT: Nanos = Nanos::from_secs(5);
+/// Time between two looks at the workers.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Running loads. They end when the set is stopped or dropped, and when this process ends.
+#[derive(Debug)]
+pub struct LoadSet {
+    board: Board,
+    loads: Vec<Load>,
+    measured_at: Nanos,
+}
+
+#[derive(Debug)]
+struct Load {
+    checked: CheckedLoad,
+    workers: Vec<Worker>,
+}
+
+impl LoadSet {
+    /// Checks the requests and starts all their workers, each as
+    /// `program load --kind KIND --board-fd N --slot I …`, where the program hands what follows
+    /// `load` to [`worker::main`](crate::worker::main).
+    ///
+    /// It returns before the work has begun; [`wait_until_running`](Self::wait_until_running) comes
+    /// next. No request at all makes an empty set.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`] with all problems of the requests, before anything is started. When
+    /// the shared memory or a process can't be made, the workers started before are ended again.
+    pub fn start(program: &Path, loads: &[LoadRequest]) -> Result<Self, LoadError> {
+        let facts = Facts::read()?;
+        let checked = check(loads, &facts, FolderFacts::read)
+            .map_err(|problems| LoadError::Refused { problems })?;
+        let worker_count = checked.iter().map(|load| load.workers).sum();
+        let board = Board::create(worker_count).map_err(LoadError::Board)?;
+        // Open across `exec` while workers are started, and only then.
+        let inherited = board.inheritable().map_err(LoadError::Board)?;
+        let mut set = Self {
+            board,
+            loads: Vec::with_capacity(checked.len()),
+            measured_at: monotonic_now(),
+        };
+        let mut slot = 0;
+        for checked in checked {
+            set.loads.push(Load {
+                checked: checked.clone(),
+                workers: Vec::with_capacity(checked.workers as usize),
+            });
+            for number in 0..checked.workers {
+                let worker = Worker::start(program, &checked, number, &inherited, slot)?;
+                if let Some(load) = set.loads.last_mut() {
+                    load.workers.push(worker);
+                }
+                slot += 1;
+            }
+        }
+        set.measured_at = monotonic_now();
+        Ok(set)
+    }
+
+    /// Waits until every worker has been seen to work, and verifies that it does so under the
+    /// conditions asked for: ordinary scheduling at niceness 0, on its CPUs. What was done up to
+    /// then does not count in the next [`measure`](Self::measure).
+    ///
+    /// # Errors
+    /// The first worker that ended, that did nothing within `timeout`, or that runs under other
+    /// conditions, with what it wrote on standard error.
+    pub fn wait_until_running(&mut self, timeout: Nanos) -> Result<(), LoadError> {
+        let begin = monotonic_now();
+        let board = &self.board;
+        let mut waiting: Vec<_> = self
+            .loads
+            .iter_mut()
+            .flat_map(|load| &mut load.workers)
+            .map(|worker| (worker.counters(board).operations, worker))
+            .collect();
+        loop {
+            for (_, worker) in &mut waiting {
+                worker.must_live()?;
+            }
+            waiting.retain(|(operations, worker)| worker.counters(board).operations == *operations);
+            let Some((_, worker)) = waiting.first_mut() else {
+                break;
+            };
+            let waited = monotonic_now().saturating_sub(begin);
+            if waited >= timeout {
+                return Err(worker.not_running(board, waited));
+            }
+            thread::sleep(POLL);
+        }
+        for load in &mut self.loads {
+            for worker in &mut load.workers {
+                worker.verify_conditions(load.checked.cpus.as_ref())?;
+            }
+        }
+        // Begins a new interval.
+        self.measure();
+        Ok(())
+    }
+
+    /// What each request achieved since the previous call, or since all workers were seen to work,
+    /// in the order of the requests.
+    pub fn measure(&mut self) -> Vec<Achieved> {
+        let now = monotonic_now();
+        let interval = now.saturating_sub(self.measured_at);
+        self.measured_at = now;
+        let board = &self.board;
+        self.loads
+            .iter_mut()
+            .map(|load| load.measure(board, now, interval))
+            .collect()
+    }
+
+    /// The numbers of the processes of all living workers.
+    pub fn process_ids(&mut self) -> Vec<u32> {
+        self.workers()
+            .filter_map(Worker::living_process_id)
+            .collect()
+    }
+
+    /// What workers that go on had to say, such as a setting that they could not make.
+    pub fn remarks(&mut self) -> Vec<String> {
+        self.workers().filter_map(Worker::remark).collect()
+    }
+
+    /// Ends all workers and waits for them: first by closing their pipes, after half a second by
+    /// SIGKILL.
+    ///
+    /// # Errors
+    /// [`LoadError::NotStopped`] when the kernel can't end one within 5 s.
+    pub fn stop(mut self) -> Result<(), LoadError> {
+        let workers = self.end();
+        if workers.is_empty() {
+            Ok(())
+        } else {
+            Err(LoadError::NotStopped { workers })
+        }
+    }
+
+    /// Ends all workers; returns the names of those that remain.
+    fn end(&mut self) -> Vec<String> {
+        self.workers().for_each(Worker::ask_to_end);
+        if self.wait_for_the_end(GRACE).is_empty() {
+            return Vec::new();
+        }
+        self.workers().for_each(Worker::kill);
+        self.wait_for_the_end(KILL_WAIT)
+    }
+
+    fn wait_for_the_end(&mut self, timeout: Nanos) -> Vec<String> {
+        let begin = monotonic_now();
+        loop {
+            let remaining: Vec<_> = self.workers().filter_map(Worker::living_name).collect();
+            if remaining.is_empty() || monotonic_now().saturating_sub(begin) >= timeout {
+                return remaining;
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    fn workers(&mut self) -> impl Iterator<Item = &mut Worker> {
+        self.loads.iter_mut().flat_map(|load| &mut load.workers)
+    }
+}
+
+impl Drop for LoadSet {
+    fn drop(&mut self) {
+        // Who wants to know about workers that remain calls `stop`.
+        self.end();
+    }
+}
+
+impl Load {
+    fn measure(&mut self, board: &Board, now: Nanos, interval: Nanos) -> Achieved {
+        let kind = self.checked.kind;
+        let mut totals = Totals::default();
+        let mut faults = Vec::new();
+        let mut cpus = CpuSet::EMPTY;
+        let mut workers_alive = 0;
+        let mut workers_stalled = 0;
+        for worker in &mut self.workers {
+            let seen = worker.observe(board, now, kind.stalled_after(), &mut totals);
+            cpus = cpus.union(&seen.cpus);
+            workers_alive += u32::from(seen.alive);
+            workers_stalled += u32::from(seen.problems.iter().any(WorkerProblem::is_stall));
+            faults.extend(seen.problems.into_iter().map(|problem| WorkerFault {
+                worker: worker.number(),
+                process_id: worker.process_id(),
+                problem,
+            }));
+        }
+        Achieved {
+            kind,
+            workers: self.checked.workers,
+            workers_alive,
+            workers_stalled,
+            size: self.checked.size,
+            cpus,
+            interval,
+            operations_per_second: rate(totals.operations, interval),
+            unit: kind.unit().into(),
+            bytes_per_second: kind.counts_bytes().then(|| rate(totals.bytes, interval)),
+            cpu_share: totals.cpu_share(interval, clock_ticks_per_second()),
+            faults,
+        }
+    }
+}
