@@ -1,1 +1,17 @@
 //! What this machine is and how it is set: facts, what they mean for real-time work, and controls.
+
+pub mod attempts;
+mod cpu_list;
+mod reading;
+mod source;
+
+pub use cpu_list::CpuList;
+pub use reading::Reading;
+pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT};
+
+/// An operating system's error without the number that the standard library appends.
+pub(crate) fn error_text(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    text.to_lowercase()
+}
