@@ -2,10 +2,15 @@
 
 pub mod attempts;
 mod cpu_list;
+pub mod doctor;
+pub mod facts;
 mod reading;
+pub mod sampler;
 mod source;
 
 pub use cpu_list::CpuList;
+pub use doctor::{Area, Finding, Severity};
+pub use facts::Facts;
 pub use reading::Reading;
 pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT};
 
