@@ -117,14 +117,12 @@ impl Facts {
     }
 }
 
-/// The value behind `name` in lines of `name: value` or `name value`, as the kernel writes them.
+/// The value behind `name` in lines of `name: value`, as the kernel writes them. The name counts
+/// whole: `model` does not answer for `model name`.
 fn field<'text>(text: &'text str, name: &str) -> Option<&'text str> {
     text.lines().find_map(|line| {
-        let rest = line.trim_start().strip_prefix(name)?;
-        let rest = rest.trim_start_matches([' ', '\t']);
-        let rest = rest.strip_prefix(':').unwrap_or(rest);
-        // `MemTotal` must not answer for `MemTotalHigh`.
-        (rest.len() < line.trim_start().len() - name.len() || rest.is_empty()).then(|| rest.trim())
+        let (found, value) = line.split_once(':')?;
+        (found.trim() == name).then(|| value.trim())
     })
 }
 

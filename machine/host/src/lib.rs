@@ -1,9 +1,13 @@
 //! What this machine is and how it is set: facts, what they mean for real-time work, and controls.
 
 pub mod attempts;
+mod conditions;
+pub mod controls;
 mod cpu_list;
 pub mod doctor;
 pub mod facts;
+#[cfg(test)]
+mod machines;
 mod reading;
 pub mod sampler;
 mod source;
