@@ -1,14 +1,18 @@
-//! The machine's clocks: reading them and sleeping on them.
+//! The machine's clocks: reading them, sleeping on them, and finding out whether their time is real.
 //!
 //! All time is `CLOCK_MONOTONIC`: it never jumps, NTP only slews it, and reading it takes some 20 ns
 //! in user space (vDSO) where the clock source is the time stamp counter. What runs against a
-//! deadline takes a [`Clock`], so that tests can give it a [`FakeClock`].
+//! deadline takes a [`Clock`], so that tests can give it a [`FakeClock`]. Emulated time is not time:
+//! [`TimeCalibration`] tells the two apart by what instructions cost.
 
-#![forbid(unsafe_code)]
-
+mod calibration;
 mod fake;
 mod monotonic;
 
+pub use calibration::{
+    BUDGET, COUNTED_BELOW, Cost, INTERPRETED_BELOW, SUSPICIONS_NEEDED, Sequence, TimeCalibration,
+    TimeVerdict,
+};
 pub use fake::FakeClock;
 pub use monotonic::Monotonic;
 

@@ -1,1 +1,26 @@
 //! What this machine is and how it is set: facts, what they mean for real-time work, and controls.
+
+pub mod attempts;
+mod conditions;
+pub mod controls;
+mod cpu_list;
+pub mod doctor;
+pub mod facts;
+#[cfg(test)]
+mod machines;
+mod reading;
+pub mod sampler;
+mod source;
+
+pub use cpu_list::CpuList;
+pub use doctor::{Area, Finding, Severity};
+pub use facts::Facts;
+pub use reading::Reading;
+pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT};
+
+/// An operating system's error without the number that the standard library appends.
+pub(crate) fn error_text(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    text.to_lowercase()
+}

@@ -1,0 +1,300 @@
+//! Is this machine's time real? Found out by calibration, never by a name.
+//!
+//! An emulator can hide its name and can make the clock say anything, but it can't make all
+//! instructions equally dear. Short sequences are timed, each as the smallest cost of several
+//! repeats, so that neighbours, interrupts and steal time fall out:
+//!
+//! | sequence | one cycle holds, natively | a translating emulator (QEMU's TCG) |
+//! |----------|---------------------------|--------------------------------------|
+//! | integer  | 2 to 6 additions          | about the same: plain translation    |
+//! | scalar   | 1 or 2 multiplications    | a call into software floating point  |
+//! | x87      | 1 multiplication          | 80-bit software floating point       |
+//! | packed   | 1 to 4 `pmaddwd`          | a helper that loops over the lanes   |
+//! | convert  | 1 or 2 `cvttsd2si`        | software floating point              |
+//! | division | a thirteenth of a division | software floating point             |
+//!
+//! Three kinds of emulation follow from the costs:
+//! - *Interpreted*: fewer than [`INTERPRETED_BELOW`] simple instructions a second.
+//! - *Translated*: at least [`SUSPICIONS_NEEDED`] sequences cost, in additions, more than the
+//!   limit in [`Sequence::limit`]. The limits lie between what was seen on both sides: scalar 2.1
+//!   and 50, x87 4.2 and 115, packed 3.1 and 46, convert 4.2 and 124 (Zen 4; QEMU 7.2 upon it).
+//! - *Counted*: a division costs about as much as an addition. Then the clock is computed from the
+//!   number of instructions (QEMU's `-icount`), not from time.
+//!
+//! The calibration takes some 10 ms natively and at most about [`BUDGET`].
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+#[cfg(target_arch = "x86_64")]
+mod sequences;
+
+/// Simple instructions a second below which the processor is an interpreter: real ones execute
+/// more than 1e9, interpreters about 1e6 to 2e7.
+pub const INTERPRETED_BELOW: f64 = 5e7;
+
+/// Sequences beyond their limit that make a translator. One alone is not enough: a microcode fix
+/// or a translator of another processor's floating point can make a single kind slow.
+pub const SUSPICIONS_NEEDED: usize = 2;
+
+/// A division that costs fewer additions than this is counted, not timed. Natively it is 20 to 80.
+pub const COUNTED_BELOW: f64 = 5.0;
+
+/// The time after which no further repeat begins.
+pub const BUDGET: Duration = Duration::from_millis(60);
+
+/// A repeat is long enough when it takes this: 400 times the resolution of a fast clock.
+const REPEAT_LENGTH: Duration = Duration::from_micros(20);
+const REPEATS: usize = 40;
+const REPEATS_LEAST: usize = 3;
+const ITERATIONS_FIRST: u64 = 16;
+const ITERATIONS_MOST: u64 = 1 << 20;
+
+/// A kind of instructions whose cost is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sequence {
+    /// Independent 64-bit additions; the unit of the other costs.
+    Integer,
+    /// Independent double-precision multiplications (SSE2).
+    Scalar,
+    /// Independent 80-bit multiplications.
+    X87,
+    /// Independent packed multiply-adds (SSE2).
+    Packed,
+    /// Independent conversions of a double to an integer (SSE2).
+    Convert,
+    /// A chain of double-precision divisions (SSE2).
+    Division,
+}
+
+impl Sequence {
+    /// All of them, the unit first.
+    pub const ALL: [Self; 6] = [
+        Self::Integer,
+        Self::Scalar,
+        Self::X87,
+        Self::Packed,
+        Self::Convert,
+        Self::Division,
+    ];
+
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Scalar => "scalar",
+            Self::X87 => "x87",
+            Self::Packed => "packed",
+            Self::Convert => "convert",
+            Self::Division => "division",
+        }
+    }
+
+    /// The cost in additions above which the sequence speaks of a translator, or `None` where the
+    /// cost does not tell the two apart.
+    pub const fn limit(self) -> Option<f64> {
+        match self {
+            Self::Integer | Self::Division => None,
+            Self::Scalar => Some(12.0),
+            Self::X87 => Some(30.0),
+            Self::Packed => Some(14.0),
+            Self::Convert => Some(20.0),
+        }
+    }
+}
+
+/// What one sequence costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// What was timed.
+    pub sequence: Sequence,
+    /// The smallest time seen for one instruction, in ns.
+    pub nanoseconds: f64,
+    /// The same in additions of [`Sequence::Integer`]; 1 for that one itself.
+    pub additions: f64,
+}
+
+/// Whether durations measured here mean anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TimeVerdict {
+    /// The processor itself executes the instructions.
+    Native,
+    /// A program executes them, or counts them instead of measuring time.
+    Emulated {
+        /// The costs that show it, in words.
+        because: String,
+    },
+    /// This processor architecture has no sequences yet; never a reason to trust its time.
+    Unknown {
+        /// What is missing.
+        because: String,
+    },
+}
+
+impl fmt::Display for TimeVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Native => f.write_str("native"),
+            Self::Emulated { because } => write!(f, "emulated: {because}"),
+            Self::Unknown { because } => write!(f, "unknown: {because}"),
+        }
+    }
+}
+
+/// The result of a calibration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeCalibration {
+    /// Independent additions a second; 0 where nothing could be measured.
+    pub instructions_per_second: f64,
+    /// What the sequences cost, in the order of [`Sequence::ALL`].
+    pub costs: Vec<Cost>,
+    /// What follows.
+    pub verdict: TimeVerdict,
+}
+
+impl TimeCalibration {
+    /// Measures on the calling thread, wherever it runs. Takes at most about 100 ms, also on an
+    /// interpreter.
+    pub fn measure() -> Self {
+        let started = Instant::now();
+        let mut nanoseconds = Vec::with_capacity(Sequence::ALL.len());
+        for (index, sequence) in Sequence::ALL.into_iter().enumerate() {
+            // Each sequence may use its share of what is left, so that a dear one starves none.
+            let left = BUDGET.saturating_sub(started.elapsed());
+            let share = left / (Sequence::ALL.len() - index) as u32;
+            match cheapest(sequence, share) {
+                Some(cost) => nanoseconds.push((sequence, cost)),
+                None => return Self::unknown(),
+            }
+        }
+        Self::judge(&nanoseconds)
+    }
+
+    /// Judges costs in nanoseconds an instruction. Pure; [`Sequence::Integer`] must be the first.
+    pub fn judge(nanoseconds: &[(Sequence, f64)]) -> Self {
+        let Some(&(Sequence::Integer, addition)) = nanoseconds.first() else {
+            return Self::unknown();
+        };
+        let addition = addition.max(f64::MIN_POSITIVE);
+        let costs: Vec<Cost> = nanoseconds
+            .iter()
+            .map(|&(sequence, nanoseconds)| Cost {
+                sequence,
+                nanoseconds,
+                additions: nanoseconds / addition,
+            })
+            .collect();
+        Self {
+            instructions_per_second: 1e9 / addition,
+            verdict: verdict(1e9 / addition, &costs),
+            costs,
+        }
+    }
+
+    fn unknown() -> Self {
+        Self {
+            instructions_per_second: 0.0,
+            costs: Vec::new(),
+            verdict: TimeVerdict::Unknown {
+                because: format!(
+                    "there are no calibration sequences for `{}`",
+                    std::env::consts::ARCH
+                ),
+            },
+        }
+    }
+
+    /// Whether durations measured here are evidence.
+    pub fn is_native(&self) -> bool {
+        self.verdict == TimeVerdict::Native
+    }
+}
+
+fn verdict(instructions_per_second: f64, costs: &[Cost]) -> TimeVerdict {
+    if instructions_per_second < INTERPRETED_BELOW {
+        return TimeVerdict::Emulated {
+            because: format!(
+                "{:.1} million simple instructions a second are an interpreter's",
+                instructions_per_second / 1e6
+            ),
+        };
+    }
+    let division = costs
+        .iter()
+        .find(|cost| cost.sequence == Sequence::Division);
+    if let Some(division) = division
+        && division.additions < COUNTED_BELOW
+    {
+        return TimeVerdict::Emulated {
+            because: format!(
+                "a division costs {:.1} additions, so time is counted in instructions",
+                division.additions
+            ),
+        };
+    }
+    let suspicious: Vec<String> = costs
+        .iter()
+        .filter_map(|cost| {
+            let limit = cost.sequence.limit()?;
+            (cost.additions > limit).then(|| {
+                format!(
+                    "{} {:.0} (limit {limit})",
+                    cost.sequence.name(),
+                    cost.additions
+                )
+            })
+        })
+        .collect();
+    if suspicious.len() >= SUSPICIONS_NEEDED {
+        return TimeVerdict::Emulated {
+            because: format!(
+                "instructions are translated by a program; their costs in additions: {}",
+                suspicious.join(", ")
+            ),
+        };
+    }
+    TimeVerdict::Native
+}
+
+/// The smallest cost of one instruction in nanoseconds, or `None` without such a sequence here.
+fn cheapest(sequence: Sequence, share: Duration) -> Option<f64> {
+    let started = Instant::now();
+    let mut iterations = ITERATIONS_FIRST;
+    let mut smallest = f64::INFINITY;
+    let mut repeats = 0;
+    while repeats < REPEATS && (repeats < REPEATS_LEAST || started.elapsed() < share) {
+        let before = Instant::now();
+        let instructions = execute(sequence, iterations)?;
+        let elapsed = before.elapsed();
+        if elapsed < REPEAT_LENGTH && iterations < ITERATIONS_MOST {
+            iterations *= 4;
+            continue;
+        }
+        smallest = smallest.min(elapsed.as_secs_f64() * 1e9 / instructions as f64);
+        repeats += 1;
+    }
+    Some(smallest)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn execute(_sequence: Sequence, _iterations: u64) -> Option<u64> {
+    None
+}
+
+/// Runs a sequence `iterations` times and says how many instructions that were.
+#[cfg(target_arch = "x86_64")]
+fn execute(sequence: Sequence, iterations: u64) -> Option<u64> {
+    use sequences::{convert, divide, integer_add, packed_multiply, scalar_multiply};
+    let per_iteration = match sequence {
+        Sequence::Integer => integer_add(iterations),
+        Sequence::Scalar => scalar_multiply(iterations),
+        Sequence::X87 => sequences::x87_multiply(iterations),
+        Sequence::Packed => packed_multiply(iterations),
+        Sequence::Convert => convert(iterations),
+        Sequence::Division => divide(iterations),
+    };
+    Some(iterations * per_iteration)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! The judgement on costs as they were seen, and the measurement's bounds.
+
+use super::*;
+
+/// Costs in additions, as measured on a Zen 4 in a virtual machine.
+const NATIVE: [f64; 6] = [1.0, 2.1, 4.2, 3.1, 4.2, 54.1];
+/// The same machine under QEMU 7.2's user emulation.
+const TRANSLATED: [f64; 6] = [1.0, 50.0, 115.0, 46.0, 124.1, 64.5];
+
+fn judged(addition_ns: f64, additions: [f64; 6]) -> TimeCalibration {
+    let costs: Vec<_> = Sequence::ALL
+        .into_iter()
+        .zip(additions.map(|cost| cost * addition_ns))
+        .collect();
+    TimeCalibration::judge(&costs)
+}
+
+fn reason(calibration: &TimeCalibration) -> &str {
+    match &calibration.verdict {
+        TimeVerdict::Emulated { because } => because,
+        other => panic!("expected an emulation, found `{other}`"),
+    }
+}
+
+#[test]
+fn costs_of_a_processor_are_native_at_any_clock_rate() {
+    for addition_ns in [0.065, 0.3, 1.0] {
+        assert!(judged(addition_ns, NATIVE).is_native(), "{addition_ns}");
+    }
+}
+
+#[test]
+fn costs_of_a_translator_are_emulated_and_named() {
+    let calibration = judged(0.09, TRANSLATED);
+    let because = reason(&calibration);
+    for name in ["scalar 50", "x87 115", "packed 46", "convert 124"] {
+        assert!(because.contains(name), "{because}");
+    }
+}
+
+#[test]
+fn half_the_cost_of_a_translator_is_still_emulated() {
+    let halved = TRANSLATED.map(|cost| if cost > 1.0 { cost / 2.0 } else { cost });
+    assert!(!judged(0.09, halved).is_native());
+}
+
+#[test]
+fn twice_the_cost_of_a_processor_is_still_native() {
+    let doubled = NATIVE.map(|cost| if cost > 1.0 { cost * 2.0 } else { cost });
+    assert!(judged(0.065, doubled).is_native());
+}
+
+#[test]
+fn one_dear_sequence_alone_is_no_emulation() {
+    let mut costs = NATIVE;
+    costs[2] = 300.0;
+    assert!(judged(0.065, costs).is_native());
+}
+
+#[test]
+fn a_million_instructions_a_second_are_an_interpreter() {
+    let calibration = judged(1_000.0, NATIVE);
+    assert!(reason(&calibration).contains("interpreter"));
+}
+
+#[test]
+fn equal_costs_are_time_counted_in_instructions() {
+    let calibration = judged(1.0, [1.0, 1.1, 1.6, 1.1, 1.1, 2.3]);
+    assert!(reason(&calibration).contains("counted"));
+}
+
+#[test]
+fn nothing_measured_is_unknown_and_not_native() {
+    let calibration = TimeCalibration::judge(&[]);
+    assert!(matches!(calibration.verdict, TimeVerdict::Unknown { .. }));
+    assert!(!calibration.is_native());
+}
+
+#[test]
+fn a_cost_of_zero_does_not_divide_by_zero() {
+    let calibration = judged(0.0, NATIVE);
+    assert!(
+        calibration
+            .costs
+            .iter()
+            .all(|cost| cost.additions.is_finite())
+    );
+}
+
+/// Goal: the measurement ends in time and covers every sequence, wherever this test runs.
+/// Method: the bound is ten times the promise, for a neighbour may hold the CPU.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_measurement_is_short_and_complete() {
+    let started = Instant::now();
+    let calibration = TimeCalibration::measure();
+    assert!(started.elapsed() < Duration::from_secs(1));
+    let measured: Vec<_> = calibration.costs.iter().map(|cost| cost.sequence).collect();
+    assert_eq!(measured, Sequence::ALL);
+    assert!(calibration.costs.iter().all(|cost| cost.nanoseconds > 0.0));
+}

@@ -1,0 +1,40 @@
+//! The calibration under a real emulator.
+//!
+//! Goal: time under QEMU's translator is recognised as emulated, on the machine where this runs.
+//! Method: the test starts its own executable a second time under `qemu-x86_64`, where the ignored
+//! test below prints the verdict.
+
+use std::env::current_exe;
+use std::io::ErrorKind;
+use std::process::Command;
+
+use quietcore_clock::TimeCalibration;
+
+const EMULATOR: &str = "qemu-x86_64";
+const MARK: &str = "verdict of the calibration: ";
+
+#[test]
+#[ignore = "started by the test below, under an emulator"]
+fn print_the_verdict() {
+    println!("{MARK}{}", TimeCalibration::measure().verdict);
+}
+
+#[test]
+fn time_under_a_translator_is_emulated() {
+    let output = Command::new(EMULATOR)
+        .arg(current_exe().expect("a test knows its executable"))
+        .args(["--exact", "print_the_verdict", "--ignored", "--nocapture"])
+        .output();
+    let output = match output {
+        Ok(output) => output,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            eprintln!("SKIPPED: `{EMULATOR}` is not here; install Debian's `qemu-user`");
+            return;
+        }
+        Err(error) => panic!("`{EMULATOR}` can't be started: {error}"),
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let verdict = text.lines().find_map(|line| Some(line.split_once(MARK)?.1));
+    let verdict = verdict.unwrap_or_else(|| panic!("no verdict under {EMULATOR}: {output:?}"));
+    assert!(verdict.starts_with("emulated: "), "{verdict}");
+}

@@ -1,0 +1,108 @@
+//! The facts that travel with every number.
+//!
+//! A latency without its conditions is not evidence. This is the short form that stands in records
+//! and beside tables; the whole of [`Facts`] stands in the evidence folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quietcore_units::ByteSize;
+
+use crate::facts::{Facts, TimeReality};
+use crate::reading::Reading;
+
+impl Facts {
+    /// The conditions by name, in words. The names are the same on every machine; what could not
+    /// be read says so.
+    pub fn conditions_summary(&self) -> BTreeMap<String, String> {
+        let text = |reading: &Reading<String>| reading.describe(Clone::clone);
+        let (sockets, cores, threads) = self.cpu.topology();
+        let memory = self
+            .memory
+            .total_kib
+            .describe(|kib| ByteSize::new(kib.saturating_mul(1024)).to_string());
+        [
+            ("kernel", text(&self.kernel.release)),
+            ("preemption", self.preemption_text()),
+            ("command_line", text(&self.kernel.command_line.text)),
+            ("cpu_model", text(&self.cpu.model_name)),
+            ("cpus_online", self.cpu.online.describe(ToString::to_string)),
+            (
+                "topology",
+                format!("{sockets} socket(s), {cores} core(s), {threads} thread(s) a core"),
+            ),
+            ("clock_source", text(&self.clock.source)),
+            ("governor", self.governor_text()),
+            ("c_states", self.idle_text()),
+            ("hypervisor", self.hypervisor_text()),
+            ("rt_throttling", self.throttling_text()),
+            ("microcode", text(&self.firmware.microcode)),
+            ("memory", memory),
+            ("time_is_real", self.time_text()),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+    }
+
+    fn preemption_text(&self) -> String {
+        let preemption = &self.kernel.preemption;
+        let dynamic = if preemption.dynamic { " (dynamic)" } else { "" };
+        format!("{}{dynamic}", preemption.model.name())
+    }
+
+    fn governor_text(&self) -> String {
+        let governors: BTreeSet<String> = self
+            .power
+            .frequencies
+            .iter()
+            .map(|policy| policy.governor.describe(Clone::clone))
+            .collect();
+        if governors.is_empty() {
+            return "not there".to_owned();
+        }
+        governors.into_iter().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The enabled idle states with their wake-up times.
+    fn idle_text(&self) -> String {
+        let driver = self.power.idle_driver.describe(Clone::clone);
+        let states: Vec<String> = self
+            .power
+            .idle_states
+            .iter()
+            .filter(|state| state.disabled != Reading::Read(true))
+            .map(|state| {
+                let latency = state.latency_us.describe(|latency| format!("{latency} µs"));
+                format!("{} {latency}", state.name)
+            })
+            .collect();
+        format!("{driver}: {}", states.join(", "))
+    }
+
+    fn hypervisor_text(&self) -> String {
+        let virtualization = &self.virtualization;
+        match (&virtualization.hypervisor, &virtualization.hypervisor_type) {
+            (Reading::Absent, Reading::Read(kind)) => kind.clone(),
+            (Reading::Absent, _) => "none".to_owned(),
+            (other, _) => other.describe(Clone::clone),
+        }
+    }
+
+    fn throttling_text(&self) -> String {
+        match (&self.scheduler.rt_runtime_us, &self.scheduler.rt_period_us) {
+            (Reading::Read(runtime), _) if *runtime < 0 => "off".to_owned(),
+            (Reading::Read(runtime), Reading::Read(period)) => {
+                format!("{runtime} of {period} µs")
+            }
+            (runtime, _) => runtime.describe(|runtime| format!("{runtime} µs")),
+        }
+    }
+
+    fn time_text(&self) -> String {
+        match &self.clock.calibration.time {
+            TimeReality::Native => "yes, native by calibration".to_owned(),
+            TimeReality::Emulated(because) => format!("no, timing not valid: {because}"),
+            TimeReality::Unknown(because) => format!("unknown: {because}"),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Settings of the machine that Quietcore changes, each read back after it is written.
+//!
+//! A control lives as long as the value that stands for it: dropping it undoes it. A run writes
+//! down which controls it held, for a control changes the system that is measured. What outlives
+//! its process (sysctls, affinities, cgroups) will need a journal that undoes it after a crash; the
+//! journal's room is a module beside these.
+//!
+//! | control | module | undone by |
+//! |---------|--------|-----------|
+//! | the longest wake-up from idle | `dma_latency` | the kernel, when the file is closed |
+
+mod dma_latency;
+
+use thiserror::Error;
+
+pub use dma_latency::{DmaLatency, FakeLatency, HeldLatency, LatencyControl, LiveLatency};
+
+/// Why a control does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ControlError {
+    /// The kernel has no such control.
+    #[error("`{path}` is not there; {remedy}")]
+    Absent {
+        /// The file of the control.
+        path: String,
+        /// What provides it.
+        remedy: String,
+    },
+    /// The kernel refused.
+    #[error("`{path}`: {reason}; {remedy}")]
+    Refused {
+        /// The file of the control.
+        path: String,
+        /// The kernel's answer.
+        reason: String,
+        /// How to be granted it.
+        remedy: String,
+    },
+    /// It was accepted and reads back as something else.
+    #[error(
+        "`{path}`: wrote {written}, read back {found}; the kernel or another program overrides it"
+    )]
+    NotEffective {
+        /// The file of the control.
+        path: String,
+        /// What was written.
+        written: i32,
+        /// What it holds.
+        found: i32,
+    },
+}

@@ -1,0 +1,128 @@
+//! What is below this kernel, and what guests above it can expect.
+
+use super::finding::{AS_ROOT, finding};
+use super::{Area, Finding, View};
+use crate::reading::Reading;
+
+/// Guests slower than this are interpreted, as in [`quietcore_clock::INTERPRETED_BELOW`].
+const NATIVE_FROM: f64 = quietcore_clock::INTERPRETED_BELOW;
+/// A guest that needs this many times the time of its host is not run by the processor either.
+const SLOWDOWN_MOST: f64 = 50.0;
+/// Stolen time above this share shows in p99.
+const STEAL_HARMLESS: f64 = 0.001;
+
+pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
+    findings.push(hypervisor(view));
+    findings.push(steal(view));
+    findings.push(container(view));
+    findings.push(kvm_device(view));
+    findings.push(kvm_speed(view));
+    findings.push(nested(view));
+}
+
+fn hypervisor(view: &View<'_>) -> Finding {
+    let virtualization = &view.facts.virtualization;
+    let product = view.facts.firmware.product.text().unwrap_or("");
+    let draft = finding("hypervisor", Area::Virtualization, "hypervisor below")
+        .right("none, or one whose virtual CPUs are pinned to CPUs of their own")
+        .effect("the host's scheduler, interrupts, idle states and clock come on top of everything seen here, and no setting in this guest reaches them")
+        .fix("only the owner of the host can change this; there: pin each virtual CPU to an isolated CPU, lock the guest's memory, use huge pages, give it real-time priority");
+    match (&virtualization.hypervisor, &virtualization.hypervisor_type) {
+        (Reading::Read(name), _) => draft.read(format!("{name} {product}").trim()).advice(),
+        (Reading::Absent, Reading::Read(kind)) => draft.read(kind.clone()).advice(),
+        (Reading::Absent, _) => draft.read("none").ok(),
+        (Reading::Unreadable(reason), _) => draft
+            .read(reason.clone())
+            .unknown("`systemd-detect-virt` may know"),
+    }
+}
+
+fn steal(view: &View<'_>) -> Finding {
+    let steal = &view.facts.activity.steal;
+    let draft = finding("stolen-time", Area::Virtualization, "time stolen by the host")
+        .right("none")
+        .effect("for this share of time a virtual CPU was ready and did not run, typically for milliseconds at once: missed cycles that nothing in this guest prevents")
+        .fix(view.on_host("do not overcommit: one isolated CPU for each virtual one"));
+    match steal {
+        Reading::Read(steal) => draft
+            .read(format!(
+                "{:.2} % since boot, {:.2} % during 0.2 s now",
+                steal.since_boot * 100.0,
+                steal.now * 100.0
+            ))
+            .ok_if(steal.since_boot <= STEAL_HARMLESS && steal.now <= STEAL_HARMLESS),
+        other => draft.without(other),
+    }
+}
+
+fn container(view: &View<'_>) -> Finding {
+    let container = &view.facts.virtualization.container;
+    let draft = finding("container", Area::Virtualization, "container around this process")
+        .right("none, or one with the host's devices and rights")
+        .effect("what is read here may be the container's view: devices, limits and cgroups can be narrower than the host's")
+        .fix("run `quietcore doctor` outside, or start the container with --privileged --pid=host for the reading");
+    match container {
+        Reading::Read(name) => draft.read(name.clone()).advice(),
+        other => draft.without(other),
+    }
+}
+
+fn kvm_device(view: &View<'_>) -> Finding {
+    let opens = &view.facts.virtualization.kvm.opens;
+    let draft = finding("kvm-device", Area::Virtualization, "/dev/kvm")
+        .right("can be opened")
+        .effect("partitions with the backends `kvm` and `qemu` are not possible at full speed; processes and containers are not concerned");
+    match opens {
+        Reading::Read(()) => draft.read("can be opened").ok(),
+        Reading::Absent => draft
+            .read("not there")
+            .fix(if view.is_guest() {
+                "only the owner of the host can change this; there: switch on nested virtualization for this machine"
+            } else {
+                "switch on VT-x or AMD-V in the BIOS; `modprobe kvm_intel` or `modprobe kvm_amd`"
+            })
+            .advice(),
+        Reading::Unreadable(reason) => draft
+            .read(reason.clone())
+            .fix("`usermod -aG kvm USER` and log in again, or run as root")
+            .advice(),
+    }
+}
+
+fn kvm_speed(view: &View<'_>) -> Finding {
+    let speed = &view.facts.virtualization.kvm.speed;
+    let own = view.facts.clock.calibration.instructions_per_second;
+    let draft = finding("kvm-guest-speed", Area::Virtualization, "guests under KVM, by calibration")
+        .right("run by the processor")
+        .effect("an interpreted guest runs a thousand times slower, without floating point: no timing of it is evidence, and no partition with the backend `kvm` can pass")
+        .fix(view.on_host("a machine with hardware virtualization, passed on to this one; here, use the backends `process` and `container`"));
+    match speed {
+        Reading::Read(speed) => {
+            let rate = speed.instructions_per_second;
+            let text = format!("{:.1} million instructions a second", rate / 1e6);
+            if rate < NATIVE_FROM || rate * SLOWDOWN_MOST < own {
+                draft.read(format!("interpreted: {text}")).conformance()
+            } else {
+                draft.read(format!("native: {text}")).ok()
+            }
+        }
+        Reading::Absent => draft.read("there is no /dev/kvm").fix("").ok(),
+        Reading::Unreadable(reason) => draft.read(reason.clone()).unknown(AS_ROOT),
+    }
+}
+
+fn nested(view: &View<'_>) -> Finding {
+    let kvm = &view.facts.virtualization.kvm;
+    let draft = finding(
+        "nested-virtualization",
+        Area::Virtualization,
+        "guests within guests",
+    )
+    .right("on only where guests hold guests themselves")
+    .effect("a test machine inside a guest needs it; control partitions do not");
+    match &kvm.nested {
+        Reading::Read(on) => draft.read(if *on { "on" } else { "off" }).ok(),
+        Reading::Absent => draft.read("not told").ok(),
+        other => draft.without(other),
+    }
+}

@@ -1,0 +1,137 @@
+//! Everything about this machine that decides real-time behaviour, read once, as plain data.
+//!
+//! Facts borrow nothing and know no judgement: [`crate::doctor`] judges them, an evidence folder
+//! stores them, and a test writes them down. Each value is a [`Reading`], so that "not there", "not
+//! readable" and "read and empty" stay three different things.
+//!
+//! | part | from |
+//! |------|------|
+//! | [`Kernel`] | `/proc/version`, `/proc/cmdline`, the kernel's configuration |
+//! | [`Cpu`], [`Power`], [`Caches`] | `/sys/devices/system/cpu`, `/sys/devices/system/node`, CPUID, resctrl |
+//! | [`Clock`] | `/sys/devices/system/clocksource`, CPU flags, a calibration |
+//! | [`Scheduler`], [`Cgroups`], [`Limits`] | `/proc/sys/kernel`, `/proc/self`, attempts |
+//! | [`Memory`], [`Interrupts`] | `/proc/meminfo`, `/sys/kernel/mm`, `/proc/irq` |
+//! | [`Virtualization`], [`Firmware`] | CPUID, `/sys/class/dmi`, `/dev/kvm`, MSR 0x34 |
+//! | [`Network`], [`Tracing`], [`Activity`] | `/sys/class/net`, ethtool, tracefs, `/proc/stat`, `/proc/PID` |
+
+mod activity;
+mod cache;
+mod cgroup;
+mod clock;
+mod cpu;
+mod firmware;
+mod interrupts;
+mod kernel;
+mod memory;
+mod network;
+mod power;
+mod scheduler;
+mod tracing;
+mod virtualization;
+
+use serde::{Deserialize, Serialize};
+
+use crate::attempts::{Attempts, Live};
+use crate::reading::Reading;
+use crate::source::Source;
+
+pub use activity::{Activity, Steal};
+pub use cache::{CacheDomain, Caches, CpuidAllocation, Resctrl, ResctrlLevel};
+pub use cgroup::{CgroupArrangement, CgroupMount, Cgroups};
+pub use clock::{Calibration, Clock, TimeReality, TscFlags};
+pub use cpu::{CoreType, Cpu, LogicalCpu, Node};
+pub use firmware::Firmware;
+pub use interrupts::{Interrupt, Interrupts};
+pub use kernel::{CommandLine, Kernel, Preemption, PreemptionModel};
+pub use memory::{HugePages, Memory};
+pub use network::{Interface, Network};
+pub use power::{Frequency, IdleState, Power, Throttling};
+pub use scheduler::{Limit, Limits, Scheduler};
+pub use tracing::Tracing;
+pub use virtualization::{Kvm, Virtualization};
+
+/// The facts of one machine at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The kernel, how it was built and started.
+    pub kernel: Kernel,
+    /// The processors.
+    pub cpu: Cpu,
+    /// Idle states, frequencies and throttling.
+    pub power: Power,
+    /// Caches and their partitioning.
+    pub caches: Caches,
+    /// Clocks, and whether their time is real.
+    pub clock: Clock,
+    /// How the scheduler is set and what it grants.
+    pub scheduler: Scheduler,
+    /// Control groups.
+    pub cgroups: Cgroups,
+    /// What this process may do.
+    pub limits: Limits,
+    /// Memory and its management.
+    pub memory: Memory,
+    /// Interrupts and where they may fire.
+    pub interrupts: Interrupts,
+    /// What is below this kernel, and whether it can hold guests itself.
+    pub virtualization: Virtualization,
+    /// BIOS, board, microcode, system management interrupts.
+    pub firmware: Firmware,
+    /// Network interfaces.
+    pub network: Network,
+    /// Tracers and their permissions.
+    pub tracing: Tracing,
+    /// What the machine is doing now.
+    pub activity: Activity,
+}
+
+impl Facts {
+    /// Reads this machine. Takes up to 4 s, most of it where a guest under KVM is slow; otherwise
+    /// about half a second. Changes nothing; a cgroup made for an attempt is removed again.
+    pub fn read() -> Self {
+        Self::read_from(&Source::live(), &Live)
+    }
+
+    /// Reads the machine that `source` and `attempts` show.
+    pub fn read_from(source: &Source, attempts: &impl Attempts) -> Self {
+        // The calibrations come before the scans of /proc, which warm nothing but disturb.
+        let clock = clock::read(source, attempts);
+        let cgroups = cgroup::read(source);
+        Self {
+            kernel: kernel::read(source),
+            cpu: cpu::read(source, attempts),
+            power: power::read(source),
+            caches: cache::read(source, attempts),
+            scheduler: scheduler::read(source, attempts, &cgroups),
+            limits: scheduler::read_limits(source),
+            memory: memory::read(source),
+            interrupts: interrupts::read(source),
+            virtualization: virtualization::read(source, attempts),
+            firmware: firmware::read(source),
+            network: network::read(source, attempts),
+            tracing: tracing::read(source),
+            activity: activity::read(source, attempts),
+            clock,
+            cgroups,
+        }
+    }
+}
+
+/// The value behind `name` in lines of `name: value`, as the kernel writes them. The name counts
+/// whole: `model` does not answer for `model name`.
+fn field<'text>(text: &'text str, name: &str) -> Option<&'text str> {
+    text.lines().find_map(|line| {
+        let (found, value) = line.split_once(':')?;
+        (found.trim() == name).then(|| value.trim())
+    })
+}
+
+/// The same from a file, as a reading.
+fn field_of(text: &Reading<String>, name: &str) -> Reading<String> {
+    text.clone().and_then(|text| {
+        field(&text, name).map_or(Reading::Absent, |value| Reading::Read(value.to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! Control groups: which interface stands, which controllers it has, where this process is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::attempts::{CgroupPlace, CgroupVersion};
+use crate::reading::Reading;
+use crate::source::Source;
+
+/// How the two interfaces share the controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CgroupArrangement {
+    /// Only version 2.
+    V2,
+    /// Both are mounted; the controllers are divided.
+    Hybrid,
+    /// Only version 1.
+    V1,
+    /// None is mounted.
+    None,
+}
+
+/// Control groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cgroups {
+    /// How the interfaces share the controllers.
+    pub arrangement: CgroupArrangement,
+    /// Mounted hierarchies.
+    pub mounts: Vec<CgroupMount>,
+    /// Controllers that the root of version 2 has.
+    pub unified_controllers: Reading<Vec<String>>,
+    /// Controllers that this process's group of version 2 hands down.
+    pub delegated_controllers: Reading<Vec<String>>,
+    /// Whether this process may make groups below its own.
+    pub may_make_groups: Reading<()>,
+    /// Why no list of mounts could be read, if that is so.
+    pub mounts_unreadable: Option<String>,
+}
+
+/// A mounted hierarchy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CgroupMount {
+    /// Its interface.
+    pub version: CgroupVersion,
+    /// Where it is mounted.
+    pub folder: String,
+    /// Its controllers; empty for version 2, where files tell.
+    pub controllers: Vec<String>,
+    /// The group of this process, as a folder below the mount, empty for the mount itself.
+    pub own_group: String,
+}
+
+impl CgroupMount {
+    /// The folder of this process's group.
+    pub fn own_folder(&self) -> String {
+        format!("{}{}", self.folder, self.own_group)
+    }
+}
+
+impl Cgroups {
+    /// The hierarchy of version 1 that has a controller.
+    pub fn mount_of(&self, controller: &str) -> Option<&CgroupMount> {
+        self.mounts
+            .iter()
+            .find(|mount| mount.controllers.iter().any(|other| other == controller))
+    }
+
+    /// The hierarchy of version 2.
+    pub fn unified(&self) -> Option<&CgroupMount> {
+        self.mounts
+            .iter()
+            .find(|mount| mount.version == CgroupVersion::V2)
+    }
+
+    /// Where a new group would be made by a container runtime: in the hierarchy that has the CPU
+    /// controller.
+    ///
+    /// # Errors
+    /// Why there is no such place.
+    pub fn place_for_attempt(&self, source: &Source) -> Result<CgroupPlace, String> {
+        let mount = self
+            .mount_of("cpu")
+            .or_else(|| self.unified())
+            .ok_or_else(|| {
+                self.mounts_unreadable
+                    .clone()
+                    .unwrap_or_else(|| "no cgroup hierarchy is mounted".to_owned())
+            })?;
+        let folder = mount.own_folder();
+        if source.exists(&folder) != Reading::Read(true) {
+            return Err(format!(
+                "{folder}: this process's group is not visible here"
+            ));
+        }
+        Ok(CgroupPlace {
+            folder: source.place(&folder),
+            version: mount.version,
+        })
+    }
+}
+
+pub(super) fn read(source: &Source) -> Cgroups {
+    let table = source.text("/proc/self/mountinfo");
+    let membership = source.text("/proc/self/cgroup");
+    let mounts = mounts(table.text().unwrap_or(""), membership.text().unwrap_or(""));
+    let any = |version| mounts.iter().any(|mount| mount.version == version);
+    // A hierarchy of version 1 without a controller only names groups; systemd keeps one.
+    let v1 = mounts.iter().any(|mount| !mount.controllers.is_empty());
+    let arrangement = match (any(CgroupVersion::V2), v1) {
+        (true, false) => CgroupArrangement::V2,
+        (true, true) => CgroupArrangement::Hybrid,
+        (false, true) => CgroupArrangement::V1,
+        (false, false) => CgroupArrangement::None,
+    };
+    let mut cgroups = Cgroups {
+        arrangement,
+        mounts,
+        unified_controllers: Reading::Absent,
+        delegated_controllers: Reading::Absent,
+        may_make_groups: Reading::Absent,
+        mounts_unreadable: table.unreadable().map(str::to_owned),
+    };
+    if let Some(unified) = cgroups.unified() {
+        let root = format!("{}/cgroup.controllers", unified.folder);
+        let own = format!("{}/cgroup.subtree_control", unified.own_folder());
+        cgroups.unified_controllers = source.words(&root);
+        cgroups.delegated_controllers = source.words(&own);
+    }
+    if let Some(mount) = cgroups.mount_of("cpu").or_else(|| cgroups.unified()) {
+        cgroups.may_make_groups = source.opens(&format!("{}/cgroup.procs", mount.own_folder()));
+    }
+    cgroups
+}
+
+/// Joins the table of mounts with the groups that this process is in.
+///
+/// A line of the table is `36 35 0:27 ROOT FOLDER OPTIONS [FIELDS …] - TYPE DEVICE SUPER`; the
+/// super-block options of version 1 name its controllers.
+fn mounts(table: &str, membership: &str) -> Vec<CgroupMount> {
+    let mut mounts: Vec<CgroupMount> = Vec::new();
+    for line in table.lines() {
+        let Some((mount, kind)) = line.split_once(" - ") else {
+            continue;
+        };
+        let mut kind = kind.split_whitespace();
+        let version = match kind.next() {
+            Some("cgroup") => CgroupVersion::V1,
+            Some("cgroup2") => CgroupVersion::V2,
+            _ => continue,
+        };
+        let mut mount = mount.split_whitespace().skip(3);
+        let (Some(root), Some(folder)) = (mount.next(), mount.next()) else {
+            continue;
+        };
+        let options = kind.nth(1).unwrap_or("");
+        let controllers = match version {
+            CgroupVersion::V1 => controllers(options),
+            CgroupVersion::V2 => Vec::new(),
+        };
+        if mounts.iter().any(|other| other.folder == folder) {
+            continue;
+        }
+        mounts.push(CgroupMount {
+            version,
+            folder: folder.to_owned(),
+            own_group: own_group(membership, root, &controllers, version),
+            controllers,
+        });
+    }
+    mounts
+}
+
+/// The controllers among the options of a super block.
+fn controllers(options: &str) -> Vec<String> {
+    let other = [
+        "rw",
+        "ro",
+        "xattr",
+        "clone_children",
+        "noprefix",
+        "none",
+        "cpuset_v2_mode",
+    ];
+    options
+        .split(',')
+        .filter(|option| !option.contains('=') && !other.contains(option))
+        .filter(|option| !option.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The group of this process below the mount, from lines like `4:memory:/user/a`.
+fn own_group(
+    membership: &str,
+    root: &str,
+    controllers: &[String],
+    version: CgroupVersion,
+) -> String {
+    let path = membership.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (names, path) = (parts.next()?, parts.next()?);
+        let fits = match version {
+            CgroupVersion::V2 => names.is_empty(),
+            CgroupVersion::V1 => names
+                .split(',')
+                .any(|name| controllers.iter().any(|controller| controller == name)),
+        };
+        fits.then_some(path)
+    });
+    // A mount may show a part of the hierarchy only; its root is cut off.
+    let path = path.unwrap_or("");
+    let below = path
+        .strip_prefix(root.trim_end_matches('/'))
+        .unwrap_or(path);
+    below.trim_end_matches('/').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HYBRID: &str = "\
+30 20 0:26 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
+31 30 0:27 / /sys/fs/cgroup/cpu rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct
+32 30 0:28 /docker/1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory
+33 30 0:29 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd
+34 30 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,nsdelegate";
+
+    #[test]
+    fn mounts_know_their_controllers_and_the_own_group() {
+        let mounts = mounts(HYBRID, "4:memory:/docker/1/a\n2:cpu,cpuacct:/user\n0::/x/y");
+        assert_eq!(mounts.len(), 4);
+        assert_eq!(mounts[0].controllers, ["cpu", "cpuacct"]);
+        assert_eq!(mounts[0].own_folder(), "/sys/fs/cgroup/cpu/user");
+        assert_eq!(mounts[1].own_group, "/a");
+        assert!(mounts[2].controllers.is_empty());
+        assert_eq!(mounts[3].version, CgroupVersion::V2);
+        assert_eq!(mounts[3].own_group, "/x/y");
+    }
+
+    proptest! {
+        #[test]
+        fn any_table_can_be_read(table in "(\\PC{0,60}\n){0,5}", membership in "\\PC{0,60}") {
+            let _ = mounts(&table, &membership);
+        }
+    }
+}

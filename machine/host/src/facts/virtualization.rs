@@ -1,0 +1,135 @@
+//! What is below this kernel, what is around this process, and whether it can hold guests itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::attempts::{Attempts, CpuidWords, GuestSpeed};
+use crate::reading::Reading;
+use crate::source::Source;
+
+/// What is below this kernel, and whether it can hold guests itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Virtualization {
+    /// The hypervisor's signature from CPUID, such as `KVMKVMKVM`; absent on bare metal.
+    pub hypervisor: Reading<String>,
+    /// `/sys/hypervisor/type`, which Xen fills.
+    pub hypervisor_type: Reading<String>,
+    /// The container that this process is in, and what shows it; absent outside of one.
+    pub container: Reading<String>,
+    /// The kernel's own virtual machines.
+    pub kvm: Kvm,
+}
+
+/// The kernel's own virtual machines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kvm {
+    /// Whether `/dev/kvm` can be opened.
+    pub opens: Reading<()>,
+    /// How fast its guests run.
+    pub speed: Reading<GuestSpeed>,
+    /// Whether guests may hold guests themselves.
+    pub nested: Reading<bool>,
+    /// The module in use, such as `kvm_intel`; absent where it is built in otherwise.
+    pub module: Reading<String>,
+}
+
+impl Virtualization {
+    /// Whether this kernel runs on a hypervisor; `None` where the processor can't be asked.
+    pub fn is_guest(&self) -> Option<bool> {
+        match &self.hypervisor {
+            Reading::Read(_) => Some(true),
+            Reading::Absent => Some(self.hypervisor_type.get().is_some()),
+            Reading::Unreadable(_) => None,
+        }
+    }
+}
+
+pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Virtualization {
+    Virtualization {
+        hypervisor: hypervisor(attempts),
+        hypervisor_type: source.text("/sys/hypervisor/type"),
+        container: container(source),
+        kvm: kvm(source, attempts),
+    }
+}
+
+/// CPUID leaf 1 says that there is a hypervisor, leaf 0x4000_0000 which.
+fn hypervisor(attempts: &impl Attempts) -> Reading<String> {
+    let Some(features) = attempts.cpuid(None, 1, 0) else {
+        return Reading::Unreadable("this processor has no CPUID".to_owned());
+    };
+    if features.ecx & (1 << 31) == 0 {
+        return Reading::Absent;
+    }
+    let words = attempts.cpuid(None, 0x4000_0000, 0).unwrap_or_default();
+    let name = signature(words);
+    Reading::Read(if name.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        name
+    })
+}
+
+fn signature(words: CpuidWords) -> String {
+    [words.ebx, words.ecx, words.edx]
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .filter(u8::is_ascii_graphic)
+        .map(char::from)
+        .collect()
+}
+
+fn container(source: &Source) -> Reading<String> {
+    let there = |path: &str| source.exists(path) == Reading::Read(true);
+    if let Reading::Read(manager) = source.text("/run/systemd/container") {
+        return Reading::Read(format!("{manager} (/run/systemd/container)"));
+    }
+    for (mark, name) in [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")] {
+        if there(mark) {
+            return Reading::Read(format!("{name} ({mark})"));
+        }
+    }
+    source.text("/proc/1/cgroup").and_then(|groups| {
+        ["docker", "kubepods", "libpod", "lxc", "containerd"]
+            .into_iter()
+            .find(|name| groups.contains(name))
+            .map_or(Reading::Absent, |name| {
+                Reading::Read(format!("{name} (/proc/1/cgroup)"))
+            })
+    })
+}
+
+fn kvm(source: &Source, attempts: &impl Attempts) -> Kvm {
+    let modules = ["kvm_intel", "kvm_amd"];
+    let module = modules
+        .into_iter()
+        .find(|module| source.exists(&format!("/sys/module/{module}")) == Reading::Read(true));
+    let opens = source.opens("/dev/kvm");
+    Kvm {
+        speed: match &opens {
+            Reading::Read(()) => attempts.calibrate_kvm(),
+            Reading::Absent => Reading::Absent,
+            Reading::Unreadable(reason) => Reading::Unreadable(reason.clone()),
+        },
+        opens,
+        nested: module.map_or(Reading::Absent, |module| {
+            source.switch(&format!("/sys/module/{module}/parameters/nested"))
+        }),
+        module: module.map_or(Reading::Absent, |module| Reading::Read(module.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signature_of_kvm_loses_its_padding() {
+        let words = CpuidWords {
+            eax: 0,
+            ebx: u32::from_le_bytes(*b"KVMK"),
+            ecx: u32::from_le_bytes(*b"VMKV"),
+            edx: u32::from_le_bytes(*b"M\0\0\0"),
+        };
+        assert_eq!(signature(words), "KVMKVMKVM");
+    }
+}
