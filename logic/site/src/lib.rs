@@ -1,1 +1,65 @@
 //! The site file: parsed, checked with all errors at once, and turned into a plan.
+//!
+//! ```text
+//! bytes ──► text ──► TOML tree ──► RawSite ──► Site ──────────► Plan
+//!        limits   syntax      shape,       meaning    what this
+//!                             by schema               machine can do
+//! ```
+//!
+//! - [`read`] takes the bytes of a site file and returns a [`Site`], or every [`Problem`] in it
+//!   with file, line, column and key.
+//! - [`plan()`] decides for a [`Machine`] what would be done, step by step, before anything is
+//!   touched, or says all that stands against it.
+//! - [`init`] writes a site file that fits a machine; [`schema`] and [`reference`] describe the
+//!   notation for editors and for people.
+//!
+//! The crate is pure: no I/O, no clock, no thread. Bounds: a file has at most [`SITE_BYTES_MAX`]
+//! bytes, 256 partitions, 1024 channels, 256 classes and 64 profiles of its own, and
+//! [`PROBLEMS_MAX`] problems are listed.
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod init;
+mod machine;
+mod plan;
+mod problem;
+mod raw;
+mod reading;
+mod reference;
+mod site;
+mod words;
+
+use quietcore_record::class::Class;
+
+pub use init::{Example, UnknownExample, init};
+pub use machine::Machine;
+pub use plan::{Degradation, Plan, Refusal, Step, plan};
+pub use problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};
+pub use reading::SITE_BYTES_MAX;
+pub use reading::schema::schema;
+pub use reference::reference;
+pub use site::{
+    Backend, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, DURATION_MAX, DURATION_MIN,
+    EarlyWake, Fieldbus, Initial, Interface, Length, Load, LoadKind, LoadPlace, Network,
+    OverrideError, Partition, Profile, Program, Scheduling, Signal, SignalKind, SignalType, Site,
+    Vcr, WORKERS_MAX,
+};
+
+/// Reads and checks a site file.
+///
+/// `file_name` is how errors name the file. `catalogue` holds the published application classes.
+///
+/// # Errors
+/// Everything that is wrong, in the order of the file. Only what makes the rest unreadable ends the
+/// reading early: a file that is too large, not UTF-8, empty or not TOML.
+pub fn read(file_name: &str, bytes: &[u8], catalogue: &[Class]) -> Result<Site, Problems> {
+    let text = reading::text(file_name, bytes)?;
+    let (document, written_twice) = reading::document(file_name, text)?;
+    let mut collector = reading::collector::Collector::new(&document);
+    for problem in written_twice {
+        collector.push(problem.place, problem.problem, problem.remedy);
+    }
+    let raw = reading::shaped(&mut collector);
+    check::check(&raw, catalogue, collector)
+}

@@ -1,0 +1,92 @@
+//! `[campaign]`: the profiles exist, and the length is one length and bearable.
+
+use quietcore_units::Nanos;
+
+use crate::check::profile::Profiles;
+use crate::raw::RawCampaign;
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+use crate::site::{
+    CAMPAIGN_MAX, Campaign, Length, Partition, Profile, cycles_needed, measured_in_all,
+};
+
+const PROFILES_DEFAULT: [&str; 4] = ["tp1", "tp2", "tp3", "tp4"];
+const WARM_UP_DEFAULT: Nanos = Nanos::from_secs(1);
+const EXCEEDANCE_DEFAULT: f64 = 1e-6;
+
+/// Checks the campaign. `None` where it is wrong and reported.
+pub(super) fn check(
+    raw: Option<&RawCampaign>,
+    profiles: &Profiles,
+    partitions: &[Partition],
+    collector: &mut Collector<'_, '_>,
+) -> Option<Campaign> {
+    let nothing = RawCampaign::default();
+    let raw = raw.unwrap_or(&nothing);
+    let path = Path::top().key("campaign");
+    let chosen = chosen(raw, profiles, &path.key("profiles"), collector);
+    let (duration, cycles) = (path.key("duration"), path.key("cycles"));
+    if collector.has(&duration) && collector.has(&cycles) {
+        collector.refuse(
+            &cycles,
+            "the length is given twice, as `duration` and as `cycles`",
+            "keep one of the two",
+        );
+    }
+    let exceedance = raw.exceedance.unwrap_or(EXCEEDANCE_DEFAULT);
+    let length = match (raw.duration, raw.cycles) {
+        (Some(duration), _) => Length::Duration(duration),
+        (None, Some(cycles)) => Length::Cycles(cycles),
+        (None, None) => Length::Cycles(cycles_needed(exceedance)),
+    };
+    let campaign = Campaign {
+        profiles: chosen?,
+        length,
+        warm_up: raw.warm_up.unwrap_or(WARM_UP_DEFAULT),
+        exceedance,
+    };
+    let total = measured_in_all(partitions, &campaign);
+    if total > CAMPAIGN_MAX {
+        let written = if collector.has(&cycles) {
+            cycles
+        } else {
+            duration
+        };
+        collector.refuse(
+            &written,
+            format!("the campaign would take {total}"),
+            format!("{CAMPAIGN_MAX} are allowed at most; measure less or fewer profiles"),
+        );
+    }
+    Some(campaign)
+}
+
+/// The profiles to run, in the order written.
+fn chosen(
+    raw: &RawCampaign,
+    profiles: &Profiles,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Vec<Profile>> {
+    if raw.profiles.is_none() && collector.has(path) {
+        return None;
+    }
+    let default = PROFILES_DEFAULT.map(str::to_owned);
+    let names = raw.profiles.as_deref().unwrap_or(&default);
+    let mut chosen: Vec<Profile> = Vec::new();
+    let mut whole = true;
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            collector.refuse(
+                &path.index(index),
+                format!("profile `{name}` is named twice"),
+                "name it once",
+            );
+        }
+        match profiles.find(name, &path.index(index), collector) {
+            Some(profile) => chosen.push(profile.clone()),
+            None => whole = false,
+        }
+    }
+    whole.then_some(chosen)
+}

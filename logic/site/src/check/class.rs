@@ -1,0 +1,173 @@
+//! `[[class]]`: application classes of the user's own, with `like`.
+
+use quietcore_record::class::{Class, JitterDefinition};
+use quietcore_units::Nanos;
+
+use crate::check::like::{Chain, Likes};
+use crate::check::unique;
+use crate::raw::RawClass;
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+use crate::words::instead;
+
+/// The classes that a partition may name.
+pub(super) struct Classes {
+    /// The published ones and those of the site that are right.
+    pub(super) sound: Vec<Class>,
+    /// Names of the site's classes that are wrong: reported once, not at each use.
+    broken: Vec<String>,
+}
+
+impl Classes {
+    /// The class that a partition names; reports a name that doesn't exist.
+    pub(super) fn find(
+        &self,
+        name: &str,
+        path: &Path,
+        collector: &mut Collector<'_, '_>,
+    ) -> Option<&Class> {
+        let found = self.sound.iter().find(|class| class.name == name);
+        if found.is_none() && !self.broken.iter().any(|broken| broken == name) {
+            let known = self.sound.iter().map(|class| class.name.as_str());
+            let remedy = format!(
+                "{}, or add a `[[class]]` of that name",
+                instead(name, known)
+            );
+            collector.refuse(path, format!("there is no class `{name}`"), remedy);
+        }
+        found
+    }
+}
+
+/// Checks the site's classes and puts them behind the published ones.
+pub(super) fn check(
+    raw: &[RawClass],
+    catalogue: &[Class],
+    collector: &mut Collector<'_, '_>,
+) -> Classes {
+    let path = |index| Path::top().key("class").index(index);
+    let named = raw
+        .iter()
+        .enumerate()
+        .map(|(index, class)| (path(index), class.name.as_deref()));
+    unique("class", named, collector);
+    let likes = Likes {
+        elements: raw
+            .iter()
+            .map(|class| (class.name.as_deref(), class.like.as_deref()))
+            .collect(),
+        known: catalogue.iter().map(|class| class.name.as_str()).collect(),
+    };
+    let mut classes = Classes {
+        sound: catalogue.to_vec(),
+        broken: Vec::new(),
+    };
+    for (index, class) in raw.iter().enumerate() {
+        let path = path(index);
+        report_like(index, &likes, &path, collector);
+        let Some(name) = class.name.clone() else {
+            continue;
+        };
+        if likes.known.contains(&name.as_str()) {
+            collector.refuse(
+                &path.key("name"),
+                format!("`{name}` is a published class, whose figures can't be changed"),
+                format!("choose another name and write `like = \"{name}\"`"),
+            );
+        }
+        match build(index, raw, catalogue, &likes, &path, collector) {
+            Some(class) => classes.sound.push(class),
+            None => classes.broken.push(name),
+        }
+    }
+    classes
+}
+
+/// Reports a circle of `like`, or one that leads nowhere.
+fn report_like(index: usize, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
+    let Some(like) = likes.elements[index].1 else {
+        return;
+    };
+    if let Chain::Circle(circle) = likes.chain(index) {
+        if let Some(names) = likes.circle_from(index, &circle) {
+            collector.refuse(
+                &path.key("like"),
+                format!("`like` runs in a circle: {names}"),
+                "let one of them stand on its own figures",
+            );
+        }
+        return;
+    }
+    let own = likes.elements.iter().filter_map(|(name, _)| *name);
+    let mut names = likes.known.iter().copied().chain(own);
+    if !names.any(|name| name == like) {
+        let own = likes.elements.iter().filter_map(|(name, _)| *name);
+        let remedy = instead(like, likes.known.iter().copied().chain(own));
+        collector.refuse(
+            &path.key("like"),
+            format!("there is no class `{like}`"),
+            remedy,
+        );
+    }
+}
+
+/// Takes each figure from the nearest class in the chain that gives it.
+fn build(
+    index: usize,
+    raw: &[RawClass],
+    catalogue: &[Class],
+    likes: &Likes<'_>,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Class> {
+    let Chain::Complete { elements, base } = likes.chain(index) else {
+        return None;
+    };
+    let base = base.and_then(|base| catalogue.iter().find(|class| class.name == base));
+    let chain: Vec<_> = elements.iter().map(|element| &raw[*element]).collect();
+    let own = chain[0];
+    let name = own.name.clone()?;
+    let first = |figure: fn(&RawClass) -> Option<Nanos>| chain.iter().copied().find_map(figure);
+    let cycle = first(|class| class.cycle).map(Nanos::get);
+    let cycle_ns = cycle.or(base.and_then(|base| base.cycle_ns));
+    let jitter = first(|class| class.jitter).map(Nanos::get);
+    let jitter_ns = jitter.or(base.and_then(|base| base.jitter_ns));
+    let reported = collector.has(&path.key("cycle")) || collector.has(&path.key("jitter"));
+    if cycle_ns.is_none() && jitter_ns.is_none() && !reported {
+        collector.refuse(
+            path,
+            "the class has neither a cycle nor a jitter, so nothing could be judged",
+            "write for example `cycle = \"2 ms\"`",
+        );
+    }
+    let ancestor = chain[1..].iter().find_map(|class| class.source.as_deref());
+    let ancestor = ancestor.or(base.map(|base| base.source.as_str()));
+    let source = match (&own.source, &own.like, ancestor) {
+        (Some(source), _, _) => source.clone(),
+        // The source does not vouch for figures that were changed here.
+        (None, Some(like), Some(source)) => format!("site file, like `{like}` ({source})"),
+        (None, Some(like), None) => format!("site file, like `{like}`"),
+        (None, None, _) => {
+            if !collector.has(&path.key("source")) && !collector.has(&path.key("like")) {
+                collector.refuse(
+                    &path.key("source"),
+                    "a class without `like` needs the source of its figures",
+                    "name the document, table and edition",
+                );
+            }
+            return None;
+        }
+    };
+    let definition = chain.iter().find_map(|class| class.jitter_definition);
+    let inherited = base.map(|base| base.jitter_definition);
+    Some(Class {
+        title: own.title.clone().unwrap_or_else(|| name.clone()),
+        name,
+        cycle_ns,
+        jitter_ns,
+        jitter_definition: definition
+            .or(inherited)
+            .unwrap_or(JitterDefinition::Whiskers),
+        source,
+    })
+}

@@ -1,0 +1,130 @@
+//! Who owns which CPU: housekeeping and partitions.
+
+use quietcore_units::CpuSet;
+
+use crate::raw::{RawPartition, RawSite};
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+
+/// Checks that each CPU has one owner, or owners that share it by budget. Returns the housekeeping
+/// CPUs as written.
+pub(super) fn check(raw: &RawSite, collector: &mut Collector<'_, '_>) -> Option<CpuSet> {
+    let housekeeping = raw.host.as_ref().and_then(|host| host.housekeeping);
+    let housekeeping = housekeeping.map(|cpus| cpus.0);
+    let partitions = raw.partition.as_deref().unwrap_or_default();
+    for (index, partition) in partitions.iter().enumerate() {
+        let Some(cpus) = cpus_of(partition) else {
+            continue;
+        };
+        let path = Path::top()
+            .key("partition")
+            .index(index)
+            .key("vcr")
+            .key("cpus");
+        if cpus.is_empty() {
+            collector.refuse(
+                &path,
+                "the partition has no CPU",
+                "write for example `cpus = [1]`",
+            );
+        }
+        let both = cpus.intersection(&housekeeping.unwrap_or_default());
+        if !both.is_empty() {
+            collector.refuse(
+                &path,
+                format!("CPU {both} is also a housekeeping CPU"),
+                "take it out of one of the two; a CPU has one owner",
+            );
+        }
+        if cpus.iter().any(|cpu| cpu.get() == 0) {
+            collector.remark(
+                &path,
+                "CPU 0 does work of the kernel that no other CPU does, such as timekeeping; \
+                 another CPU is usually quieter",
+            );
+        }
+        shared_with(partitions, index, &cpus, &path, collector);
+    }
+    overcommitted(partitions, collector);
+    if housekeeping.is_some_and(|cpus| cpus.is_empty()) {
+        collector.remark(
+            &Path::top().key("host").key("housekeeping"),
+            "no CPU is kept for housekeeping: everything else on this machine runs beside the \
+             partitions",
+        );
+    }
+    housekeeping
+}
+
+fn cpus_of(partition: &RawPartition) -> Option<CpuSet> {
+    Some(partition.vcr.as_ref()?.cpus?.0)
+}
+
+/// Reports the CPUs that an earlier partition claims, unless both share by budget.
+fn shared_with(
+    partitions: &[RawPartition],
+    index: usize,
+    cpus: &CpuSet,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) {
+    let budget_path = |index| {
+        Path::top()
+            .key("partition")
+            .index(index)
+            .key("vcr")
+            .key("budget")
+    };
+    for (earlier, other) in partitions[..index].iter().enumerate() {
+        let both = cpus.intersection(&cpus_of(other).unwrap_or_default());
+        if both.is_empty() {
+            continue;
+        }
+        let without = [index, earlier]
+            .into_iter()
+            .find(|one| !collector.has(&budget_path(*one)));
+        let Some(without) = without else { continue };
+        let name = |index: usize| match &partitions[index].name {
+            Some(name) => format!("`{name}`"),
+            None => format!("number {}", index + 1),
+        };
+        collector.refuse(
+            path,
+            format!("CPU {both} is also claimed by partition {}", name(earlier)),
+            format!(
+                "a CPU has one owner; to share it give both a `budget` (partition {} has none)",
+                name(without)
+            ),
+        );
+    }
+}
+
+/// Reports CPUs whose budgets add up to more than the whole.
+fn overcommitted(partitions: &[RawPartition], collector: &mut Collector<'_, '_>) {
+    let mut promised = [0_u32; quietcore_units::CPU_LIMIT as usize];
+    for (index, partition) in partitions.iter().enumerate() {
+        let budget = partition.vcr.as_ref().and_then(|vcr| vcr.budget);
+        let (Some(cpus), Some(budget)) = (cpus_of(partition), budget) else {
+            continue;
+        };
+        let mut first_beyond = None;
+        for cpu in cpus.iter() {
+            let promised = &mut promised[cpu.get() as usize];
+            *promised += budget;
+            if *promised > 100 && first_beyond.is_none() {
+                first_beyond = Some((cpu, *promised));
+            }
+        }
+        if let Some((cpu, sum)) = first_beyond {
+            collector.refuse(
+                &Path::top()
+                    .key("partition")
+                    .index(index)
+                    .key("vcr")
+                    .key("budget"),
+                format!("the budgets of CPU {cpu} add up to {sum} %"),
+                "let them add up to 100 % at most",
+            );
+        }
+    }
+}

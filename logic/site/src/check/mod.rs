@@ -1,0 +1,83 @@
+//! The checks of meaning: from what was written to a [`Site`].
+//!
+//! Each check reports through the [`Collector`] and goes on. What it builds is `None` where
+//! something in it was wrong; a `None` in the raw types was reported already or never written, and
+//! [`Collector::has`] tells the two apart where that matters.
+
+mod campaign;
+mod class;
+mod connection;
+mod host;
+mod like;
+mod partition;
+mod profile;
+
+use std::collections::BTreeMap;
+
+use quietcore_record::class::Class;
+
+use crate::problem::Problems;
+use crate::raw::RawSite;
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+use crate::site::{Places, Site};
+
+/// Checks everything and builds the site, or says all that is wrong.
+pub(crate) fn check(
+    raw: &RawSite,
+    catalogue: &[Class],
+    mut collector: Collector<'_, '_>,
+) -> Result<Site, Problems> {
+    let top = Path::top();
+    let found = &mut collector;
+    let classes = class::check(raw.class.as_deref().unwrap_or_default(), catalogue, found);
+    let partitions = raw.partition.as_deref().unwrap_or_default();
+    let names = partition::names(partitions, found);
+    let partitions = partition::check(partitions, &classes, found);
+    let housekeeping = host::check(raw, found);
+    let channels = connection::channels(raw.channel.as_deref().unwrap_or_default(), &names, found);
+    let fieldbuses = raw.fieldbus.as_ref();
+    let fieldbuses = fieldbuses.map(|raw| connection::fieldbuses(raw, &names, found));
+    let profiles = profile::check(raw.profile.as_deref().unwrap_or_default(), found);
+    let campaign = campaign::check(raw.campaign.as_ref(), &profiles, &partitions, found);
+    let places = Places {
+        whole: found.document.place(&top),
+        keys: found.document.places(),
+    };
+    let name = raw.site.as_ref().and_then(|site| site.name.clone());
+    let remarks = collector.finish()?;
+    Ok(Site {
+        name: name.expect("a missing name is a problem"),
+        housekeeping,
+        partitions,
+        channels,
+        fieldbuses: fieldbuses.unwrap_or_default(),
+        classes: classes.sound,
+        profiles: profiles.sound,
+        campaign: campaign.expect("a wrong campaign is a problem"),
+        remarks,
+        places,
+    })
+}
+
+/// Reports each name that an earlier element has already. `path` leads to the element.
+fn unique<'n>(
+    what: &str,
+    names: impl IntoIterator<Item = (Path, Option<&'n str>)>,
+    collector: &mut Collector<'_, '_>,
+) {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for (path, name) in names {
+        let Some(name) = name else { continue };
+        let path = path.key("name");
+        let line = collector.document.place(&path).line;
+        match seen.get(name) {
+            Some(first) => collector.refuse(
+                &path,
+                format!("a {what} `{name}` is there already, on line {first}"),
+                "give each a name of its own",
+            ),
+            None => drop(seen.insert(name, line)),
+        }
+    }
+}

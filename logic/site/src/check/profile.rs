@@ -1,0 +1,170 @@
+//! `[[profile]]`: profiles of the user's own, with `like`.
+
+use crate::check::like::{Chain, Likes};
+use crate::check::unique;
+use crate::raw::{RawLoad, RawProfile};
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+use crate::site::{Load, NEIGHBOUR_PROFILES, Profile, WORKERS_MAX, built_in, unknown_profile};
+
+/// The profiles that a campaign may name.
+pub(super) struct Profiles {
+    /// The built-in ones and those of the site that are right.
+    pub(super) sound: Vec<Profile>,
+    /// Names of the site's profiles that are wrong: reported once, not at each use.
+    broken: Vec<String>,
+}
+
+impl Profiles {
+    /// The profile that a campaign names; reports a name that doesn't exist.
+    pub(super) fn find(
+        &self,
+        name: &str,
+        path: &Path,
+        collector: &mut Collector<'_, '_>,
+    ) -> Option<&Profile> {
+        let found = self.sound.iter().find(|profile| profile.name == name);
+        if found.is_none() && !self.broken.iter().any(|broken| broken == name) {
+            let known = self.sound.iter().map(|profile| profile.name.as_str());
+            let problem = if NEIGHBOUR_PROFILES.contains(&name) {
+                format!("profile `{name}` can't be run")
+            } else {
+                format!("there is no profile `{name}`")
+            };
+            collector.refuse(path, problem, unknown_profile(name, known));
+        }
+        found
+    }
+}
+
+/// Checks the site's profiles and puts them behind the built-in ones.
+pub(super) fn check(raw: &[RawProfile], collector: &mut Collector<'_, '_>) -> Profiles {
+    let path = |index| Path::top().key("profile").index(index);
+    let named = raw
+        .iter()
+        .enumerate()
+        .map(|(index, one)| (path(index), one.name.as_deref()));
+    unique("profile", named, collector);
+    let built_in = built_in();
+    let likes = Likes {
+        elements: raw
+            .iter()
+            .map(|one| (one.name.as_deref(), one.like.as_deref()))
+            .collect(),
+        known: built_in
+            .iter()
+            .map(|profile| profile.name.as_str())
+            .collect(),
+    };
+    // The loads of every profile are checked where they are written, whoever is like it.
+    let loads: Vec<_> = raw
+        .iter()
+        .enumerate()
+        .map(|(index, raw)| loads(raw.load.as_deref()?, &path(index).key("load"), collector))
+        .collect();
+    let mut profiles = Profiles {
+        sound: built_in.clone(),
+        broken: Vec::new(),
+    };
+    for (index, profile) in raw.iter().enumerate() {
+        let path = path(index);
+        report_like(index, &likes, &path, collector);
+        let Some(name) = &profile.name else { continue };
+        if likes.known.contains(&name.as_str()) || NEIGHBOUR_PROFILES.contains(&name.as_str()) {
+            collector.refuse(
+                &path.key("name"),
+                format!("`{name}` is the name of a test profile of seed 000"),
+                format!("choose another name, and write `like = \"{name}\"` to begin with it"),
+            );
+        }
+        match build(index, raw, &loads, &built_in, &likes) {
+            Some(profile) => profiles.sound.push(profile),
+            None => profiles.broken.push(name.clone()),
+        }
+    }
+    profiles
+}
+
+/// Reports a circle of `like`, or one that leads nowhere.
+fn report_like(index: usize, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
+    let Some(like) = likes.elements[index].1 else {
+        return;
+    };
+    if let Chain::Circle(circle) = likes.chain(index) {
+        if let Some(names) = likes.circle_from(index, &circle) {
+            collector.refuse(
+                &path.key("like"),
+                format!("`like` runs in a circle: {names}"),
+                "let one of them stand on its own conditions",
+            );
+        }
+        return;
+    }
+    let own: Vec<_> = likes
+        .elements
+        .iter()
+        .filter_map(|(name, _)| *name)
+        .collect();
+    if !likes.known.contains(&like) && !own.contains(&like) {
+        let remedy = unknown_profile(like, likes.known.iter().copied().chain(own));
+        collector.refuse(
+            &path.key("like"),
+            format!("there is no profile `{like}`"),
+            remedy,
+        );
+    }
+}
+
+/// Takes each condition from the nearest profile in the chain that gives it.
+fn build(
+    index: usize,
+    raw: &[RawProfile],
+    loads: &[Option<Vec<Load>>],
+    built_in: &[Profile],
+    likes: &Likes<'_>,
+) -> Option<Profile> {
+    let Chain::Complete { elements, base } = likes.chain(index) else {
+        return None;
+    };
+    let base = base.and_then(|base| built_in.iter().find(|profile| profile.name == base));
+    let own = &raw[index];
+    let pinned = elements.iter().find_map(|element| raw[*element].pinned);
+    let inherited = base.map(|base| base.loads.clone());
+    let loads = elements.iter().find_map(|element| loads[*element].clone());
+    let described = match &own.like {
+        Some(like) => format!("like {like}"),
+        None => "own profile".to_owned(),
+    };
+    Some(Profile::new(
+        own.name.clone()?,
+        own.description.clone().unwrap_or(described),
+        pinned.or(base.map(|base| base.pinned)).unwrap_or(true),
+        loads.or(inherited).unwrap_or_default(),
+    ))
+}
+
+fn loads(raw: &[RawLoad], path: &Path, collector: &mut Collector<'_, '_>) -> Option<Vec<Load>> {
+    let mut loads = Vec::new();
+    for (index, raw) in raw.iter().enumerate() {
+        let size = path.index(index).key("size");
+        let Some(kind) = raw.kind else { continue };
+        if !kind.takes_size() && collector.has(&size) {
+            collector.refuse_key(
+                &size,
+                format!("load `{kind}` has no size"),
+                "take it out; malloc, cache, memory-bandwidth and disk have one",
+            );
+        }
+        let place = raw.place.unwrap_or_default();
+        loads.push(Load::new(kind, raw.workers.unwrap_or(1), raw.size, place));
+    }
+    let workers: u32 = loads.iter().map(|load| load.workers).sum();
+    if workers > WORKERS_MAX {
+        collector.refuse(
+            path,
+            format!("its loads have {workers} workers in all"),
+            format!("{WORKERS_MAX} are allowed at most"),
+        );
+    }
+    Some(loads)
+}

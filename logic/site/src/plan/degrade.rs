@@ -1,0 +1,146 @@
+//! What can't be had and doesn't prevent a measurement, with what it costs.
+
+use quietcore_units::{ByteSize, CpuSet};
+
+use crate::machine::Machine;
+use crate::plan::step::cpu_words;
+use crate::plan::{Degradation, granted};
+use crate::site::{EarlyWake, Partition, Scheduling, Site};
+
+/// What a process locks at least: its code, its stacks and the exchange.
+const LOCKED_MIN: ByteSize = ByteSize::new(16 << 20);
+
+/// Whether the memory of this partition can be locked here.
+pub(super) fn locks_memory(partition: &Partition, machine: &Machine) -> bool {
+    let needed = partition.vcr.memory.unwrap_or_default().max(LOCKED_MIN);
+    machine
+        .memory_lock_limit
+        .is_none_or(|limit| limit >= needed)
+}
+
+/// All degradations: those of the machine first, then those of each partition.
+pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
+    let mut all = Vec::new();
+    let mut add = |what: String, cost: &str, remedy: String| {
+        all.push(Degradation {
+            what,
+            cost: cost.to_owned(),
+            remedy,
+        });
+    };
+    if !machine.dma_latency {
+        add(
+            "/dev/cpu_dma_latency is not held".to_owned(),
+            "idle CPUs may fall into deep sleep and wake some 100 µs late",
+            "run as root, or grant write access to the device".to_owned(),
+        );
+    }
+    shared_cpus(site, machine, &mut add);
+    for partition in site.partitions() {
+        scheduling(site, partition, machine, &mut add);
+        memory(partition, machine, &mut add);
+    }
+    not_yet(site, &mut add);
+    all
+}
+
+/// Pinned partitions on CPUs that are not kept free of other tasks.
+fn shared_cpus(site: &Site, machine: &Machine, add: &mut impl FnMut(String, &'static str, String)) {
+    let pinned = site
+        .campaign()
+        .profiles
+        .iter()
+        .any(|profile| profile.pinned);
+    let shared: CpuSet = site.claimed_cpus().without(&machine.isolated);
+    if pinned && !shared.is_empty() {
+        add(
+            format!("{} is not kept free of other tasks", cpu_words(&shared)),
+            "other programs, kernel threads and interrupts run there as well and add latency",
+            format!("boot the kernel with isolcpus={shared}"),
+        );
+    }
+}
+
+fn scheduling(
+    site: &Site,
+    partition: &Partition,
+    machine: &Machine,
+    add: &mut impl FnMut(String, &'static str, String),
+) {
+    let asked = partition.program.scheduling;
+    let lost = site
+        .campaign()
+        .profiles
+        .iter()
+        .any(|profile| granted(asked, profile.pinned, machine) != asked);
+    if !lost {
+        return;
+    }
+    let name = &partition.name;
+    let what = format!("partition `{name}` runs under SCHED_OTHER in place of {asked}");
+    let as_root = match (machine.root, asked) {
+        (_, Scheduling::Deadline { .. }) if machine.deadline => {
+            "the kernel pins no SCHED_DEADLINE thread while it throttles; set \
+             kernel.sched_rt_runtime_us to -1, or use `policy = \"fifo\"`"
+        }
+        (true, _) => "the group this runs in has no real-time share; raise its cpu.rt_runtime_us",
+        (false, _) => "run as root, or grant CAP_SYS_NICE or an rtprio limit",
+    };
+    let cost = match partition.program.early_wake {
+        EarlyWake::Off => "every other program may delay it, so its latency is that of the load",
+        EarlyWake::Fixed { .. } | EarlyWake::Adaptive { .. } => {
+            "every other program may delay it, and waking early helps only while the CPU is idle"
+        }
+    };
+    add(what, cost, as_root.to_owned());
+}
+
+fn memory(
+    partition: &Partition,
+    machine: &Machine,
+    add: &mut impl FnMut(String, &'static str, String),
+) {
+    if let Some(limit) = machine.memory_lock_limit
+        && !locks_memory(partition, machine)
+    {
+        add(
+            format!("the memory of partition `{}` is not locked", partition.name),
+            "a page fault may delay it by microseconds, by milliseconds where it must be read back",
+            format!("the limit is {limit}; run as root, or raise it with `ulimit -l`"),
+        );
+    }
+}
+
+/// What the site describes and this version doesn't realise yet.
+fn not_yet(site: &Site, add: &mut impl FnMut(String, &'static str, String)) {
+    let later = || "not there yet".to_owned();
+    for partition in site.partitions() {
+        if let Some(model) = &partition.program.model {
+            add(
+                format!("program `{model}` is not run; the probe takes its place"),
+                "release latency is measured; execution time and overruns of the program are not",
+                later(),
+            );
+        }
+    }
+    if !site.channels().is_empty() {
+        add(
+            format!(
+                "the channels are not created ({} of them)",
+                site.channels().len()
+            ),
+            "their cost is not in the measurement",
+            later(),
+        );
+    }
+    if !site.fieldbuses().is_empty() {
+        add(
+            format!(
+                "the fieldbus is not run ({} segments)",
+                site.fieldbuses().len()
+            ),
+            "the time of its frames is not in the measurement",
+            later(),
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! The plan: what would be done on a machine, before anything touches it.
+//!
+//! Profiles run one after the other. Within a profile all partitions run at the same time, as they
+//! do in production, and the loads beside them:
+//!
+//! ```text
+//! hold the CPUs awake
+//! ┌ for each profile ─────────────────────────────────────────────┐
+//! │ start loads, create exchanges, start partitions               │
+//! │ warm up, measure                                              │
+//! │ stop partitions, stop loads, write the records, judge each    │
+//! └───────────────────────────────────────────────────────────────┘
+//! let the CPUs sleep, write the evidence
+//! ```
+//!
+//! What the site asks for and can't be had is refused; what can't be had and doesn't falsify a
+//! measurement is a degradation with its cost.
+
+mod degrade;
+mod refuse;
+mod step;
+
+use std::fmt;
+
+use quietcore_units::{CpuSet, Nanos};
+use serde::Serialize;
+
+use crate::machine::Machine;
+use crate::problem::Place;
+use crate::site::{LoadPlace, Partition, Profile, Scheduling, Site};
+
+pub use step::Step;
+
+/// Starting and stopping loads and partitions takes about this long for each profile.
+const SET_UP: Nanos = Nanos::from_secs(2);
+
+/// The steps, in the order in which they are to be done.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// What is done.
+    pub steps: Vec<Step>,
+    /// How long all of it takes, set-up included.
+    pub expected: Nanos,
+    /// The CPUs that remain for everything that is not a partition.
+    #[serde(serialize_with = "step::as_text")]
+    pub housekeeping: CpuSet,
+    /// What the site asks for or would profit from and this machine or version does not give.
+    pub degraded: Vec<Degradation>,
+}
+
+/// Something that can't be had and doesn't prevent a measurement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Degradation {
+    /// What is not done.
+    pub what: String,
+    /// What that costs.
+    pub cost: String,
+    /// How to have it.
+    pub remedy: String,
+}
+
+impl fmt::Display for Degradation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.what, self.cost, self.remedy)
+    }
+}
+
+/// Something that the site asks for and this machine can't do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Refusal {
+    /// The key that asks for it.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Why it can't be done.
+    pub reason: String,
+    /// What would be possible.
+    pub remedy: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.place, self.reason, self.remedy)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Decides what would be done for `site` on `machine`.
+///
+/// # Errors
+/// Everything that stands against it, in the order of the file.
+pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
+    let refusals = refuse::all(site, machine);
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let campaign = site.campaign();
+    let set_up = SET_UP * campaign.profiles.len() as u64;
+    Ok(Plan {
+        steps: steps(site, machine),
+        expected: site.measured_in_all() + set_up,
+        housekeeping: housekeeping(site, machine),
+        degraded: degrade::all(site, machine),
+    })
+}
+
+/// The housekeeping CPUs as written, else every online CPU that no partition claims.
+fn housekeeping(site: &Site, machine: &Machine) -> CpuSet {
+    site.housekeeping()
+        .unwrap_or_else(|| machine.online.without(&site.claimed_cpus()))
+}
+
+fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
+    let mut steps = Vec::new();
+    if machine.dma_latency {
+        steps.push(Step::HoldCpusAwake);
+    }
+    for profile in &site.campaign().profiles {
+        profile_steps(site, machine, profile, &mut steps);
+    }
+    if machine.dma_latency {
+        steps.push(Step::ReleaseCpus);
+    }
+    steps.push(Step::WriteEvidence {
+        site: site.name().to_owned(),
+    });
+    steps
+}
+
+fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut Vec<Step>) {
+    let campaign = site.campaign();
+    let name = &profile.name;
+    let partitions = site.partitions();
+    steps.extend(profile.loads.iter().map(|load| Step::StartLoad {
+        profile: name.clone(),
+        kind: load.kind,
+        workers: load.workers,
+        size: load.size,
+        cpus: load_cpus(load.place, site, machine),
+    }));
+    for partition in partitions {
+        steps.push(Step::CreateExchange {
+            partition: partition.name.clone(),
+        });
+        steps.push(start(partition, profile, machine));
+    }
+    let longest = partitions
+        .iter()
+        .map(|partition| partition.program.period)
+        .max();
+    steps.push(Step::Measure {
+        profile: name.clone(),
+        warm_up: campaign.warm_up,
+        length: campaign.length,
+        expected: campaign.length.duration(longest.unwrap_or_default()),
+    });
+    steps.extend(partitions.iter().map(|partition| Step::StopPartition {
+        partition: partition.name.clone(),
+    }));
+    if !profile.loads.is_empty() {
+        steps.push(Step::StopLoads {
+            profile: name.clone(),
+        });
+    }
+    steps.push(Step::WriteRecords {
+        profile: name.clone(),
+    });
+    steps.extend(partitions.iter().map(|partition| Step::Judge {
+        profile: name.clone(),
+        partition: partition.name.clone(),
+        class: partition.class.name.clone(),
+    }));
+}
+
+fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
+    Step::StartPartition {
+        partition: partition.name.clone(),
+        backend: partition.backend,
+        cpus: profile.pinned.then_some(partition.vcr.cpus),
+        scheduling: granted(partition.program.scheduling, profile.pinned, machine),
+        memory: partition.vcr.memory,
+        locked: degrade::locks_memory(partition, machine),
+        period: partition.program.period,
+        early_wake: partition.program.early_wake,
+    }
+}
+
+/// The policy that this machine gives in place of the one asked for.
+fn granted(asked: Scheduling, pinned: bool, machine: &Machine) -> Scheduling {
+    let given = match asked {
+        Scheduling::Fifo { .. } => machine.fifo,
+        Scheduling::Deadline { .. } => machine.deadline && (machine.deadline_pinned || !pinned),
+        Scheduling::Other => true,
+    };
+    if given { asked } else { Scheduling::Other }
+}
+
+/// The CPUs that load workers may use; `None` means all of them.
+fn load_cpus(place: LoadPlace, site: &Site, machine: &Machine) -> Option<CpuSet> {
+    match place {
+        LoadPlace::Anywhere => None,
+        LoadPlace::OtherCpus => Some(machine.online.without(&site.claimed_cpus())),
+        LoadPlace::SameCpu => Some(site.claimed_cpus()),
+    }
+}

@@ -1,0 +1,194 @@
+//! What stands against a plan: the site asks for it and this machine or version can't do it.
+
+use quietcore_units::{ByteSize, CpuSet};
+
+use crate::machine::Machine;
+use crate::plan::step::cpu_words;
+use crate::plan::{Refusal, housekeeping};
+use crate::site::{Backend, Cache, LoadPlace, Partition, Profile, Site};
+
+/// The part of the available memory that loads may fill: 8 tenths.
+const LOAD_MEMORY_TENTHS: u64 = 8;
+/// Processes that a run needs beside the load workers.
+const PROCESSES_BESIDE: u32 = 16;
+
+/// All refusals, in the order of the file.
+pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
+    let mut refusals = Refusals {
+        site,
+        machine,
+        refusals: Vec::new(),
+    };
+    refusals.host();
+    let mut reserved = 0_u64;
+    for partition in site.partitions() {
+        refusals.partition(partition, &mut reserved);
+    }
+    for profile in &site.campaign().profiles {
+        refusals.profile(profile, reserved);
+    }
+    refusals.refusals.sort();
+    refusals.refusals
+}
+
+struct Refusals<'s> {
+    site: &'s Site,
+    machine: &'s Machine,
+    refusals: Vec<Refusal>,
+}
+
+impl Refusals<'_> {
+    fn refuse(&mut self, key: &str, reason: String, remedy: impl Into<String>) {
+        self.refusals.push(Refusal {
+            place: self.site.places.of(key),
+            reason,
+            remedy: remedy.into(),
+        });
+    }
+
+    /// CPUs that aren't there.
+    fn online(&mut self, key: &str, cpus: &CpuSet) {
+        let missing = cpus.without(&self.machine.online);
+        if missing.is_empty() {
+            return;
+        }
+        let is = if missing.len() == 1 { "is" } else { "are" };
+        let reason = format!("{} {is} not online on this machine", cpu_words(&missing));
+        let remedy = format!("choose from {}", cpu_words(&self.machine.online));
+        self.refuse(key, reason, remedy);
+    }
+
+    fn host(&mut self) {
+        match self.site.housekeeping() {
+            Some(cpus) => self.online("host.housekeeping", &cpus),
+            None if housekeeping(self.site, self.machine).is_empty() => self.refuse(
+                "host.housekeeping",
+                "the partitions claim every CPU, so none is left for the rest of the system"
+                    .to_owned(),
+                "leave a CPU free, or accept it with `housekeeping = []`",
+            ),
+            None => {}
+        }
+    }
+
+    fn partition(&mut self, partition: &Partition, reserved: &mut u64) {
+        let key = |rest: &str| format!("partition.{}.{rest}", partition.name);
+        self.online(&key("vcr.cpus"), &partition.vcr.cpus);
+        self.backend(partition, &key("backend"));
+        if let Some(memory) = partition.vcr.memory {
+            *reserved = reserved.saturating_add(memory.get());
+            let available = self.machine.memory_available;
+            if *reserved > available.get() {
+                let sum = ByteSize::new(*reserved);
+                self.refuse(
+                    &key("vcr.memory"),
+                    format!("the partitions up to this one reserve {sum} and {available} is there"),
+                    "reserve less, or free memory",
+                );
+            }
+        }
+        if partition.backend == Backend::Process {
+            self.not_by_a_process(partition, &key);
+        }
+    }
+
+    fn backend(&mut self, partition: &Partition, key: &str) {
+        if partition.backend == Backend::Process {
+            return;
+        }
+        let backend = partition.backend;
+        let device = match (backend, self.machine.kvm) {
+            (Backend::Kvm, false) => ", and /dev/kvm can't be opened here",
+            _ => "",
+        };
+        self.refuse(
+            key,
+            format!("backend `{backend}` is not there yet{device}"),
+            "choose `process`",
+        );
+    }
+
+    /// Reservations that the process backend doesn't realise: measured without them, a partition
+    /// would not be the one in the file.
+    fn not_by_a_process(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
+        let vcr = &partition.vcr;
+        if vcr.budget_percent.is_some() {
+            self.refuse(
+                &key("vcr.budget"),
+                "backend `process` can't enforce a budget yet".to_owned(),
+                "take it out and give each partition CPUs of its own",
+            );
+        }
+        match (&vcr.cache, self.machine.cache_ways) {
+            (None, _) => {}
+            (Some(Cache::Ways(_)), None) => self.refuse(
+                &key("vcr.cache.ways"),
+                "this machine can't assign cache ways (no CAT)".to_owned(),
+                "take `cache` out",
+            ),
+            (Some(Cache::Ways(ways)), Some(there)) if *ways > there => self.refuse(
+                &key("vcr.cache.ways"),
+                format!("{ways} cache ways are asked for and {there} can be assigned"),
+                format!("ask for {there} at most"),
+            ),
+            (Some(_), _) => self.refuse(
+                &key("vcr.cache"),
+                "backend `process` can't reserve a part of the cache yet".to_owned(),
+                "take it out",
+            ),
+        }
+        if vcr.network.is_some() {
+            self.refuse(
+                &key("vcr.network"),
+                "backend `process` can't reserve bandwidth yet".to_owned(),
+                "take it out",
+            );
+        }
+    }
+
+    fn profile(&mut self, profile: &Profile, reserved: u64) {
+        let name = &profile.name;
+        let other = self.machine.online.without(&self.site.claimed_cpus());
+        let elsewhere = |load: &crate::site::Load| load.place == LoadPlace::OtherCpus;
+        if other.is_empty() && profile.loads.iter().any(elsewhere) {
+            self.refuse(
+                "campaign.profiles",
+                format!("profile `{name}` needs CPUs other than the partitions', and none is left"),
+                "leave a CPU free, or take the profile out",
+            );
+        }
+        let needed = profile.workers().saturating_add(PROCESSES_BESIDE);
+        if let Some(left) = self.machine.processes_left.filter(|left| needed > *left) {
+            self.refuse(
+                "campaign.profiles",
+                format!(
+                    "profile `{name}` starts {} load workers and {left} more processes are allowed",
+                    profile.workers()
+                ),
+                "raise the limit with `ulimit -u`, or take the profile out",
+            );
+        }
+        let filled = profile
+            .loads
+            .iter()
+            .filter(|load| load.kind.fills_memory())
+            .map(|load| {
+                let size = load.size.map_or(0, ByteSize::get);
+                size.saturating_mul(u64::from(load.workers))
+            });
+        let filled = filled.fold(0, u64::saturating_add);
+        let left = self.machine.memory_available.get().saturating_sub(reserved);
+        // The tenth is taken first: the product of a large size would not fit.
+        let allowed = left / 10 * LOAD_MEMORY_TENTHS;
+        if filled > allowed {
+            let (filled, allowed) = (ByteSize::new(filled), ByteSize::new(allowed));
+            self.refuse(
+                "campaign.profiles",
+                format!(
+                    "the loads of profile `{name}` fill {filled} and {allowed} is left to them"
+                ),
+                "use smaller loads, or free memory",
+            );
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! One step of a plan, and how it is said in plain words.
+
+use std::fmt;
+
+use quietcore_units::{ByteSize, CpuSet, Nanos};
+use serde::{Serialize, Serializer};
+
+use crate::site::{Backend, EarlyWake, Length, LoadKind, Scheduling};
+
+/// One step of a plan. Its text says what is done; its fields say it to a program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "step", rename_all = "kebab-case")]
+pub enum Step {
+    /// Hold `/dev/cpu_dma_latency` at 0, so that no CPU falls into a deep sleep.
+    HoldCpusAwake,
+    /// Start load workers and wait until each of them works.
+    StartLoad {
+        /// The profile that asks for them.
+        profile: String,
+        /// What they do.
+        kind: LoadKind,
+        /// How many.
+        workers: u32,
+        /// How much each of them touches or writes.
+        size: Option<ByteSize>,
+        /// Where they may run; `None` means on every CPU.
+        #[serde(serialize_with = "as_optional_text")]
+        cpus: Option<CpuSet>,
+    },
+    /// Create the shared-memory region of a partition.
+    CreateExchange {
+        /// Whose.
+        partition: String,
+    },
+    /// Start a partition.
+    StartPartition {
+        /// Which.
+        partition: String,
+        /// What realises it.
+        backend: Backend,
+        /// The CPUs it is pinned to; `None` means wherever the kernel puts it.
+        #[serde(serialize_with = "as_optional_text")]
+        cpus: Option<CpuSet>,
+        /// The policy that this machine gives.
+        scheduling: Scheduling,
+        /// Memory to be had beforehand; `None` means as much as the program needs.
+        memory: Option<ByteSize>,
+        /// Whether its memory is locked.
+        locked: bool,
+        /// The time between two releases.
+        period: Nanos,
+        /// How it is woken.
+        early_wake: EarlyWake,
+    },
+    /// Warm up and measure all partitions at the same time.
+    Measure {
+        /// Under which profile.
+        profile: String,
+        /// What is run before and not recorded.
+        warm_up: Nanos,
+        /// How long each partition is measured.
+        length: Length,
+        /// How long that takes, without the warm-up.
+        expected: Nanos,
+    },
+    /// Stop a partition.
+    StopPartition {
+        /// Which.
+        partition: String,
+    },
+    /// Stop all load workers and note what they achieved.
+    StopLoads {
+        /// The profile that asked for them.
+        profile: String,
+    },
+    /// Write the records of a profile into the evidence folder.
+    WriteRecords {
+        /// Which profile.
+        profile: String,
+    },
+    /// Judge a record against a class.
+    Judge {
+        /// Under which profile it was measured.
+        profile: String,
+        /// Of which partition.
+        partition: String,
+        /// Against which class.
+        class: String,
+    },
+    /// Let the CPUs sleep again.
+    ReleaseCpus,
+    /// Complete the evidence folder: report and checksums.
+    WriteEvidence {
+        /// The name of the site.
+        site: String,
+    },
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HoldCpusAwake => f.write_str(
+                "hold /dev/cpu_dma_latency at 0, so that no CPU falls into a deep sleep",
+            ),
+            Self::StartLoad { .. } => self.write_load(f),
+            Self::CreateExchange { partition } => {
+                write!(f, "create the exchange of partition `{partition}`")
+            }
+            Self::StartPartition { .. } => self.write_start(f),
+            Self::Measure {
+                profile,
+                warm_up,
+                length,
+                expected,
+            } => {
+                write!(
+                    f,
+                    "warm up for {warm_up}, then measure profile `{profile}` for {length}"
+                )?;
+                match length {
+                    Length::Duration(_) => Ok(()),
+                    Length::Cycles(_) => write!(f, ", which takes {expected}"),
+                }
+            }
+            Self::StopPartition { partition } => write!(f, "stop partition `{partition}`"),
+            Self::StopLoads { profile } => {
+                write!(
+                    f,
+                    "stop the loads of profile `{profile}` and note what they achieved"
+                )
+            }
+            Self::WriteRecords { profile } => {
+                write!(f, "write the records of profile `{profile}`")
+            }
+            Self::Judge {
+                profile,
+                partition,
+                class,
+            } => write!(
+                f,
+                "judge partition `{partition}` under `{profile}` against class `{class}`"
+            ),
+            Self::ReleaseCpus => f.write_str("release /dev/cpu_dma_latency"),
+            Self::WriteEvidence { site } => {
+                write!(
+                    f,
+                    "write report and checksums into the evidence folder of `{site}`"
+                )
+            }
+        }
+    }
+}
+
+impl Step {
+    fn write_load(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::StartLoad {
+            kind,
+            workers,
+            size,
+            cpus,
+            ..
+        } = self
+        else {
+            return Ok(());
+        };
+        let plural = if *workers == 1 { "worker" } else { "workers" };
+        write!(f, "start {workers} load {plural} `{kind}`")?;
+        if let Some(size) = size {
+            write!(f, " of {size} each")?;
+        }
+        match cpus {
+            Some(cpus) => write!(f, " on {}", cpu_words(cpus)),
+            None => f.write_str(" on any CPU"),
+        }
+    }
+
+    fn write_start(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::StartPartition {
+            partition,
+            backend,
+            cpus,
+            scheduling,
+            memory,
+            locked,
+            period,
+            early_wake,
+        } = self
+        else {
+            return Ok(());
+        };
+        let cpus = cpus.map_or("any CPU".to_owned(), |cpus| cpu_words(&cpus));
+        write!(
+            f,
+            "start partition `{partition}` as a {backend} on {cpus}, {scheduling}, "
+        )?;
+        match memory {
+            Some(memory) => write!(f, "{memory} of memory ")?,
+            None => f.write_str("memory ")?,
+        }
+        let locked = if *locked { "locked" } else { "not locked" };
+        write!(f, "{locked}, released every {period}, {early_wake}")
+    }
+}
+
+/// `CPU 1` or `CPUs 1-3`.
+pub(super) fn cpu_words(cpus: &CpuSet) -> String {
+    match cpus.len() {
+        1 => format!("CPU {cpus}"),
+        _ => format!("CPUs {cpus}"),
+    }
+}
+
+/// Writes a set of CPUs in list notation.
+pub(super) fn as_text<S: Serializer>(cpus: &CpuSet, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(cpus)
+}
+
+fn as_optional_text<S: Serializer>(cpus: &Option<CpuSet>, to: S) -> Result<S::Ok, S::Error> {
+    match cpus {
+        Some(cpus) => as_text(cpus, to),
+        None => to.serialize_none(),
+    }
+}

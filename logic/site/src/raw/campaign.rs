@@ -1,0 +1,130 @@
+//! `[[class]]`, `[[profile]]` and `[campaign]` as written.
+
+use quietcore_record::class::JitterDefinition;
+use quietcore_units::{ByteSize, Nanos};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::reading::format;
+use crate::site::{LoadKind, LoadPlace};
+
+/// An application class of your own.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawClass {
+    /// The name; a published one can't be taken.
+    #[schemars(required, extend("format" = "quietcore-name"), example = &"press-axis")]
+    pub(crate) name: Option<String>,
+    /// The class whose figures hold where this one gives none.
+    #[schemars(extend("format" = "quietcore-name"), example = &"motion-control")]
+    pub(crate) like: Option<String>,
+    /// What it is, for people. Left out: the name.
+    #[schemars(extend("format" = "quietcore-line"), example = &"Press, main axis")]
+    pub(crate) title: Option<String>,
+    /// The cycle. The release latency may take a tenth of it.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "20 us", "x-maximum" = "10 s"),
+        example = &"2 ms"
+    )]
+    pub(crate) cycle: Option<Nanos>,
+    /// The largest release jitter.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "1 ns", "x-maximum" = "10 s"),
+        example = &"50 us"
+    )]
+    pub(crate) jitter: Option<Nanos>,
+    /// How that jitter is computed.
+    #[schemars(extend("default" = "whiskers"), example = &"peak-to-peak")]
+    pub(crate) jitter_definition: Option<JitterDefinition>,
+    /// Where the figures come from: document, table, edition. Needed unless `like` is given.
+    #[schemars(extend("format" = "quietcore-line"), example = &"plant standard 12, edition 3")]
+    pub(crate) source: Option<String>,
+}
+
+/// A profile of your own: the conditions of a run.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawProfile {
+    /// The name; a built-in one can't be taken.
+    #[schemars(required, extend("format" = "quietcore-name"), example = &"night-shift")]
+    pub(crate) name: Option<String>,
+    /// The profile whose conditions hold where this one gives none.
+    #[schemars(extend("format" = "quietcore-name"), example = &"tp4")]
+    pub(crate) like: Option<String>,
+    /// What it stands for, for people.
+    #[schemars(extend("format" = "quietcore-line"), example = &"backup runs beside production")]
+    pub(crate) description: Option<String>,
+    /// Whether each partition is pinned to its CPUs. Left out: as in `like`, else `true`.
+    #[schemars(example = true)]
+    pub(crate) pinned: Option<bool>,
+    /// The loads that disturb the measurement. Given at all, they take the place of those of
+    /// `like`.
+    #[schemars(length(max = 32))]
+    pub(crate) load: Option<Vec<RawLoad>>,
+}
+
+/// A load that disturbs the measurement.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawLoad {
+    /// What its workers do.
+    #[schemars(required, example = &"malloc")]
+    pub(crate) kind: Option<LoadKind>,
+    /// The number of workers.
+    #[schemars(range(min = 1, max = 256), extend("default" = 1), example = 10)]
+    pub(crate) workers: Option<u32>,
+    /// How much each worker touches or writes; only for `malloc`, `cache`, `memory-bandwidth` and
+    /// `disk`.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::size",
+        extend("x-minimum" = "4 KiB", "x-maximum" = "1 TiB"),
+        example = &"64 MB"
+    )]
+    pub(crate) size: Option<ByteSize>,
+    /// Where the workers may run.
+    #[schemars(extend("default" = "anywhere"), example = &"other-cpus")]
+    pub(crate) place: Option<LoadPlace>,
+}
+
+/// What is measured, for how long, and what a PASS must exclude.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawCampaign {
+    /// The profiles to run, in this order.
+    #[schemars(
+        length(min = 1, max = 64),
+        extend("items" = { "type": "string", "format": "quietcore-name" }),
+        extend("default" = ["tp1", "tp2", "tp3", "tp4"]),
+        extend("examples" = [["tp2", "tp4"]])
+    )]
+    pub(crate) profiles: Option<Vec<String>>,
+    /// How long each profile is measured; or give `cycles`. Left out with `cycles`: as many cycles
+    /// as `exceedance` asks for.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "100 ms", "x-maximum" = "7 d"),
+        example = &"8 h"
+    )]
+    pub(crate) duration: Option<Nanos>,
+    /// How many cycles each profile is measured; or give `duration`.
+    #[schemars(range(min = 1, max = 100_000_000_000_u64), example = 2_880_000)]
+    pub(crate) cycles: Option<u64>,
+    /// What is run before the measurement of each profile and not recorded.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "0 s", "x-maximum" = "10 min", "default" = "1 s"),
+        example = &"1 s"
+    )]
+    pub(crate) warm_up: Option<Nanos>,
+    /// The probability per cycle of exceeding a limit that a PASS must exclude with 95 %
+    /// confidence. It decides how many cycles are needed: about 3 divided by it.
+    #[schemars(range(min = 1e-9, max = 0.1), extend("default" = 1e-6), example = 1e-6)]
+    pub(crate) exceedance: Option<f64>,
+}

@@ -1,0 +1,216 @@
+//! `[[partition]]`, `[partition.vcr]` and `[partition.program]` as written.
+
+use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet, Nanos};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::reading::format;
+use crate::site::Backend;
+
+/// A partition: a reservation, the backend that realises it, and the program in it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawPartition {
+    /// The name by which channels, the fieldbus and the command line refer to it.
+    #[schemars(required, extend("format" = "quietcore-name"), example = &"axis")]
+    pub(crate) name: Option<String>,
+    /// The application class against which its timing is judged: a published one or one of your
+    /// own.
+    #[schemars(required, extend("format" = "quietcore-name"), example = &"motion-control")]
+    pub(crate) class: Option<String>,
+    /// What realises the partition.
+    #[schemars(extend("default" = "process"), example = &"process")]
+    pub(crate) backend: Option<Backend>,
+    /// The resources that are reserved for it.
+    #[schemars(required)]
+    pub(crate) vcr: Option<RawVcr>,
+    /// The control program and its timing. Left out, the probe alone is released at the cycle of
+    /// the class.
+    pub(crate) program: Option<RawProgram>,
+}
+
+/// The virtual computational resource: CPU, memory, cache and network reserved for a partition.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawVcr {
+    /// The CPUs of the partition, as numbers or in list notation. Two partitions may name the same
+    /// CPU only if both have a `budget`.
+    #[schemars(required, extend("examples" = [[1], "2-3"]))]
+    pub(crate) cpus: Option<RawCpus>,
+    /// The share of each of its CPUs in percent, where CPUs are shared.
+    #[schemars(range(min = 1, max = 100), example = 40)]
+    pub(crate) budget: Option<u32>,
+    /// Memory that is locked and written beforehand.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::size",
+        extend("x-minimum" = "1 MiB", "x-maximum" = "16 TiB"),
+        example = &"64 MiB"
+    )]
+    pub(crate) memory: Option<ByteSize>,
+    /// A part of the last-level cache of its own.
+    #[schemars(example = serde_json::json!({ "ways": 4 }))]
+    pub(crate) cache: Option<RawCache>,
+    /// A part of the network's bandwidth.
+    #[schemars(example = serde_json::json!({ "rate": "100 Mbit/s", "burst": "1 Mbit" }))]
+    pub(crate) network: Option<RawNetwork>,
+}
+
+/// A part of the last-level cache: either ways (cache allocation by the CPU) or colours (page
+/// colouring by the backend).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawCache {
+    /// How many ways of the last-level cache.
+    #[schemars(range(min = 1, max = 64), example = 4)]
+    pub(crate) ways: Option<u32>,
+    /// Which page colours, in list notation.
+    #[schemars(extend("format" = "quietcore-number-list"), example = &"0-5")]
+    pub(crate) colours: Option<String>,
+}
+
+/// A part of the network's bandwidth.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawNetwork {
+    /// The sustained rate.
+    #[schemars(
+        schema_with = "format::bit_rate",
+        extend("x-minimum" = "1 kbit/s", "x-maximum" = "1000 Gbit/s"),
+        example = &"100 Mbit/s"
+    )]
+    pub(crate) rate: Option<BitRate>,
+    /// What may pass at once after a pause.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::bit_count",
+        extend("x-minimum" = "1 bit", "x-maximum" = "1000 Gbit"),
+        example = &"1 Mbit"
+    )]
+    pub(crate) burst: Option<BitCount>,
+}
+
+/// The control program of a partition and its timing.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawProgram {
+    /// The folder of generated C, relative to the site file. Left out, the partition is only
+    /// measured by the probe.
+    #[schemars(extend("format" = "quietcore-path"), example = &"models/servo")]
+    pub(crate) model: Option<String>,
+    /// The time between two releases. Left out: the cycle of the class.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "20 us", "x-maximum" = "10 s"),
+        example = &"1 ms"
+    )]
+    pub(crate) period: Option<Nanos>,
+    /// The latest completion after the release, at most the period. Left out: the period.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "1 us", "x-maximum" = "10 s"),
+        example = &"800 us"
+    )]
+    pub(crate) deadline: Option<Nanos>,
+    /// A bound on the execution time from analysis, at most the deadline.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "1 us", "x-maximum" = "10 s"),
+        example = &"120 us"
+    )]
+    pub(crate) wcet: Option<Nanos>,
+    /// The kernel's scheduling policy.
+    #[schemars(extend("default" = "fifo"), example = &"fifo")]
+    pub(crate) policy: Option<Policy>,
+    /// The priority under `fifo`; 99 is the highest.
+    #[schemars(range(min = 1, max = 99), extend("default" = 90), example = 90)]
+    pub(crate) priority: Option<u32>,
+    /// How long before the release the program stops sleeping and spins to the exact instant:
+    /// `off`, a fixed duration, or `adaptive` (learned from the latency seen so far).
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::early_wake",
+        extend("x-minimum" = "1 us", "x-maximum" = "10 s", "default" = "off"),
+        example = &"adaptive", example = &"50 us"
+    )]
+    pub(crate) early_wake: Option<RawEarlyWake>,
+    /// The share of the CPU in percent that spinning may take under `adaptive`.
+    #[schemars(range(min = 1, max = 90), extend("default" = 25), example = 25)]
+    pub(crate) early_wake_share: Option<u32>,
+}
+
+/// The kernel's scheduling policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Policy {
+    /// `SCHED_FIFO`, at the given `priority`.
+    Fifo,
+    /// `SCHED_DEADLINE`, with `wcet` as the reserved run time.
+    Deadline,
+    /// `SCHED_OTHER`, as any ordinary program.
+    Other,
+}
+
+/// CPUs as an array of numbers or in the kernel's list notation.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "CpuNotation")]
+pub(crate) struct RawCpus(pub(crate) CpuSet);
+
+/// The two notations of [`RawCpus`].
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum CpuNotation {
+    /// CPU numbers.
+    Numbers(#[schemars(length(max = 1024), inner(range(max = 1023)))] Vec<u32>),
+    /// List notation, such as `0,2-5`.
+    List(#[schemars(extend("format" = "quietcore-cpu-list"))] String),
+}
+
+impl TryFrom<CpuNotation> for RawCpus {
+    type Error = String;
+
+    fn try_from(notation: CpuNotation) -> Result<Self, String> {
+        match notation {
+            CpuNotation::Numbers(numbers) => numbers
+                .into_iter()
+                .map(|number| CpuId::new(number).ok_or(format!("CPU {number} is too large")))
+                .collect::<Result<_, _>>()
+                .map(Self),
+            CpuNotation::List(list) => list.parse().map(Self).map_err(|error| error.to_string()),
+        }
+    }
+}
+
+impl JsonSchema for RawCpus {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Cpus".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        CpuNotation::json_schema(generator)
+    }
+}
+
+/// `off`, `adaptive` or a duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) enum RawEarlyWake {
+    Off,
+    Adaptive,
+    Fixed(Nanos),
+}
+
+impl TryFrom<String> for RawEarlyWake {
+    type Error = quietcore_units::UnitError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.as_str() {
+            "off" => Ok(Self::Off),
+            "adaptive" => Ok(Self::Adaptive),
+            duration => duration.parse().map(Self::Fixed),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The reference of the site file, written from the schema so that it can't fall behind.
+
+use serde_json::Value;
+
+use crate::SITE_BYTES_MAX;
+use crate::reading::place::Path;
+use crate::reading::schema::{SCHEMA, expected, resolved, written};
+use crate::reading::shape::tables;
+
+/// The tables in the order in which one writes a site file; others follow.
+const ORDER: [&str; 15] = [
+    "",
+    "[site]",
+    "[host]",
+    "[[partition]]",
+    "[partition.vcr]",
+    "[partition.vcr.cache]",
+    "[partition.vcr.network]",
+    "[partition.program]",
+    "[[channel]]",
+    "[[channel.signals]]",
+    "[fieldbus.NAME]",
+    "[campaign]",
+    "[[profile]]",
+    "[[profile.load]]",
+    "[[class]]",
+];
+
+const HEAD: &str = "\
+# The site file
+
+One TOML file describes a machine, its partitions, the channels between them, the fieldbus and the
+campaign that proves their timing. `quietcore init` writes one that fits your machine, `quietcore
+plan` says what it would do, `quietcore schema` prints the JSON Schema for your editor.
+
+This page is written from that schema; a test keeps the two together.
+
+";
+
+const NOTATION: &str = "
+## Notation
+
+- Names have lower-case letters, digits, `-` and `_`, begin with a letter or a digit and have at
+  most 64 characters, so that they are safe as names of files.
+- Durations, sizes, rates and amounts are texts with a number and a unit: `\"1 ms\"`, `\"64 MiB\"`,
+  `\"100 Mbit/s\"`, `\"1 Mbit\"`. Units of time are ns, us, ms, s, min, h and d.
+- CPUs are an array of numbers, `[0, 2]`, or the kernel's list notation, `\"0,2-5\"`.
+";
+
+const RULES: &str = "
+## What must fit together
+
+- A CPU has one owner: a partition or housekeeping. Partitions may share one only if each has a
+  `budget`, and the budgets add up to 100 % at most.
+- `wcet` ≤ `deadline` ≤ `period`; a fixed `early_wake` is shorter than the period.
+- `priority` goes with policy `fifo`, `early_wake_share` with `early_wake = \"adaptive\"`; policy
+  `deadline` needs `wcet`.
+- `cache` has either `ways` or `colours`; a signal has either `initial` or `queue`.
+- `from` and `to` of a channel are different partitions; a fieldbus names a partition that exists.
+- `like` must not run in a circle. What an own class or profile doesn't say is taken from what it is
+  like; a class whose figures are its own names their source.
+- The campaign has a `duration` or a number of `cycles`, not both, and takes 31 days at most.
+- All partitions run at the same time, the profiles one after the other.
+
+## Profiles
+
+| name | partition | load |
+|------|-----------|------|
+| `tp1` | not pinned | none |
+| `tp2` | pinned | none |
+| `tp3` | not pinned | 10 × `sqrt`, 10 × `malloc` of 64 MB, anywhere |
+| `tp4` | pinned | the same, on the CPUs that no partition has |
+
+They are the test profiles of seed 000. `tp5` and `tp6` need neighbours and come with the backends
+that have guests.
+
+## What a PASS excludes
+
+`exceedance` is a probability per cycle. Without a single exceedance in n cycles, 95 % confidence
+excludes a probability of about 3/n: 1e-4 takes 29 956 cycles, 1e-6 takes 2 995 731.
+
+## Errors
+
+All errors are shown at once, each with file, line, column and key, what is wrong and what would be
+right:
+
+```text
+line4.toml:7:8: `partition.plc-b.vcr.cpus`: CPU 3 is also claimed by partition `plc-a`; a CPU has one owner; to share it give both a `budget` (partition `plc-b` has none)
+```
+";
+
+/// The reference of the site file in Markdown.
+pub fn reference() -> String {
+    let mut found: Vec<(String, &Value)> = Vec::new();
+    tables(&SCHEMA, &SCHEMA, &Path::top(), &mut |path, table| {
+        let header = if path.is_top() {
+            String::new()
+        } else {
+            path.header(false)
+        };
+        found.push((header, table));
+    });
+    let rank = |header: &str| ORDER.iter().position(|known| *known == header);
+    found.sort_by_key(|(header, _)| rank(header).unwrap_or(ORDER.len()));
+    let mut text = HEAD.to_owned();
+    let mebibytes = SITE_BYTES_MAX >> 20;
+    text.push_str(&format!(
+        "A file has at most {mebibytes} MiB, is UTF-8, and an unknown key is an error.\n"
+    ));
+    text.push_str(NOTATION);
+    for (header, table) in found {
+        section(&mut text, &header, table);
+    }
+    text.push_str(RULES);
+    text
+}
+
+/// The section of one table: its description and a row for each key.
+fn section(text: &mut String, header: &str, table: &Value) {
+    let title = match header {
+        "" => "The top of the file".to_owned(),
+        header => format!("`{header}`"),
+    };
+    let required: Vec<_> = table["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let keys = table["properties"].as_object().into_iter().flatten();
+    let mut rows: Vec<_> = keys.map(|(key, schema)| (key.as_str(), schema)).collect();
+    // What must be there stands first.
+    rows.sort_by_key(|(key, _)| !required.contains(key));
+    text.push_str(&format!(
+        "\n## {title}\n\n{}\n\n| key | value | example | meaning |\n|-----|-------|---------|---------|\n",
+        on_one_line(table)
+    ));
+    for (key, schema) in rows {
+        let must = if required.contains(&key) {
+            ", **required**"
+        } else {
+            ""
+        };
+        let default = schema.get("default").map(written);
+        let default = default.map_or(String::new(), |value| format!(" Default: `{value}`."));
+        text.push_str(&format!(
+            "| `{key}` | {}{must} | {} | {}{default} |\n",
+            value_words(schema),
+            examples(schema),
+            on_one_line(schema),
+        ));
+    }
+}
+
+/// What may be written, with its limits.
+fn value_words(schema: &Value) -> String {
+    let inner = resolved(&SCHEMA, schema);
+    let limits = match (inner.get("x-minimum"), inner.get("x-maximum")) {
+        (Some(Value::String(from)), Some(Value::String(to))) => format!(", {from} to {to}"),
+        _ => String::new(),
+    };
+    let most = inner.get("maxItems").or(inner.get("maxProperties"));
+    let most = most.map_or(String::new(), |most| format!(", at most {most}"));
+    format!("{}{limits}{most}", expected(&SCHEMA, schema))
+}
+
+fn examples(schema: &Value) -> String {
+    let examples = schema["examples"].as_array().into_iter().flatten();
+    let examples: Vec<_> = examples
+        .map(|value| format!("`{}`", written(value)))
+        .collect();
+    examples.join(", ")
+}
+
+/// The description of a schema, as one line for a table of Markdown.
+fn on_one_line(schema: &Value) -> String {
+    let description = schema["description"].as_str().unwrap_or_default();
+    description.replace('\n', " ").replace('|', "\\|")
+}

@@ -1,0 +1,249 @@
+//! The checked site. Only [`read`](crate::read) makes one, so later code need not doubt it.
+
+mod campaign;
+mod connection;
+mod partition;
+mod profile;
+
+use std::collections::BTreeMap;
+
+use quietcore_record::class::Class;
+use quietcore_units::{CpuSet, Nanos};
+
+use crate::problem::{Place, Remark};
+use crate::words;
+
+pub(crate) use campaign::cycles_needed;
+pub use campaign::{CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length};
+pub use connection::{Channel, Fieldbus, Initial, Interface, Signal, SignalKind, SignalType};
+pub use partition::{Backend, Cache, EarlyWake, Network, Partition, Program, Scheduling, Vcr};
+pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
+pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
+
+/// A site: everything in it is within its limits, refers to what exists and fits together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Site {
+    pub(crate) name: String,
+    pub(crate) housekeeping: Option<CpuSet>,
+    pub(crate) partitions: Vec<Partition>,
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) fieldbuses: Vec<Fieldbus>,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) profiles: Vec<Profile>,
+    pub(crate) campaign: Campaign,
+    pub(crate) remarks: Vec<Remark>,
+    pub(crate) places: Places,
+}
+
+/// Where the keys that a plan may refuse stand in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Places {
+    pub(crate) whole: Place,
+    pub(crate) keys: BTreeMap<String, Place>,
+}
+
+impl Places {
+    /// The place of a dotted key; where it isn't written, the place of the nearest table around it.
+    pub(crate) fn of(&self, key: &str) -> Place {
+        let mut around = key;
+        let found = loop {
+            if let Some(place) = self.keys.get(around) {
+                break place;
+            }
+            match around.rsplit_once('.') {
+                Some((outer, _)) => around = outer,
+                None => break &self.whole,
+            }
+        };
+        Place {
+            key: key.to_owned(),
+            ..found.clone()
+        }
+    }
+}
+
+/// A choice of profiles or a length that the site can't accept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OverrideError {
+    /// No profile was chosen.
+    #[error("no profile is chosen; name at least one")]
+    NoProfile,
+    /// A profile does not exist.
+    #[error("there is no profile `{name}`; {remedy}")]
+    UnknownProfile {
+        /// The name as given.
+        name: String,
+        /// The nearest known one, or all of them.
+        remedy: String,
+    },
+    /// A profile was chosen twice.
+    #[error("profile `{name}` is chosen twice; name it once")]
+    ProfileTwice {
+        /// Its name.
+        name: String,
+    },
+    /// The length is outside its limits.
+    #[error(
+        "a length of {length} is not allowed; give {DURATION_MIN} to {DURATION_MAX}, or 1 to {CYCLES_MAX} cycles"
+    )]
+    Length {
+        /// The length as given.
+        length: Length,
+    },
+    /// All profiles together would take too long.
+    #[error("the campaign would take {total}; {CAMPAIGN_MAX} are allowed at most")]
+    CampaignTooLong {
+        /// What it would take.
+        total: Nanos,
+    },
+}
+
+impl Site {
+    /// The name of the site.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of the file it was read from, as given to [`read`](crate::read).
+    pub fn file(&self) -> &str {
+        &self.places.whole.file
+    }
+
+    /// The CPUs for everything that is not a partition; `None` means every online CPU that no
+    /// partition claims. Empty means that the user accepts that no CPU is kept apart.
+    pub const fn housekeeping(&self) -> Option<CpuSet> {
+        self.housekeeping
+    }
+
+    /// The partitions, in the order of the file; never empty.
+    pub fn partitions(&self) -> &[Partition] {
+        &self.partitions
+    }
+
+    /// The channels, in the order of the file.
+    pub fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    /// The fieldbus segments, by name.
+    pub fn fieldbuses(&self) -> &[Fieldbus] {
+        &self.fieldbuses
+    }
+
+    /// The published classes and those of the site.
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    /// The built-in profiles and those of the site, whether the campaign runs them or not.
+    pub fn profiles(&self) -> &[Profile] {
+        &self.profiles
+    }
+
+    /// What is measured.
+    pub const fn campaign(&self) -> &Campaign {
+        &self.campaign
+    }
+
+    /// The CPUs that partitions claim.
+    pub fn claimed_cpus(&self) -> CpuSet {
+        self.partitions
+            .iter()
+            .fold(CpuSet::EMPTY, |all, partition| {
+                all.union(&partition.vcr.cpus)
+            })
+    }
+
+    /// How long all profiles are measured and warmed up. The partitions run at the same time, so
+    /// with a number of cycles the longest period decides.
+    pub fn measured_in_all(&self) -> Nanos {
+        measured_in_all(&self.partitions, &self.campaign)
+    }
+
+    /// What is allowed and may still surprise, in the order of the file.
+    pub fn remarks(&self) -> Vec<Remark> {
+        let mut remarks = self.remarks.clone();
+        let needed = self.campaign.cycles_needed();
+        for partition in &self.partitions {
+            let cycles = self.campaign.length.cycles(partition.program.period);
+            if cycles < needed {
+                let Partition { name, .. } = partition;
+                remarks.push(Remark {
+                    place: self.places.of("campaign.exceedance"),
+                    remark: format!(
+                        "partition `{name}` has {cycles} cycles in each profile, and excluding an \
+                         exceedance of {:e} takes {needed}; a PASS isn't possible, measure longer",
+                        self.campaign.exceedance,
+                    ),
+                });
+            }
+        }
+        remarks.sort();
+        remarks
+    }
+
+    /// Runs these profiles, in this order, in place of those in the file.
+    pub fn select_profiles(&mut self, names: &[String]) -> Result<(), OverrideError> {
+        if names.is_empty() {
+            return Err(OverrideError::NoProfile);
+        }
+        let mut profiles: Vec<Profile> = Vec::new();
+        for name in names {
+            let known = self.profiles.iter().map(|profile| profile.name.as_str());
+            let Some(profile) = self.profiles.iter().find(|profile| profile.name == *name) else {
+                let remedy = unknown_profile(name, known);
+                let name = name.clone();
+                return Err(OverrideError::UnknownProfile { name, remedy });
+            };
+            if profiles.contains(profile) {
+                let name = name.clone();
+                return Err(OverrideError::ProfileTwice { name });
+            }
+            profiles.push(profile.clone());
+        }
+        self.change(|campaign| campaign.profiles = profiles)
+    }
+
+    /// Measures each profile this long, in place of what is in the file.
+    pub fn set_length(&mut self, length: Length) -> Result<(), OverrideError> {
+        if !length.is_allowed() {
+            return Err(OverrideError::Length { length });
+        }
+        self.change(|campaign| campaign.length = length)
+    }
+
+    /// Changes the campaign unless it becomes too long.
+    fn change(&mut self, change: impl FnOnce(&mut Campaign)) -> Result<(), OverrideError> {
+        let mut campaign = self.campaign.clone();
+        change(&mut campaign);
+        let total = measured_in_all(&self.partitions, &campaign);
+        if total > CAMPAIGN_MAX {
+            return Err(OverrideError::CampaignTooLong { total });
+        }
+        self.campaign = campaign;
+        Ok(())
+    }
+}
+
+/// What would be right in place of a profile that doesn't exist.
+pub(crate) fn unknown_profile<'p>(
+    name: &str,
+    known: impl IntoIterator<Item = &'p str> + Clone,
+) -> String {
+    if NEIGHBOUR_PROFILES.contains(&name) {
+        let known = words::list(known);
+        return format!("it needs neighbours: a backend with guests, not there yet; use {known}");
+    }
+    words::instead(name, known)
+}
+
+/// How long a campaign of these partitions measures and warms up; beyond 584 years it saturates.
+pub(crate) fn measured_in_all(partitions: &[Partition], campaign: &Campaign) -> Nanos {
+    let longest = partitions
+        .iter()
+        .map(|partition| partition.program.period)
+        .max();
+    let each = campaign.length.duration(longest.unwrap_or_default());
+    let each = each.get().saturating_add(campaign.warm_up.get());
+    Nanos::new(each.saturating_mul(campaign.profiles.len() as u64))
+}

@@ -1,0 +1,201 @@
+//! Profiles: the conditions of a run.
+//!
+//! The built-in ones are the test profiles of seed 000 (section 5.2) as far as they need no
+//! neighbours:
+//!
+//! | name | partition | load |
+//! |------|-----------|------|
+//! | `tp1` | anywhere | none |
+//! | `tp2` | pinned | none |
+//! | `tp3` | anywhere | the papers' load, anywhere |
+//! | `tp4` | pinned | the papers' load, on the other CPUs |
+//!
+//! The papers' load is 10 workers that compute square roots and 10 that allocate, touch and free
+//! 64 MB. `tp5` and `tp6` put neighbours beside the partition and come with the backends that have
+//! guests.
+
+use std::fmt;
+
+use quietcore_units::ByteSize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// More load workers than this in one profile are refused.
+pub const WORKERS_MAX: u32 = 256;
+
+/// Profiles of seed 000 that can't be run yet.
+pub(crate) const NEIGHBOUR_PROFILES: [&str; 2] = ["tp5", "tp6"];
+
+/// Workers of each kind in the papers' load.
+const PAPERS_WORKERS: u32 = 10;
+/// What a malloc worker of the papers' load allocates.
+const PAPERS_MALLOC: ByteSize = ByteSize::new(64_000_000);
+
+/// The conditions of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Profile {
+    /// The name, unique among built-in and own profiles and safe as a file name.
+    pub name: String,
+    /// What it stands for, for people.
+    pub description: String,
+    /// Whether each partition is pinned to its CPUs; else it runs wherever the kernel puts it.
+    pub pinned: bool,
+    /// The loads that disturb the measurement; at most [`WORKERS_MAX`] workers in all.
+    pub loads: Vec<Load>,
+}
+
+impl Profile {
+    /// A profile from checked parts.
+    pub(crate) const fn new(
+        name: String,
+        description: String,
+        pinned: bool,
+        loads: Vec<Load>,
+    ) -> Self {
+        Self {
+            name,
+            description,
+            pinned,
+            loads,
+        }
+    }
+
+    /// The number of load workers.
+    pub fn workers(&self) -> u32 {
+        self.loads.iter().map(|load| load.workers).sum()
+    }
+}
+
+/// Some workers of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Load {
+    /// What they do.
+    pub kind: LoadKind,
+    /// How many, 1 to [`WORKERS_MAX`].
+    pub workers: u32,
+    /// How much each of them touches or writes; `None` leaves it to the load.
+    pub size: Option<ByteSize>,
+    /// Where they may run.
+    pub place: LoadPlace,
+}
+
+impl Load {
+    /// A load from checked parts.
+    pub(crate) const fn new(
+        kind: LoadKind,
+        workers: u32,
+        size: Option<ByteSize>,
+        place: LoadPlace,
+    ) -> Self {
+        Self {
+            kind,
+            workers,
+            size,
+            place,
+        }
+    }
+}
+
+/// What load workers do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadKind {
+    /// Compute square roots without a pause.
+    Sqrt,
+    /// Allocate memory, touch each page, free it.
+    Malloc,
+    /// Write at random over a bit more than the last-level cache.
+    Cache,
+    /// Copy much more than the last-level cache.
+    MemoryBandwidth,
+    /// Write, flush and read a file.
+    Disk,
+    /// Send and receive over the loopback interface.
+    Network,
+    /// Start processes that end at once.
+    Fork,
+    /// Let many short timers expire.
+    Timer,
+    /// Wake and wait for each other.
+    Futex,
+}
+
+impl LoadKind {
+    /// The word in the site file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sqrt => "sqrt",
+            Self::Malloc => "malloc",
+            Self::Cache => "cache",
+            Self::MemoryBandwidth => "memory-bandwidth",
+            Self::Disk => "disk",
+            Self::Network => "network",
+            Self::Fork => "fork",
+            Self::Timer => "timer",
+            Self::Futex => "futex",
+        }
+    }
+
+    /// Whether a size means something to it.
+    pub const fn takes_size(self) -> bool {
+        matches!(
+            self,
+            Self::Malloc | Self::Cache | Self::MemoryBandwidth | Self::Disk
+        )
+    }
+
+    /// Whether its size is memory.
+    pub const fn fills_memory(self) -> bool {
+        matches!(self, Self::Malloc | Self::Cache | Self::MemoryBandwidth)
+    }
+}
+
+impl fmt::Display for LoadKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where load workers may run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadPlace {
+    /// On every online CPU.
+    #[default]
+    Anywhere,
+    /// On the CPUs that no partition has.
+    OtherCpus,
+    /// On the CPUs of the partitions.
+    SameCpu,
+}
+
+/// The profiles that every site has.
+pub(crate) fn built_in() -> Vec<Profile> {
+    let papers_load = |place| {
+        vec![
+            Load::new(LoadKind::Sqrt, PAPERS_WORKERS, None, place),
+            Load::new(LoadKind::Malloc, PAPERS_WORKERS, Some(PAPERS_MALLOC), place),
+        ]
+    };
+    let profile = |name: &str, description: &str, pinned, loads| {
+        Profile::new(name.to_owned(), description.to_owned(), pinned, loads)
+    };
+    vec![
+        profile("tp1", "not pinned, no load", false, Vec::new()),
+        profile("tp2", "pinned, no load", true, Vec::new()),
+        profile(
+            "tp3",
+            "not pinned, load anywhere",
+            false,
+            papers_load(LoadPlace::Anywhere),
+        ),
+        profile(
+            "tp4",
+            "pinned, load on the other CPUs",
+            true,
+            papers_load(LoadPlace::OtherCpus),
+        ),
+    ]
+}
