@@ -57,10 +57,9 @@ impl FromStr for Example {
     fn from_str(name: &str) -> Result<Self, UnknownExample> {
         let known = Self::ALL.iter().map(|example| example.name());
         let found = Self::ALL.iter().find(|example| example.name() == name);
-        found.copied().ok_or_else(|| UnknownExample {
-            name: name.to_owned(),
-            remedy: instead(name, known),
-        })
+        found
+            .copied()
+            .ok_or_else(|| UnknownExample { name: name.to_owned(), remedy: instead(name, known) })
     }
 }
 
@@ -71,10 +70,8 @@ pub fn init(machine: &Machine, example: Example) -> String {
     let Ok(site) = read(example.name(), whole.as_bytes(), &catalogue()) else {
         return whole;
     };
-    let possible: Vec<_> = all
-        .into_iter()
-        .filter(|profile| can_be_planned(&site, profile, machine))
-        .collect();
+    let possible: Vec<_> =
+        all.into_iter().filter(|profile| can_be_planned(&site, profile, machine)).collect();
     if possible.len() == all.len() || possible.is_empty() {
         return whole;
     }
@@ -101,10 +98,7 @@ fn write(machine: &Machine, example: Example, profiles: &[&str]) -> String {
     if !brief || others.is_empty() {
         line("[host]", "");
         if others.is_empty() {
-            line(
-                "housekeeping = []",
-                "one CPU: all else runs beside the partition",
-            );
+            line("housekeeping = []", "one CPU: all else runs beside the partition");
         } else {
             let setting = format!("housekeeping = {}", notation(&others));
             line(&setting, "CPUs for everything that is not a partition");
@@ -113,10 +107,7 @@ fn write(machine: &Machine, example: Example, profiles: &[&str]) -> String {
     }
     line("[[partition]]", "");
     line("name = \"axis\"", "");
-    line(
-        "class = \"motion-control\"",
-        "what the timing is judged against: 1 ms cycles",
-    );
+    line("class = \"motion-control\"", "what the timing is judged against: 1 ms cycles");
     if !brief {
         line("backend = \"process\"", "");
     }
@@ -127,22 +118,13 @@ fn write(machine: &Machine, example: Example, profiles: &[&str]) -> String {
     } else {
         "a CPU of its own"
     };
-    line(
-        &format!("cpus = {}", notation(&CpuSet::from_iter([own]))),
-        share,
-    );
+    line(&format!("cpus = {}", notation(&CpuSet::from_iter([own]))), share);
     if !brief {
         line("", "");
-        line(
-            "[partition.program]",
-            "without a `model` the probe runs in its place",
-        );
+        line("[partition.program]", "without a `model` the probe runs in its place");
         line("period = \"1 ms\"", "");
         line("priority = 90", "of SCHED_FIFO");
-        line(
-            "early_wake = \"adaptive\"",
-            "sleep to shortly before the release, then spin",
-        );
+        line("early_wake = \"adaptive\"", "sleep to shortly before the release, then spin");
     }
     line("", "");
     line("[campaign]", "");
@@ -168,28 +150,16 @@ fn head(example: Example) -> String {
 }
 
 fn campaign(example: Example, profiles: &[&str], line: &mut impl FnMut(&str, &str)) {
-    let quoted: Vec<_> = profiles
-        .iter()
-        .map(|profile| format!("\"{profile}\""))
-        .collect();
+    let quoted: Vec<_> = profiles.iter().map(|profile| format!("\"{profile}\"")).collect();
     let list = format!("profiles = [{}]", quoted.join(", "));
     let all = profiles.len() == 4;
     let has = |profile| profiles.contains(&profile);
     if example != Example::Minimal {
-        line(
-            "# tp1: not pinned, no load     tp3: not pinned, load anywhere",
-            "",
-        );
-        line(
-            "# tp2: pinned, no load         tp4: pinned, load on the other CPUs",
-            "",
-        );
+        line("# tp1: not pinned, no load     tp3: not pinned, load anywhere", "");
+        line("# tp2: pinned, no load         tp4: pinned, load on the other CPUs", "");
     }
     if !all && !has("tp4") {
-        line(
-            "# The others can't be run here: no CPU for their load, or too little memory.",
-            "",
-        );
+        line("# The others can't be run here: no CPU for their load, or too little memory.", "");
     }
     if !all || example != Example::Minimal {
         line(&list, "");
@@ -197,16 +167,10 @@ fn campaign(example: Example, profiles: &[&str], line: &mut impl FnMut(&str, &st
     match example {
         Example::Minimal => {
             line("duration = \"10 s\"", "each profile");
-            line(
-                "exceedance = 1e-3",
-                "a first impression: fewer than 1 in 1000 cycles",
-            );
+            line("exceedance = 1e-3", "a first impression: fewer than 1 in 1000 cycles");
         }
         Example::Quickstart => {
-            line(
-                "duration = \"38 s\"",
-                "each profile; with all set-up below 3 minutes",
-            );
+            line("duration = \"38 s\"", "each profile; with all set-up below 3 minutes");
             line("warm_up = \"1 s\"", "");
             line("", "");
             line(
@@ -217,27 +181,18 @@ fn campaign(example: Example, profiles: &[&str], line: &mut impl FnMut(&str, &st
                 "# the limit. That takes 29 956 cycles and is a quick look; acceptance wants hours",
                 "",
             );
-            line(
-                "# and 1e-6 (see `quietcore init --example acceptance`).",
-                "",
-            );
+            line("# and 1e-6 (see `quietcore init --example acceptance`).", "");
             line("exceedance = 1e-4", "");
         }
         Example::Acceptance => {
-            line(
-                "duration = \"1 h\"",
-                "each profile; a shift of 8 h says more",
-            );
+            line("duration = \"1 h\"", "each profile; a shift of 8 h says more");
             line("warm_up = \"10 s\"", "");
             line("", "");
             line(
                 "# What a PASS excludes: with 95 % confidence fewer than 1 in 1 000 000 cycles",
                 "",
             );
-            line(
-                "# exceed the limit. That takes 2 995 731 cycles, 50 minutes at 1 ms.",
-                "",
-            );
+            line("# exceed the limit. That takes 2 995 731 cycles, 50 minutes at 1 ms.", "");
             line("exceedance = 1e-6", "");
         }
     }
@@ -246,16 +201,8 @@ fn campaign(example: Example, profiles: &[&str], line: &mut impl FnMut(&str, &st
 /// The CPU for the partition, and the others.
 fn split(machine: &Machine) -> (CpuId, CpuSet) {
     let isolated = machine.online.intersection(&machine.isolated);
-    let from = if isolated.is_empty() {
-        machine.online
-    } else {
-        isolated
-    };
-    let own = from
-        .iter()
-        .last()
-        .or(CpuId::new(0))
-        .expect("CPU 0 is below the limit");
+    let from = if isolated.is_empty() { machine.online } else { isolated };
+    let own = from.iter().last().or(CpuId::new(0)).expect("CPU 0 is below the limit");
     (own, machine.online.without(&CpuSet::from_iter([own])))
 }
 

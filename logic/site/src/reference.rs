@@ -93,11 +93,7 @@ line4.toml:7:8: `partition.plc-b.vcr.cpus`: CPU 3 is also claimed by partition `
 pub fn reference() -> String {
     let mut found: Vec<(String, &Value)> = Vec::new();
     tables(&SCHEMA, &SCHEMA, &Path::top(), &mut |path, table| {
-        let header = if path.is_top() {
-            String::new()
-        } else {
-            path.header(false)
-        };
+        let header = if path.is_top() { String::new() } else { path.header(false) };
         found.push((header, table));
     });
     let rank = |header: &str| ORDER.iter().position(|known| *known == header);
@@ -121,12 +117,8 @@ fn section(text: &mut String, header: &str, table: &Value) {
         "" => "The top of the file".to_owned(),
         header => format!("`{header}`"),
     };
-    let required: Vec<_> = table["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required: Vec<_> =
+        table["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let keys = table["properties"].as_object().into_iter().flatten();
     let mut rows: Vec<_> = keys.map(|(key, schema)| (key.as_str(), schema)).collect();
     // What must be there stands first.
@@ -136,11 +128,7 @@ fn section(text: &mut String, header: &str, table: &Value) {
         on_one_line(table)
     ));
     for (key, schema) in rows {
-        let must = if required.contains(&key) {
-            ", **required**"
-        } else {
-            ""
-        };
+        let must = if required.contains(&key) { ", **required**" } else { "" };
         let default = schema.get("default").map(written);
         let default = default.map_or(String::new(), |value| format!(" Default: `{value}`."));
         text.push_str(&format!(
@@ -166,9 +154,7 @@ fn value_words(schema: &Value) -> String {
 
 fn examples(schema: &Value) -> String {
     let examples = schema["examples"].as_array().into_iter().flatten();
-    let examples: Vec<_> = examples
-        .map(|value| format!("`{}`", written(value)))
-        .collect();
+    let examples: Vec<_> = examples.map(|value| format!("`{}`", written(value))).collect();
     examples.join(", ")
 }
 

@@ -69,14 +69,8 @@ pub enum Sequence {
 
 impl Sequence {
     /// All of them, the unit first.
-    pub const ALL: [Self; 6] = [
-        Self::Integer,
-        Self::Scalar,
-        Self::X87,
-        Self::Packed,
-        Self::Convert,
-        Self::Division,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Integer, Self::Scalar, Self::X87, Self::Packed, Self::Convert, Self::Division];
 
     /// The name in reports.
     pub const fn name(self) -> &'static str {
@@ -219,9 +213,7 @@ fn verdict(instructions_per_second: f64, costs: &[Cost]) -> TimeVerdict {
             ),
         };
     }
-    let division = costs
-        .iter()
-        .find(|cost| cost.sequence == Sequence::Division);
+    let division = costs.iter().find(|cost| cost.sequence == Sequence::Division);
     if let Some(division) = division
         && division.additions < COUNTED_BELOW
     {
@@ -236,13 +228,8 @@ fn verdict(instructions_per_second: f64, costs: &[Cost]) -> TimeVerdict {
         .iter()
         .filter_map(|cost| {
             let limit = cost.sequence.limit()?;
-            (cost.additions > limit).then(|| {
-                format!(
-                    "{} {:.0} (limit {limit})",
-                    cost.sequence.name(),
-                    cost.additions
-                )
-            })
+            (cost.additions > limit)
+                .then(|| format!("{} {:.0} (limit {limit})", cost.sequence.name(), cost.additions))
         })
         .collect();
     if suspicious.len() >= SUSPICIONS_NEEDED {

@@ -10,9 +10,7 @@ use quietcore_units::CpuSet;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let partition = arguments
-        .iter()
-        .find_map(|text| text.parse::<CpuSet>().ok());
+    let partition = arguments.iter().find_map(|text| text.parse::<CpuSet>().ok());
     let report = Report::new(Facts::read(), partition.as_ref());
     if arguments.iter().any(|argument| argument == "--json") {
         match serde_json::to_string_pretty(&report) {
@@ -35,10 +33,7 @@ fn print(report: &Report) {
             println!("\n== {} ==", finding.area);
             area = Some(finding.area);
         }
-        println!(
-            "[{:>7}] {}: {}",
-            finding.severity, finding.subject, finding.read
-        );
+        println!("[{:>7}] {}: {}", finding.severity, finding.subject, finding.read);
         if finding.severity != Severity::Ok {
             println!("          right:  {}", finding.right);
             println!("          effect: {}", finding.effect);
@@ -46,17 +41,8 @@ fn print(report: &Report) {
         }
     }
     println!();
-    for severity in [
-        Severity::Conformance,
-        Severity::Advice,
-        Severity::Unknown,
-        Severity::Ok,
-    ] {
-        let count = report
-            .findings
-            .iter()
-            .filter(|finding| finding.severity == severity)
-            .count();
+    for severity in [Severity::Conformance, Severity::Advice, Severity::Unknown, Severity::Ok] {
+        let count = report.findings.iter().filter(|finding| finding.severity == severity).count();
         println!("{severity:>8}: {count}");
     }
 }

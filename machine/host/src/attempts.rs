@@ -169,12 +169,7 @@ fn cpuid_here(leaf: u32, subleaf: u32) -> Option<CpuidWords> {
         return None;
     }
     let words = cpuid_count(leaf, subleaf);
-    Some(CpuidWords {
-        eax: words.eax,
-        ebx: words.ebx,
-        ecx: words.ecx,
-        edx: words.edx,
-    })
+    Some(CpuidWords { eax: words.eax, ebx: words.ebx, ecx: words.ecx, edx: words.edx })
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -44,11 +44,7 @@ impl CpuList {
 
 impl fmt::Display for CpuList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            f.write_str("none")
-        } else {
-            self.0.fmt(f)
-        }
+        if self.0.is_empty() { f.write_str("none") } else { self.0.fmt(f) }
     }
 }
 
@@ -70,8 +66,7 @@ impl From<CpuList> for String {
 impl TryFrom<String> for CpuList {
     type Error = String;
     fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-            .map_err(|error| format!("`{text}` is no list of CPUs: {error}"))
+        text.parse().map_err(|error| format!("`{text}` is no list of CPUs: {error}"))
     }
 }
 
@@ -87,10 +82,7 @@ mod tests {
         assert_eq!(CpuList::from_mask(""), Err(UnitError::NotANumber));
         assert_eq!("(null)".parse(), Ok(CpuList::default()));
         assert_eq!(serde_json::to_string(&list).unwrap(), r#""0,1,35""#);
-        assert_eq!(
-            serde_json::from_str::<CpuList>(r#""0,1,35""#).unwrap(),
-            list
-        );
+        assert_eq!(serde_json::from_str::<CpuList>(r#""0,1,35""#).unwrap(), list);
         assert!(serde_json::from_str::<CpuList>(r#""many""#).is_err());
     }
 

@@ -44,11 +44,7 @@ pub struct Report {
 impl Report {
     /// Examines facts and keeps them beside the findings.
     pub fn new(facts: Facts, partition: Option<&CpuSet>) -> Self {
-        Self {
-            schema: SCHEMA.to_owned(),
-            findings: examine(&facts, partition),
-            facts,
-        }
+        Self { schema: SCHEMA.to_owned(), findings: examine(&facts, partition), facts }
     }
 }
 
@@ -84,16 +80,8 @@ impl<'facts> View<'facts> {
         let online = facts.cpu.online.get().copied().unwrap_or_default();
         let isolated = facts.cpu.isolated.get().copied().unwrap_or_default();
         let partition = partition.map(|cpus| CpuList(*cpus));
-        let control = partition.unwrap_or(if isolated.0.is_empty() {
-            online
-        } else {
-            isolated
-        });
-        Self {
-            facts,
-            partition,
-            control,
-        }
+        let control = partition.unwrap_or(if isolated.0.is_empty() { online } else { isolated });
+        Self { facts, partition, control }
     }
 
     /// Whether a remedy may be out of reach because this kernel is a guest.
@@ -123,11 +111,7 @@ impl<'facts> View<'facts> {
     fn housekeeping(&self) -> String {
         let online = self.facts.cpu.online.get().copied().unwrap_or_default();
         let rest = CpuList(online.0.without(&self.control.0));
-        if rest.0.is_empty() {
-            "0".to_owned()
-        } else {
-            rest.to_string()
-        }
+        if rest.0.is_empty() { "0".to_owned() } else { rest.to_string() }
     }
 
     /// Whether control CPUs and others can be told apart.

@@ -6,6 +6,7 @@ pub mod controls;
 mod cpu_list;
 pub mod doctor;
 pub mod facts;
+mod machine;
 #[cfg(test)]
 mod machines;
 mod reading;

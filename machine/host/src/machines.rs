@@ -19,10 +19,7 @@ pub(crate) struct Machine {
 impl Machine {
     /// One without a single file.
     pub(crate) fn empty() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-            attempts: Fake::granting(),
-        }
+        Self { folder: tempfile::tempdir().unwrap(), attempts: Fake::granting() }
     }
 
     /// A four-core industrial computer with PREEMPT_RT, tuned for control on CPUs 2 and 3.
@@ -44,20 +41,14 @@ impl Machine {
             machine.write(&at("cpuidle/state1/name"), "C10");
             machine.write(&at("cpuidle/state1/latency"), "230");
             machine.write(&at("cpuidle/state1/residency"), "600");
-            machine.write(
-                &at("cpuidle/state1/disable"),
-                if cpu < 2 { "0" } else { "1" },
-            );
+            machine.write(&at("cpuidle/state1/disable"), if cpu < 2 { "0" } else { "1" });
             machine.write(&at("cache/index3/level"), "3");
             machine.write(&at("cache/index3/type"), "Unified");
             machine.write(&at("cache/index3/size"), "12M");
             machine.write(&at("cache/index3/ways_of_associativity"), "12");
             machine.write(&at("cache/index3/number_of_sets"), "16384");
             machine.write(&at("cache/index3/coherency_line_size"), "64");
-            machine.write(
-                &at("cache/index3/shared_cpu_list"),
-                if cpu < 2 { "0-1" } else { "2-3" },
-            );
+            machine.write(&at("cache/index3/shared_cpu_list"), if cpu < 2 { "0-1" } else { "2-3" });
             machine.write(&at("thermal_throttle/core_throttle_count"), "0");
         }
         machine.attempts.cpuid = BTreeMap::from([
@@ -84,24 +75,13 @@ impl Machine {
     /// The tuned machine as a guest: with a hypervisor below, and an ordinary kernel.
     pub(crate) fn guest() -> Self {
         let mut machine = Self::tuned();
-        machine
-            .attempts
-            .cpuid
-            .insert((1, 0), words(0, 0, 1 << 31, 0));
+        machine.attempts.cpuid.insert((1, 0), words(0, 0, 1 << 31, 0));
         machine.attempts.cpuid.insert(
             (0x4000_0000, 0),
-            words(
-                0,
-                u32::from_le_bytes(*b"KVMK"),
-                u32::from_le_bytes(*b"VMKV"),
-                0x4d,
-            ),
+            words(0, u32::from_le_bytes(*b"KVMK"), u32::from_le_bytes(*b"VMKV"), 0x4d),
         );
         machine.remove("sys/kernel/realtime");
-        machine.write(
-            "proc/version",
-            "Linux version 6.1.0 #1 SMP PREEMPT_DYNAMIC Debian",
-        );
+        machine.write("proc/version", "Linux version 6.1.0 #1 SMP PREEMPT_DYNAMIC Debian");
         machine
     }
 
@@ -135,15 +115,9 @@ pub(crate) fn words(eax: u32, ebx: u32, ecx: u32, edx: u32) -> CpuidWords {
 }
 
 const TUNED: &[(&str, &str)] = &[
-    (
-        "proc/version",
-        "Linux version 6.1.0-rt (Debian) #1 SMP PREEMPT_RT Debian 6.1",
-    ),
+    ("proc/version", "Linux version 6.1.0-rt (Debian) #1 SMP PREEMPT_RT Debian 6.1"),
     ("proc/sys/kernel/osrelease", "6.1.0-rt\n"),
-    (
-        "proc/cmdline",
-        "root=/dev/sda1 isolcpus=2-3 nohz_full=2-3 rcu_nocbs=2-3 quiet",
-    ),
+    ("proc/cmdline", "root=/dev/sda1 isolcpus=2-3 nohz_full=2-3 rcu_nocbs=2-3 quiet"),
     (
         "proc/cpuinfo",
         "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 140\nmodel name\t: Industrial CPU\nstepping\t: 1\nmicrocode\t: 0xa4\nflags\t\t: constant_tsc nonstop_tsc tsc_known_freq tsc_adjust cat_l3 vmx\n",
@@ -198,69 +172,30 @@ const TUNED: &[(&str, &str)] = &[
     ("sys/devices/system/cpu/nohz_full", "2-3"),
     ("sys/devices/system/cpu/smt/active", "0"),
     ("sys/devices/system/cpu/smt/control", "off"),
-    (
-        "sys/devices/system/cpu/cpuidle/current_driver",
-        "intel_idle",
-    ),
-    (
-        "sys/devices/system/cpu/cpufreq/policy0/affected_cpus",
-        "0 1 2 3",
-    ),
-    (
-        "sys/devices/system/cpu/cpufreq/policy0/scaling_governor",
-        "performance",
-    ),
-    (
-        "sys/devices/system/cpu/cpufreq/policy0/scaling_min_freq",
-        "2400000",
-    ),
-    (
-        "sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq",
-        "2400000",
-    ),
+    ("sys/devices/system/cpu/cpuidle/current_driver", "intel_idle"),
+    ("sys/devices/system/cpu/cpufreq/policy0/affected_cpus", "0 1 2 3"),
+    ("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "performance"),
+    ("sys/devices/system/cpu/cpufreq/policy0/scaling_min_freq", "2400000"),
+    ("sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq", "2400000"),
     ("sys/devices/system/cpu/intel_pstate/no_turbo", "1"),
     ("sys/devices/system/node/node0/cpulist", "0-3"),
-    (
-        "sys/devices/system/clocksource/clocksource0/current_clocksource",
-        "tsc",
-    ),
-    (
-        "sys/devices/system/clocksource/clocksource0/available_clocksource",
-        "tsc hpet acpi_pm",
-    ),
+    ("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc"),
+    ("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet acpi_pm"),
     ("sys/devices/virtual/workqueue/cpumask", "3"),
-    (
-        "sys/fs/cgroup/cgroup.controllers",
-        "cpuset cpu io memory pids",
-    ),
+    ("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids"),
     ("sys/fs/cgroup/user.slice/cgroup.procs", ""),
-    (
-        "sys/fs/cgroup/user.slice/cgroup.subtree_control",
-        "cpu memory",
-    ),
+    ("sys/fs/cgroup/user.slice/cgroup.subtree_control", "cpu memory"),
     ("sys/fs/resctrl/schemata", "L3:0=fff;1=fff"),
     ("sys/fs/resctrl/info/L3/num_closids", "16"),
     ("sys/fs/resctrl/info/L3/cbm_mask", "fff"),
     ("sys/fs/resctrl/info/L3/shareable_bits", "c00"),
     ("sys/fs/resctrl/info/L3/min_cbm_bits", "1"),
-    (
-        "sys/kernel/tracing/available_tracers",
-        "timerlat osnoise hwlat function nop",
-    ),
+    ("sys/kernel/tracing/available_tracers", "timerlat osnoise hwlat function nop"),
     ("sys/kernel/tracing/current_tracer", "nop"),
-    (
-        "sys/kernel/mm/transparent_hugepage/enabled",
-        "always madvise [never]",
-    ),
+    ("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]"),
     ("sys/kernel/mm/ksm/run", "0"),
-    (
-        "sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
-        "64",
-    ),
-    (
-        "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages",
-        "64",
-    ),
+    ("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "64"),
+    ("sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "64"),
     ("sys/class/net/enp3s0/device/vendor", "0x8086"),
     ("sys/class/net/enp3s0/speed", "1000"),
     ("sys/class/net/enp3s0/device/msi_irqs/24", "msix"),

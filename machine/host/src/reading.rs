@@ -101,23 +101,14 @@ mod tests {
             Reading::Absent,
             Reading::Unreadable("permission denied".to_owned()),
         ];
-        let written: Vec<_> = readings
-            .iter()
-            .map(|reading| serde_json::to_string(reading).unwrap())
-            .collect();
+        let written: Vec<_> =
+            readings.iter().map(|reading| serde_json::to_string(reading).unwrap()).collect();
         assert_eq!(
             written,
-            [
-                r#"{"read":""}"#,
-                r#""absent""#,
-                r#"{"unreadable":"permission denied"}"#
-            ]
+            [r#"{"read":""}"#, r#""absent""#, r#"{"unreadable":"permission denied"}"#]
         );
         for (text, reading) in written.iter().zip(&readings) {
-            assert_eq!(
-                &serde_json::from_str::<Reading<String>>(text).unwrap(),
-                reading
-            );
+            assert_eq!(&serde_json::from_str::<Reading<String>>(text).unwrap(), reading);
         }
         assert_eq!(readings[0].describe(|text| format!("`{text}`")), "``");
         assert_eq!(readings[1].describe(String::clone), "not there");

@@ -59,16 +59,9 @@ pub struct CpuTimes {
 impl CpuTimes {
     /// All jiffies.
     pub fn all(&self) -> u64 {
-        [
-            self.user,
-            self.system,
-            self.idle,
-            self.interrupt,
-            self.soft_interrupt,
-            self.steal,
-        ]
-        .into_iter()
-        .fold(0, u64::saturating_add)
+        [self.user, self.system, self.idle, self.interrupt, self.soft_interrupt, self.steal]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 
     /// The share of stolen time, 0 to 1; 0 where no time passed.
@@ -95,11 +88,7 @@ impl CpuTimes {
 }
 
 fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
-    }
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// The machine's counters at one instant, or their growth between two.
@@ -136,9 +125,7 @@ impl Sample {
             at: later.at.saturating_sub(earlier.at),
             cpus: cpus.collect(),
             interrupts: later.interrupts.saturating_sub(earlier.interrupts),
-            context_switches: later
-                .context_switches
-                .saturating_sub(earlier.context_switches),
+            context_switches: later.context_switches.saturating_sub(earlier.context_switches),
             forks: later.forks.saturating_sub(earlier.forks),
             frequencies_khz: later.frequencies_khz.clone(),
             throttled: later.throttled.saturating_sub(earlier.throttled),
@@ -147,13 +134,8 @@ impl Sample {
 
     /// The sum over all CPUs.
     pub fn total(&self) -> CpuTimes {
-        let none = CpuTimes {
-            cpu: u32::MAX,
-            ..CpuTimes::default()
-        };
-        self.cpus
-            .iter()
-            .fold(none, |sum, cpu| sum.combine(cpu, u64::saturating_add))
+        let none = CpuTimes { cpu: u32::MAX, ..CpuTimes::default() };
+        self.cpus.iter().fold(none, |sum, cpu| sum.combine(cpu, u64::saturating_add))
     }
 
     /// The counters of one CPU.
@@ -208,10 +190,7 @@ impl Sampler {
     /// # Errors
     /// When `/proc/stat` can't be read or is not as documented.
     pub fn sample(&mut self) -> Result<Sample, SampleError> {
-        let length = self
-            .stat
-            .read_at(&mut self.buffer, 0)
-            .map_err(|error| unreadable(&error))?;
+        let length = self.stat.read_at(&mut self.buffer, 0).map_err(|error| unreadable(&error))?;
         let at = monotonic();
         let text = String::from_utf8_lossy(&self.buffer[..length]);
         let mut sample = parse(&text)?;
@@ -227,9 +206,7 @@ impl Sampler {
 }
 
 fn unreadable(error: &io::Error) -> SampleError {
-    SampleError::Unreadable {
-        reason: crate::error_text(error),
-    }
+    SampleError::Unreadable { reason: crate::error_text(error) }
 }
 
 fn monotonic() -> Nanos {
@@ -249,16 +226,13 @@ fn number_in(file: &File) -> Option<u64> {
 /// Reads the text of `/proc/stat` (proc(5)). Lines that are not needed are skipped; a text without
 /// a single CPU is an error.
 fn parse(text: &str) -> Result<Sample, SampleError> {
-    let malformed = |line: &str| SampleError::Malformed {
-        line: line.chars().take(60).collect(),
-    };
+    let malformed = |line: &str| SampleError::Malformed { line: line.chars().take(60).collect() };
     let mut sample = Sample::default();
     for line in text.lines() {
         let (name, values) = line.split_once(' ').unwrap_or((line, ""));
         let first = || {
             let word = values.split_whitespace().next();
-            word.and_then(|word| word.parse().ok())
-                .ok_or_else(|| malformed(line))
+            word.and_then(|word| word.parse().ok()).ok_or_else(|| malformed(line))
         };
         match name {
             "intr" => sample.interrupts = first()?,
@@ -290,16 +264,7 @@ fn cpu_times(cpu: u32, values: &str) -> Option<CpuTimes> {
             None => return None,
         }
     }
-    let [
-        user,
-        nice,
-        system,
-        idle,
-        waiting,
-        interrupt,
-        soft_interrupt,
-        steal,
-    ] = columns;
+    let [user, nice, system, idle, waiting, interrupt, soft_interrupt, steal] = columns;
     Some(CpuTimes {
         cpu,
         user: user.saturating_add(nice),

@@ -45,22 +45,16 @@ impl Source {
     /// The bytes of a file.
     pub fn bytes(&self, path: &str) -> Reading<Vec<u8>> {
         // Not blocking: what claims to be a file may be a queue that waits for a writer.
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(self.place(path));
+        let file =
+            OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(self.place(path));
         let mut bytes = Vec::new();
-        outcome(
-            file.and_then(|file| file.take(TEXT_LIMIT).read_to_end(&mut bytes)),
-            path,
-        )
-        .map(|_| bytes)
+        outcome(file.and_then(|file| file.take(TEXT_LIMIT).read_to_end(&mut bytes)), path)
+            .map(|_| bytes)
     }
 
     /// The text of a file, without the white space around it.
     pub fn text(&self, path: &str) -> Reading<String> {
-        self.bytes(path)
-            .map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
+        self.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
     /// A value that a file holds as text.
@@ -80,8 +74,7 @@ impl Source {
 
     /// The words of a file.
     pub fn words(&self, path: &str) -> Reading<Vec<String>> {
-        self.text(path)
-            .map(|text| text.split_whitespace().map(str::to_owned).collect())
+        self.text(path).map(|text| text.split_whitespace().map(str::to_owned).collect())
     }
 
     /// A switch that a file holds as `0`/`1`, `N`/`Y` or `off`/`on`.
@@ -96,9 +89,7 @@ impl Source {
     /// A file in the kernel's mask notation.
     pub fn mask(&self, path: &str) -> Reading<CpuList> {
         self.text(path).and_then(|text| {
-            CpuList::from_mask(&text)
-                .map_err(|error| format!("{path}: {error}"))
-                .into()
+            CpuList::from_mask(&text).map_err(|error| format!("{path}: {error}")).into()
         })
     }
 
@@ -131,9 +122,7 @@ impl Source {
     /// The last part of what a link points to; for a device's `driver` that is the driver's name.
     pub fn link_name(&self, path: &str) -> Reading<String> {
         outcome(fs::read_link(self.place(path)), path).map(|target| {
-            target
-                .file_name()
-                .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+            target.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
         })
     }
 
@@ -163,11 +152,8 @@ impl Source {
     pub fn word_at(&self, path: &str, offset: u64) -> Reading<u64> {
         let mut word = [0; 8];
         let file = File::open(self.place(path));
-        outcome(
-            file.and_then(|file| file.read_exact_at(&mut word, offset)),
-            path,
-        )
-        .map(|()| u64::from_ne_bytes(word))
+        outcome(file.and_then(|file| file.read_exact_at(&mut word, offset)), path)
+            .map(|()| u64::from_ne_bytes(word))
     }
 
     /// What a link points to, whole.
@@ -192,9 +178,7 @@ pub(crate) fn marked(text: &str) -> Option<&str> {
 
 /// Reads a value from text that came from `path`.
 pub(crate) fn parsed<T: FromStr<Err: Display>>(text: &str, path: &str) -> Reading<T> {
-    text.parse()
-        .map_err(|error| format!("{path}: `{text}`: {error}"))
-        .into()
+    text.parse().map_err(|error| format!("{path}: `{text}`: {error}")).into()
 }
 
 fn outcome<T>(result: io::Result<T>, path: &str) -> Reading<T> {
@@ -257,15 +241,9 @@ mod tests {
         assert_eq!(source.value("/sys/number"), Reading::Read(1_000_000_u64));
         let error = source.value::<u64>("/sys/word");
         assert!(error.unreadable().unwrap().starts_with("/sys/word: `many`"));
-        assert_eq!(
-            source.choice("/sys/choice"),
-            Reading::Read("madvise".into())
-        );
+        assert_eq!(source.choice("/sys/choice"), Reading::Read("madvise".into()));
         assert_eq!(source.choice("/sys/preempt"), Reading::Read("full".into()));
-        assert_eq!(
-            source.mask("/sys/mask"),
-            Reading::Read("0-1".parse().unwrap())
-        );
+        assert_eq!(source.mask("/sys/mask"), Reading::Read("0-1".parse().unwrap()));
         assert_eq!(source.numbered("/sys/cpu", "cpu"), [0, 10]);
         assert!(source.switch("/sys/word").unreadable().is_some());
     }
@@ -277,12 +255,7 @@ mod tests {
         bytes.extend(7_u64.to_ne_bytes());
         fs::write(folder.path().join("dev/cpu/0/msr"), bytes).unwrap();
         assert_eq!(source.word_at("/dev/cpu/0/msr", 0x34), Reading::Read(7));
-        assert!(
-            source
-                .word_at("/dev/cpu/0/msr", 0x40)
-                .unreadable()
-                .is_some()
-        );
+        assert!(source.word_at("/dev/cpu/0/msr", 0x40).unreadable().is_some());
     }
 
     proptest! {

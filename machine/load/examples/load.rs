@@ -82,13 +82,9 @@ fn request(text: &str) -> Result<LoadRequest, Box<dyn Error>> {
     let (kind, rest) = text.split_once('=').unwrap_or((text, "1"));
     let (workers, size) = rest
         .split_once(':')
-        .map_or((rest, None), |(workers, size)| {
-            (workers, Some(size.parse::<ByteSize>()))
-        });
+        .map_or((rest, None), |(workers, size)| (workers, Some(size.parse::<ByteSize>())));
     let mut request = LoadRequest::new(kind.parse()?, workers.parse()?);
-    request.size = size
-        .transpose()
-        .map_err(|error| format!("{text}: {error}"))?;
+    request.size = size.transpose().map_err(|error| format!("{text}: {error}"))?;
     Ok(request)
 }
 

@@ -35,9 +35,7 @@ mod tests {
     fn a_thread_is_bound_to_one_of_its_cpus() {
         let cpus = read(None).unwrap();
         let first: CpuSet = cpus.iter().take(1).collect();
-        let bound = std::thread::spawn(move || bind(&first).unwrap())
-            .join()
-            .unwrap();
+        let bound = std::thread::spawn(move || bind(&first).unwrap()).join().unwrap();
         assert_eq!(bound, first);
         // The other threads stay as they were.
         assert_eq!(read(None).unwrap(), cpus);

@@ -17,10 +17,7 @@
 // UNSAFETY: the board is raw memory that other processes write too; two places turn it into
 // references to atomics, which is sound whatever the other side does.
 
-#![expect(
-    unsafe_code,
-    reason = "the board is raw memory shared with other processes"
-)]
+#![expect(unsafe_code, reason = "the board is raw memory shared with other processes")]
 
 use std::fs::File;
 use std::io;
@@ -122,11 +119,7 @@ pub(crate) struct Beat<'board> {
 
 impl<'board> Beat<'board> {
     pub(crate) fn new(slot: &'board Slot) -> Self {
-        Self {
-            slot,
-            operations: 0,
-            bytes: 0,
-        }
+        Self { slot, operations: 0, bytes: 0 }
     }
 
     /// Says that the preparations are over.
@@ -171,11 +164,7 @@ impl Board {
         )?);
         ftruncate(&file, size_for(slot_count) as u64)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        let board = Self {
-            map: MmapOptions::new().map_raw(&file)?,
-            slot_count,
-            file,
-        };
+        let board = Self { map: MmapOptions::new().map_raw(&file)?, slot_count, file };
         board.header().slot_count.store(slot_count, Relaxed);
         board.header().magic.store(MAGIC, Release);
         Ok(board)
@@ -187,21 +176,13 @@ impl Board {
     /// When there is no such descriptor or what it refers to is no board of this version.
     pub(crate) fn open(descriptor: u32) -> io::Result<Self> {
         // Opened anew through /proc, because a number from a command line proves no ownership.
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .open(format!("/proc/self/fd/{descriptor}"))?;
+        let file =
+            File::options().read(true).write(true).open(format!("/proc/self/fd/{descriptor}"))?;
         let size = file.metadata()?.len();
         if size < size_for(0) as u64 || size > size_for(WORKER_LIMIT) as u64 {
-            return Err(io::Error::other(format!(
-                "{size} bytes are no board of a load"
-            )));
+            return Err(io::Error::other(format!("{size} bytes are no board of a load")));
         }
-        let mut board = Self {
-            map: MmapOptions::new().map_raw(&file)?,
-            slot_count: 0,
-            file,
-        };
+        let mut board = Self { map: MmapOptions::new().map_raw(&file)?, slot_count: 0, file };
         let magic = board.header().magic.load(Acquire);
         if magic != MAGIC {
             return Err(io::Error::other(format!(
@@ -210,9 +191,7 @@ impl Board {
         }
         let slot_count = board.header().slot_count.load(Relaxed);
         if slot_count > WORKER_LIMIT || size_for(slot_count) as u64 != size {
-            return Err(io::Error::other(format!(
-                "{slot_count} slots do not fit {size} bytes"
-            )));
+            return Err(io::Error::other(format!("{slot_count} slots do not fit {size} bytes")));
         }
         board.slot_count = slot_count;
         Ok(board)

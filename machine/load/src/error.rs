@@ -188,9 +188,5 @@ fn list(problems: &[RequestProblem]) -> String {
 }
 
 fn said(stderr: &str) -> String {
-    if stderr.is_empty() {
-        String::new()
-    } else {
-        format!(": {stderr}")
-    }
+    if stderr.is_empty() { String::new() } else { format!(": {stderr}") }
 }

@@ -76,10 +76,7 @@ impl LoadKind {
 
     /// Whether the kind moves bytes, so that a rate of bytes means something.
     pub const fn counts_bytes(self) -> bool {
-        matches!(
-            self,
-            Self::Malloc | Self::MemoryBandwidth | Self::Disk | Self::Network
-        )
+        matches!(self, Self::Malloc | Self::MemoryBandwidth | Self::Disk | Self::Network)
     }
 
     /// How long a healthy worker may give no sign of progress before it counts as stalled.
@@ -119,9 +116,7 @@ impl FromStr for LoadKind {
         Self::ALL
             .into_iter()
             .find(|kind| kind.name() == text)
-            .ok_or_else(|| UnknownKind {
-                text: text.to_owned(),
-            })
+            .ok_or_else(|| UnknownKind { text: text.to_owned() })
     }
 }
 

@@ -32,11 +32,8 @@ mod tests {
 
     #[test]
     fn the_presets_cover_every_kind_once() {
-        let kinds: Vec<_> = papers_load()
-            .iter()
-            .chain(&other_loads())
-            .map(|request| request.kind)
-            .collect();
+        let kinds: Vec<_> =
+            papers_load().iter().chain(&other_loads()).map(|request| request.kind).collect();
         assert_eq!(kinds, LoadKind::ALL);
     }
 

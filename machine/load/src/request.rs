@@ -38,12 +38,6 @@ pub struct LoadRequest {
 impl LoadRequest {
     /// Workers of a kind with the default size, running anywhere.
     pub const fn new(kind: LoadKind, workers: u32) -> Self {
-        Self {
-            kind,
-            workers,
-            size: None,
-            cpus: None,
-            folder: None,
-        }
+        Self { kind, workers, size: None, cpus: None, folder: None }
     }
 }

@@ -41,19 +41,13 @@ pub(crate) enum WorkError {
     Size(ByteSize),
     /// The system refused something.
     #[error("could not {attempted}: {source}")]
-    Refused {
-        attempted: String,
-        source: io::Error,
-    },
+    Refused { attempted: String, source: io::Error },
 }
 
 impl WorkError {
     /// For `map_err`: names what was attempted.
     fn refused<E: Into<io::Error>>(attempted: &str) -> impl Fn(E) -> Self + Copy {
-        move |source| Self::Refused {
-            attempted: attempted.to_owned(),
-            source: source.into(),
-        }
+        move |source| Self::Refused { attempted: attempted.to_owned(), source: source.into() }
     }
 }
 

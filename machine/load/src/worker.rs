@@ -42,10 +42,7 @@ const STATUS_FAILED: u8 = 1;
 const STATUS_NOT_STARTED: u8 = 2;
 
 /// Time between two looks at who the parent is.
-const PARENT_CHECK: Timespec = Timespec {
-    tv_sec: 1,
-    tv_nsec: 0,
-};
+const PARENT_CHECK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// Runs a worker. `arguments` are those behind the word `load`.
 ///
@@ -89,10 +86,7 @@ fn begin(arguments: &WorkerArguments) -> Result<(), String> {
     }
     conditions::set_up(arguments.cpus.as_ref())?;
     let kind = arguments.kind;
-    let settings = Settings {
-        size: arguments.size,
-        folder: arguments.folder.clone(),
-    };
+    let settings = Settings { size: arguments.size, folder: arguments.folder.clone() };
     let work = move || {
         let mut beat = Beat::new(slot);
         let outcome = catch_unwind(AssertUnwindSafe(|| work::run(kind, &settings, &mut beat)));

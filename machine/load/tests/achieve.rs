@@ -1,9 +1,6 @@
 //! Every kind of load works, is measured, and is gone after it was stopped.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of a test end it as its body does"
-)]
+#![expect(clippy::unwrap_used, reason = "the helpers of a test end it as its body does")]
 
 mod processes;
 
@@ -55,10 +52,8 @@ fn measure_until_all_moved(set: &mut LoadSet, count: usize) -> Vec<Achieved> {
 #[test]
 fn every_kind_works_and_leaves_nothing() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let mut requests: Vec<_> = LoadKind::ALL
-        .iter()
-        .map(|kind| small(*kind, folder.path()))
-        .collect();
+    let mut requests: Vec<_> =
+        LoadKind::ALL.iter().map(|kind| small(*kind, folder.path())).collect();
     let disk = [small(LoadKind::Disk, folder.path())];
     if let Err(LoadError::Refused { problems }) = LoadSet::start(&helper_program(), &disk) {
         println!("SKIPPED for `disk`: {problems:?}");
@@ -74,10 +69,7 @@ fn every_kind_works_and_leaves_nothing() {
         assert_eq!(achieved.kind, request.kind);
         assert_eq!(achieved.unit, request.kind.unit());
         assert!(!achieved.cpus.is_empty());
-        assert_eq!(
-            achieved.bytes_per_second.is_some(),
-            request.kind.counts_bytes()
-        );
+        assert_eq!(achieved.bytes_per_second.is_some(), request.kind.counts_bytes());
         assert!(achieved.bytes_per_second.is_none_or(|bytes| bytes > 0.0));
     }
     let shares: f64 = achieved.iter().map(|load| load.cpu_share).sum();
@@ -90,8 +82,7 @@ fn every_kind_works_and_leaves_nothing() {
     // belongs to the first process of the system by now.
     let left = members(&workers);
     assert!(
-        left.iter()
-            .all(|process| !process.is_alive() && !workers.contains(&process.id)),
+        left.iter().all(|process| !process.is_alive() && !workers.contains(&process.id)),
         "{left:?}"
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -100,10 +91,7 @@ fn every_kind_works_and_leaves_nothing() {
 #[test]
 fn workers_lead_groups_of_their_own_and_share_the_cpu_they_are_bound_to() {
     let cpu: CpuSet = allowed().iter().take(1).collect();
-    let request = LoadRequest {
-        cpus: Some(cpu),
-        ..LoadRequest::new(LoadKind::Sqrt, 3)
-    };
+    let request = LoadRequest { cpus: Some(cpu), ..LoadRequest::new(LoadKind::Sqrt, 3) };
     let mut set = LoadSet::start(&helper_program(), &[request]).unwrap();
     set.wait_until_running(START_WITHIN).unwrap();
     for worker in set.process_ids() {
@@ -118,10 +106,7 @@ fn workers_lead_groups_of_their_own_and_share_the_cpu_they_are_bound_to() {
     assert_eq!(achieved.cpus, cpu);
     assert_eq!((achieved.workers, achieved.workers_alive), (3, 3));
     // The kernel counts in steps of 10 ms for each worker.
-    assert!(
-        achieved.cpu_share > 0.02 && achieved.cpu_share < 1.2,
-        "{achieved:?}"
-    );
+    assert!(achieved.cpu_share > 0.02 && achieved.cpu_share < 1.2, "{achieved:?}");
     set.stop().unwrap();
 }
 
@@ -163,15 +148,8 @@ fn more_memory_than_there_is_is_refused_before_anything_starts() {
     let LoadError::Refused { problems } = &error else {
         panic!("{error:?}");
     };
-    assert!(matches!(
-        problems[..],
-        [RequestProblem::TooMuchMemory { .. }]
-    ));
-    assert!(
-        error
-            .to_string()
-            .starts_with("the loads need 16.0 TiB of memory with ")
-    );
+    assert!(matches!(problems[..], [RequestProblem::TooMuchMemory { .. }]));
+    assert!(error.to_string().starts_with("the loads need 16.0 TiB of memory with "));
 }
 
 fn allowed() -> CpuSet {

@@ -1,9 +1,6 @@
 //! Workers that don't start, stop working or die, and parents that die.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of a test end it as its body does"
-)]
+#![expect(clippy::unwrap_used, reason = "the helpers of a test end it as its body does")]
 
 mod processes;
 
@@ -44,18 +41,12 @@ fn a_program_that_ends_at_once_is_told_with_its_last_words() {
     let mut set = LoadSet::start(Path::new("/bin/true"), &request).unwrap();
     let error = set.wait_until_running(START_WITHIN).unwrap_err();
     let text = error.to_string();
-    assert!(
-        text.starts_with("the worker 0 of `sqrt` (process "),
-        "{text}"
-    );
+    assert!(text.starts_with("the worker 0 of `sqrt` (process "), "{text}");
     assert!(text.ends_with(") ended with exit status: 0"), "{text}");
 
     // It takes the arguments for names of files and complains.
     let mut set = LoadSet::start(Path::new("/bin/cat"), &request).unwrap();
-    let text = set
-        .wait_until_running(START_WITHIN)
-        .unwrap_err()
-        .to_string();
+    let text = set.wait_until_running(START_WITHIN).unwrap_err().to_string();
     assert!(text.contains("ended with exit status: 1: "), "{text}");
     assert!(text.contains("cat"), "{text}");
 }
@@ -70,10 +61,7 @@ fn a_worker_that_never_works_is_named() {
     let LoadError::NotRunning { worker, waited, .. } = &error else {
         panic!("{error:?}");
     };
-    assert_eq!(
-        *worker,
-        format!("worker 0 of `futex` (process {})", workers[0])
-    );
+    assert_eq!(*worker, format!("worker 0 of `futex` (process {})", workers[0]));
     assert!(*waited >= Nanos::from_millis(50));
     drop(set);
     assert_eq!(members(&workers).len(), 0);
@@ -105,15 +93,11 @@ fn a_worker_that_died_is_reported_as_long_as_it_is_asked_for() {
     let mut set = running(&[LoadRequest::new(LoadKind::Timer, 2)]);
     let workers = set.process_ids();
     signal(workers[0], Signal::KILL);
-    wait_for("the death to be seen", || {
-        set.measure()[0].workers_alive == 1
-    });
+    wait_for("the death to be seen", || set.measure()[0].workers_alive == 1);
     let achieved = set.measure().remove(0);
     assert_eq!(achieved.workers_stalled, 0);
-    let problem = WorkerProblem::Ended {
-        status: "signal: 9 (SIGKILL)".to_owned(),
-        stderr: String::new(),
-    };
+    let problem =
+        WorkerProblem::Ended { status: "signal: 9 (SIGKILL)".to_owned(), stderr: String::new() };
     assert_eq!(achieved.faults[0].problem, problem);
     assert_eq!(set.process_ids(), &workers[1..]);
     set.stop().unwrap();
@@ -193,10 +177,7 @@ fn the_death_of_the_parent_ends_a_stopped_worker_too() {
 fn a_nice_or_real_time_parent_has_ordinary_workers() {
     let helper = helper_program();
     for wrapper in [["nice", "-n", "7"], ["chrt", "-f", "1"]] {
-        let works = Command::new(wrapper[0])
-            .args(&wrapper[1..])
-            .arg("true")
-            .output();
+        let works = Command::new(wrapper[0]).args(&wrapper[1..]).arg("true").output();
         if !works.is_ok_and(|output| output.status.success()) {
             println!("SKIPPED: `{}` does not work here", wrapper.join(" "));
             continue;
@@ -260,10 +241,8 @@ impl Parent {
         let stdout = process.stdout.as_mut().unwrap();
         BufReader::new(stdout).read_line(&mut line).unwrap();
         let words = line.strip_prefix("processes ").expect("it started");
-        let workers: Vec<u32> = words
-            .split_whitespace()
-            .map(|word| word.parse().unwrap())
-            .collect();
+        let workers: Vec<u32> =
+            words.split_whitespace().map(|word| word.parse().unwrap()).collect();
         assert!(!workers.is_empty());
         Self { process, workers }
     }
@@ -280,10 +259,7 @@ impl Drop for Parent {
 fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !happened() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(10),
-            "waited for {what}"
-        );
+        assert!(begin.elapsed() < Duration::from_secs(10), "waited for {what}");
         thread::sleep(Duration::from_millis(10));
     }
 }

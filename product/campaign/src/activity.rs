@@ -91,9 +91,11 @@ impl Activity {
     /// What was unusual around `instant` on `cpu`; empty where nothing was or nothing is known.
     pub(crate) fn around(&self, instant: Nanos, cpu: u32) -> Vec<String> {
         let after = self.samples.partition_point(|sample| sample.at <= instant);
-        let (Some(earlier), Some(later), Some(all)) =
-            (after.checked_sub(1).and_then(|i| self.samples.get(i)), self.samples.get(after), self.all())
-        else {
+        let (Some(earlier), Some(later), Some(all)) = (
+            after.checked_sub(1).and_then(|i| self.samples.get(i)),
+            self.samples.get(after),
+            self.all(),
+        ) else {
             return Vec::new();
         };
         describe(&Sample::difference(later, earlier), &all, cpu)

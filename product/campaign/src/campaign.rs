@@ -173,9 +173,8 @@ impl Campaign {
 
     /// Notes what became of a run: `None` when it was measured whole.
     fn note(&mut self, run: &Run, because: Option<&str>) -> Result<(), WriteError> {
-        let other = |entry: &NotMeasured| {
-            entry.partition != run.partition || entry.profile != run.profile
-        };
+        let other =
+            |entry: &NotMeasured| entry.partition != run.partition || entry.profile != run.profile;
         self.manifest.not_measured.retain(other);
         self.manifest.not_measured.extend(because.map(|because| not_measured(run, because)));
         self.writer.manifest(&self.manifest)

@@ -206,8 +206,9 @@ impl Findings {
         match &seen.first {
             None => seen.first = Some(state),
             // Memory may still be added to what is locked; that is no drift.
-            Some(first) if first.policy_text() == state.policy_text()
-                && first.affinity == state.affinity => {}
+            Some(first)
+                if first.policy_text() == state.policy_text()
+                    && first.affinity == state.affinity => {}
             Some(_) => seen.drift = Some(state),
         }
     }

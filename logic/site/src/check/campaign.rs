@@ -47,11 +47,7 @@ pub(super) fn check(
     };
     let total = measured_in_all(partitions, &campaign);
     if total > CAMPAIGN_MAX {
-        let written = if collector.has(&cycles) {
-            cycles
-        } else {
-            duration
-        };
+        let written = if collector.has(&cycles) { cycles } else { duration };
         collector.refuse(
             &written,
             format!("the campaign would take {total}"),

@@ -29,10 +29,7 @@ impl Classes {
         let found = self.sound.iter().find(|class| class.name == name);
         if found.is_none() && !self.broken.iter().any(|broken| broken == name) {
             let known = self.sound.iter().map(|class| class.name.as_str());
-            let remedy = format!(
-                "{}, or add a `[[class]]` of that name",
-                instead(name, known)
-            );
+            let remedy = format!("{}, or add a `[[class]]` of that name", instead(name, known));
             collector.refuse(path, format!("there is no class `{name}`"), remedy);
         }
         found
@@ -46,22 +43,13 @@ pub(super) fn check(
     collector: &mut Collector<'_, '_>,
 ) -> Classes {
     let path = |index| Path::top().key("class").index(index);
-    let named = raw
-        .iter()
-        .enumerate()
-        .map(|(index, class)| (path(index), class.name.as_deref()));
+    let named = raw.iter().enumerate().map(|(index, class)| (path(index), class.name.as_deref()));
     unique("class", named, collector);
     let likes = Likes {
-        elements: raw
-            .iter()
-            .map(|class| (class.name.as_deref(), class.like.as_deref()))
-            .collect(),
+        elements: raw.iter().map(|class| (class.name.as_deref(), class.like.as_deref())).collect(),
         known: catalogue.iter().map(|class| class.name.as_str()).collect(),
     };
-    let mut classes = Classes {
-        sound: catalogue.to_vec(),
-        broken: Vec::new(),
-    };
+    let mut classes = Classes { sound: catalogue.to_vec(), broken: Vec::new() };
     for (index, class) in raw.iter().enumerate() {
         let path = path(index);
         report_like(index, &likes, &path, collector);
@@ -103,11 +91,7 @@ fn report_like(index: usize, likes: &Likes<'_>, path: &Path, collector: &mut Col
     if !names.any(|name| name == like) {
         let own = likes.elements.iter().filter_map(|(name, _)| *name);
         let remedy = instead(like, likes.known.iter().copied().chain(own));
-        collector.refuse(
-            &path.key("like"),
-            format!("there is no class `{like}`"),
-            remedy,
-        );
+        collector.refuse(&path.key("like"), format!("there is no class `{like}`"), remedy);
     }
 }
 
@@ -165,9 +149,7 @@ fn build(
         name,
         cycle_ns,
         jitter_ns,
-        jitter_definition: definition
-            .or(inherited)
-            .unwrap_or(JitterDefinition::Whiskers),
+        jitter_definition: definition.or(inherited).unwrap_or(JitterDefinition::Whiskers),
         source,
     })
 }

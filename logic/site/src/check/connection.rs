@@ -16,10 +16,7 @@ pub(super) fn channels(
     collector: &mut Collector<'_, '_>,
 ) -> Vec<Channel> {
     let path = |index| Path::top().key("channel").index(index);
-    let named = raw
-        .iter()
-        .enumerate()
-        .map(|(index, one)| (path(index), one.name.as_deref()));
+    let named = raw.iter().enumerate().map(|(index, one)| (path(index), one.name.as_deref()));
     unique("channel", named, collector);
     let mut channels = Vec::new();
     for (index, raw) in raw.iter().enumerate() {
@@ -55,12 +52,7 @@ fn channel(
     for (index, raw) in written.iter().enumerate() {
         signals.extend(signal(raw, &signals_path.index(index), collector));
     }
-    Some(Channel {
-        name: raw.name.clone()?,
-        from: raw.from.clone()?,
-        to: raw.to.clone()?,
-        signals,
-    })
+    Some(Channel { name: raw.name.clone()?, from: raw.from.clone()?, to: raw.to.clone()?, signals })
 }
 
 fn signal(raw: &RawSignal, path: &Path, collector: &mut Collector<'_, '_>) -> Option<Signal> {
@@ -81,12 +73,7 @@ fn signal(raw: &RawSignal, path: &Path, collector: &mut Collector<'_, '_>) -> Op
             initial: initial(raw.initial, value_type, &initial_path, collector)?,
         },
     };
-    Some(Signal {
-        name: raw.name.clone()?,
-        value_type,
-        timeout: raw.timeout,
-        kind,
-    })
+    Some(Signal { name: raw.name.clone()?, value_type, timeout: raw.timeout, kind })
 }
 
 /// The initial value, if it fits the type.
@@ -102,9 +89,9 @@ fn initial(
         (None, _, Some(_)) => Some(Initial::Whole(0)),
         (None, _, None) => Some(Initial::Real(0.0)),
         (Some(RawInitial::Truth(truth)), SignalType::Bool, _) => Some(Initial::Truth(truth)),
-        (Some(RawInitial::Whole(whole)), _, Some((least, most))) => (least..=most)
-            .contains(&whole)
-            .then_some(Initial::Whole(whole)),
+        (Some(RawInitial::Whole(whole)), _, Some((least, most))) => {
+            (least..=most).contains(&whole).then_some(Initial::Whole(whole))
+        }
         (Some(RawInitial::Whole(whole)), SignalType::F32 | SignalType::F64, None) => {
             Some(Initial::Real(whole as f64))
         }
@@ -136,12 +123,7 @@ pub(super) fn fieldbuses(
     let mut fieldbuses = Vec::new();
     for (name, raw) in raw {
         let path = Path::top().key("fieldbus").key(name);
-        exists(
-            raw.partition.as_deref(),
-            partitions,
-            &path.key("partition"),
-            collector,
-        );
+        exists(raw.partition.as_deref(), partitions, &path.key("partition"), collector);
         let interface = raw.interface.as_deref();
         if let Some(interface) = interface.filter(|interface| *interface != "sim")
             && let Some(other) = users.insert(interface, name)
@@ -178,10 +160,6 @@ fn exists(
     let Some(name) = name else { return };
     if !partitions.iter().any(|partition| partition == name) {
         let known = partitions.iter().map(String::as_str);
-        collector.refuse(
-            path,
-            format!("there is no partition `{name}`"),
-            instead(name, known),
-        );
+        collector.refuse(path, format!("there is no partition `{name}`"), instead(name, known));
     }
 }

@@ -16,17 +16,9 @@ pub(super) fn check(raw: &RawSite, collector: &mut Collector<'_, '_>) -> Option<
         let Some(cpus) = cpus_of(partition) else {
             continue;
         };
-        let path = Path::top()
-            .key("partition")
-            .index(index)
-            .key("vcr")
-            .key("cpus");
+        let path = Path::top().key("partition").index(index).key("vcr").key("cpus");
         if cpus.is_empty() {
-            collector.refuse(
-                &path,
-                "the partition has no CPU",
-                "write for example `cpus = [1]`",
-            );
+            collector.refuse(&path, "the partition has no CPU", "write for example `cpus = [1]`");
         }
         let both = cpus.intersection(&housekeeping.unwrap_or_default());
         if !both.is_empty() {
@@ -68,21 +60,13 @@ fn shared_with(
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) {
-    let budget_path = |index| {
-        Path::top()
-            .key("partition")
-            .index(index)
-            .key("vcr")
-            .key("budget")
-    };
+    let budget_path = |index| Path::top().key("partition").index(index).key("vcr").key("budget");
     for (earlier, other) in partitions[..index].iter().enumerate() {
         let both = cpus.intersection(&cpus_of(other).unwrap_or_default());
         if both.is_empty() {
             continue;
         }
-        let without = [index, earlier]
-            .into_iter()
-            .find(|one| !collector.has(&budget_path(*one)));
+        let without = [index, earlier].into_iter().find(|one| !collector.has(&budget_path(*one)));
         let Some(without) = without else { continue };
         let name = |index: usize| match &partitions[index].name {
             Some(name) => format!("`{name}`"),
@@ -117,11 +101,7 @@ fn overcommitted(partitions: &[RawPartition], collector: &mut Collector<'_, '_>)
         }
         if let Some((cpu, sum)) = first_beyond {
             collector.refuse(
-                &Path::top()
-                    .key("partition")
-                    .index(index)
-                    .key("vcr")
-                    .key("budget"),
+                &Path::top().key("partition").index(index).key("vcr").key("budget"),
                 format!("the budgets of CPU {cpu} add up to {sum} %"),
                 "let them add up to 100 % at most",
             );

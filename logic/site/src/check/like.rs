@@ -5,10 +5,7 @@
 pub(super) enum Chain {
     /// The elements from the first to the last one that has no own `like` beyond it, and the known
     /// name outside the file that the last one is like.
-    Complete {
-        elements: Vec<usize>,
-        base: Option<String>,
-    },
+    Complete { elements: Vec<usize>, base: Option<String> },
     /// The elements of a circle that can be reached.
     Circle(Vec<usize>),
     /// An element is like something that doesn't exist or has no readable name.
@@ -30,10 +27,7 @@ impl Likes<'_> {
         let mut last = start;
         loop {
             let Some(like) = self.elements[last].1 else {
-                return Chain::Complete {
-                    elements,
-                    base: None,
-                };
+                return Chain::Complete { elements, base: None };
             };
             if self.known.contains(&like) {
                 let base = Some(like.to_owned());

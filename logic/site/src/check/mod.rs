@@ -40,10 +40,7 @@ pub(crate) fn check(
     let fieldbuses = fieldbuses.map(|raw| connection::fieldbuses(raw, &names, found));
     let profiles = profile::check(raw.profile.as_deref().unwrap_or_default(), found);
     let campaign = campaign::check(raw.campaign.as_ref(), &profiles, &partitions, found);
-    let places = Places {
-        whole: found.document.place(&top),
-        keys: found.document.places(),
-    };
+    let places = Places { whole: found.document.place(&top), keys: found.document.places() };
     let name = raw.site.as_ref().and_then(|site| site.name.clone());
     let remarks = collector.finish()?;
     Ok(Site {

@@ -20,14 +20,9 @@ const DEADLINE_PERIODS: (Nanos, Nanos) = (Nanos::from_micros(100), Nanos::from_m
 /// The names of all partitions, right or wrong otherwise; reports those that are there twice.
 pub(super) fn names(raw: &[RawPartition], collector: &mut Collector<'_, '_>) -> Vec<String> {
     let path = |index| Path::top().key("partition").index(index);
-    let named = raw
-        .iter()
-        .enumerate()
-        .map(|(index, one)| (path(index), one.name.as_deref()));
+    let named = raw.iter().enumerate().map(|(index, one)| (path(index), one.name.as_deref()));
     unique("partition", named, collector);
-    raw.iter()
-        .filter_map(|partition| partition.name.clone())
-        .collect()
+    raw.iter().filter_map(|partition| partition.name.clone()).collect()
 }
 
 /// Checks each partition by itself and returns those that are right.
@@ -50,14 +45,9 @@ fn partition(
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Partition> {
-    let class = raw
-        .class
-        .as_deref()
-        .and_then(|name| classes.find(name, &path.key("class"), collector));
-    let vcr = raw
-        .vcr
-        .as_ref()
-        .and_then(|raw| vcr(raw, &path.key("vcr"), collector));
+    let class =
+        raw.class.as_deref().and_then(|name| classes.find(name, &path.key("class"), collector));
+    let vcr = raw.vcr.as_ref().and_then(|raw| vcr(raw, &path.key("vcr"), collector));
     let nothing = RawProgram::default();
     let program = raw.program.as_ref().unwrap_or(&nothing);
     let program = self::program(program, class, &path.key("program"), collector);
@@ -73,21 +63,14 @@ fn partition(
 fn vcr(raw: &RawVcr, path: &Path, collector: &mut Collector<'_, '_>) -> Option<Vcr> {
     let network = raw.network.as_ref();
     let cache_path = path.key("cache");
-    let cache = raw
-        .cache
-        .as_ref()
-        .and_then(|raw| cache(raw, &cache_path, collector));
+    let cache = raw.cache.as_ref().and_then(|raw| cache(raw, &cache_path, collector));
     Some(Vcr {
         cpus: raw.cpus?.0,
         budget_percent: raw.budget,
         memory: raw.memory,
         cache,
-        network: network.and_then(|network| {
-            Some(Network {
-                rate: network.rate?,
-                burst: network.burst,
-            })
-        }),
+        network: network
+            .and_then(|network| Some(Network { rate: network.rate?, burst: network.burst })),
     })
 }
 
@@ -113,11 +96,7 @@ fn cache(raw: &RawCache, path: &Path, collector: &mut Collector<'_, '_>) -> Opti
     }
     let list: CpuSet = raw.colours.as_ref()?.parse().ok()?;
     if list.is_empty() {
-        collector.refuse(
-            &colours,
-            "no colour is written",
-            "write for example `\"0-5\"`",
-        );
+        collector.refuse(&colours, "no colour is written", "write for example `\"0-5\"`");
     }
     Some(Cache::Colours(list.iter().map(CpuId::get).collect()))
 }
@@ -138,9 +117,7 @@ fn program(
     policy_fits(raw, policy, path, collector);
     let (period, deadline) = (period?, deadline?);
     let scheduling = match policy {
-        Policy::Fifo => Scheduling::Fifo {
-            priority: raw.priority.unwrap_or(PRIORITY_DEFAULT),
-        },
+        Policy::Fifo => Scheduling::Fifo { priority: raw.priority.unwrap_or(PRIORITY_DEFAULT) },
         Policy::Other => Scheduling::Other,
         Policy::Deadline => {
             if !(DEADLINE_PERIODS.0..=DEADLINE_PERIODS.1).contains(&period) {
@@ -150,11 +127,7 @@ fn program(
                      100 us or above 4.19 s",
                 );
             }
-            Scheduling::Deadline {
-                run_time: raw.wcet?,
-                deadline,
-                period,
-            }
+            Scheduling::Deadline { run_time: raw.wcet?, deadline, period }
         }
     };
     Some(Program {
@@ -193,10 +166,7 @@ fn period(
     if let (None, Some(class)) = (cycle, class) {
         collector.refuse(
             &path,
-            format!(
-                "the class `{}` has no cycle, so the period must be given",
-                class.name
-            ),
+            format!("the class `{}` has no cycle, so the period must be given", class.name),
             "write for example `period = \"100 ms\"`",
         );
     }
@@ -268,11 +238,7 @@ fn policy_fits(raw: &RawProgram, policy: Policy, path: &Path, collector: &mut Co
         Policy::Fifo => {}
         Policy::Deadline | Policy::Other => {
             if collector.has(&priority) {
-                let policy = if policy == Policy::Other {
-                    "other"
-                } else {
-                    "deadline"
-                };
+                let policy = if policy == Policy::Other { "other" } else { "deadline" };
                 collector.refuse_key(
                     &priority,
                     format!("policy `{policy}` knows no priority"),

@@ -40,21 +40,12 @@ impl Profiles {
 /// Checks the site's profiles and puts them behind the built-in ones.
 pub(super) fn check(raw: &[RawProfile], collector: &mut Collector<'_, '_>) -> Profiles {
     let path = |index| Path::top().key("profile").index(index);
-    let named = raw
-        .iter()
-        .enumerate()
-        .map(|(index, one)| (path(index), one.name.as_deref()));
+    let named = raw.iter().enumerate().map(|(index, one)| (path(index), one.name.as_deref()));
     unique("profile", named, collector);
     let built_in = built_in();
     let likes = Likes {
-        elements: raw
-            .iter()
-            .map(|one| (one.name.as_deref(), one.like.as_deref()))
-            .collect(),
-        known: built_in
-            .iter()
-            .map(|profile| profile.name.as_str())
-            .collect(),
+        elements: raw.iter().map(|one| (one.name.as_deref(), one.like.as_deref())).collect(),
+        known: built_in.iter().map(|profile| profile.name.as_str()).collect(),
     };
     // The loads of every profile are checked where they are written, whoever is like it.
     let loads: Vec<_> = raw
@@ -62,10 +53,7 @@ pub(super) fn check(raw: &[RawProfile], collector: &mut Collector<'_, '_>) -> Pr
         .enumerate()
         .map(|(index, raw)| loads(raw.load.as_deref()?, &path(index).key("load"), collector))
         .collect();
-    let mut profiles = Profiles {
-        sound: built_in.clone(),
-        broken: Vec::new(),
-    };
+    let mut profiles = Profiles { sound: built_in.clone(), broken: Vec::new() };
     for (index, profile) in raw.iter().enumerate() {
         let path = path(index);
         report_like(index, &likes, &path, collector);
@@ -100,18 +88,10 @@ fn report_like(index: usize, likes: &Likes<'_>, path: &Path, collector: &mut Col
         }
         return;
     }
-    let own: Vec<_> = likes
-        .elements
-        .iter()
-        .filter_map(|(name, _)| *name)
-        .collect();
+    let own: Vec<_> = likes.elements.iter().filter_map(|(name, _)| *name).collect();
     if !likes.known.contains(&like) && !own.contains(&like) {
         let remedy = unknown_profile(like, likes.known.iter().copied().chain(own));
-        collector.refuse(
-            &path.key("like"),
-            format!("there is no profile `{like}`"),
-            remedy,
-        );
+        collector.refuse(&path.key("like"), format!("there is no profile `{like}`"), remedy);
     }
 }
 

@@ -13,20 +13,14 @@ const LOCKED_MIN: ByteSize = ByteSize::new(16 << 20);
 /// Whether the memory of this partition can be locked here.
 pub(super) fn locks_memory(partition: &Partition, machine: &Machine) -> bool {
     let needed = partition.vcr.memory.unwrap_or_default().max(LOCKED_MIN);
-    machine
-        .memory_lock_limit
-        .is_none_or(|limit| limit >= needed)
+    machine.memory_lock_limit.is_none_or(|limit| limit >= needed)
 }
 
 /// All degradations: those of the machine first, then those of each partition.
 pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
     let mut all = Vec::new();
     let mut add = |what: String, cost: &str, remedy: String| {
-        all.push(Degradation {
-            what,
-            cost: cost.to_owned(),
-            remedy,
-        });
+        all.push(Degradation { what, cost: cost.to_owned(), remedy });
     };
     if !machine.dma_latency {
         add(
@@ -46,11 +40,7 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
 
 /// Pinned partitions on CPUs that are not kept free of other tasks.
 fn shared_cpus(site: &Site, machine: &Machine, add: &mut impl FnMut(String, &'static str, String)) {
-    let pinned = site
-        .campaign()
-        .profiles
-        .iter()
-        .any(|profile| profile.pinned);
+    let pinned = site.campaign().profiles.iter().any(|profile| profile.pinned);
     let shared: CpuSet = site.claimed_cpus().without(&machine.isolated);
     if pinned && !shared.is_empty() {
         add(
@@ -125,20 +115,14 @@ fn not_yet(site: &Site, add: &mut impl FnMut(String, &'static str, String)) {
     }
     if !site.channels().is_empty() {
         add(
-            format!(
-                "the channels are not created ({} of them)",
-                site.channels().len()
-            ),
+            format!("the channels are not created ({} of them)", site.channels().len()),
             "their cost is not in the measurement",
             later(),
         );
     }
     if !site.fieldbuses().is_empty() {
         add(
-            format!(
-                "the fieldbus is not run ({} segments)",
-                site.fieldbuses().len()
-            ),
+            format!("the fieldbus is not run ({} segments)", site.fieldbuses().len()),
             "the time of its frames is not in the measurement",
             later(),
         );

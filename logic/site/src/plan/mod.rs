@@ -106,8 +106,7 @@ pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
 
 /// The housekeeping CPUs as written, else every online CPU that no partition claims.
 fn housekeeping(site: &Site, machine: &Machine) -> CpuSet {
-    site.housekeeping()
-        .unwrap_or_else(|| machine.online.without(&site.claimed_cpus()))
+    site.housekeeping().unwrap_or_else(|| machine.online.without(&site.claimed_cpus()))
 }
 
 fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
@@ -121,9 +120,7 @@ fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
     if machine.dma_latency {
         steps.push(Step::ReleaseCpus);
     }
-    steps.push(Step::WriteEvidence {
-        site: site.name().to_owned(),
-    });
+    steps.push(Step::WriteEvidence { site: site.name().to_owned() });
     steps
 }
 
@@ -139,32 +136,25 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
         cpus: load_cpus(load.place, site, machine),
     }));
     for partition in partitions {
-        steps.push(Step::CreateExchange {
-            partition: partition.name.clone(),
-        });
+        steps.push(Step::CreateExchange { partition: partition.name.clone() });
         steps.push(start(partition, profile, machine));
     }
-    let longest = partitions
-        .iter()
-        .map(|partition| partition.program.period)
-        .max();
+    let longest = partitions.iter().map(|partition| partition.program.period).max();
     steps.push(Step::Measure {
         profile: name.clone(),
         warm_up: campaign.warm_up,
         length: campaign.length,
         expected: campaign.length.duration(longest.unwrap_or_default()),
     });
-    steps.extend(partitions.iter().map(|partition| Step::StopPartition {
-        partition: partition.name.clone(),
-    }));
+    steps.extend(
+        partitions
+            .iter()
+            .map(|partition| Step::StopPartition { partition: partition.name.clone() }),
+    );
     if !profile.loads.is_empty() {
-        steps.push(Step::StopLoads {
-            profile: name.clone(),
-        });
+        steps.push(Step::StopLoads { profile: name.clone() });
     }
-    steps.push(Step::WriteRecords {
-        profile: name.clone(),
-    });
+    steps.push(Step::WriteRecords { profile: name.clone() });
     steps.extend(partitions.iter().map(|partition| Step::Judge {
         profile: name.clone(),
         partition: partition.name.clone(),

@@ -14,11 +14,7 @@ const PROCESSES_BESIDE: u32 = 16;
 
 /// All refusals, in the order of the file.
 pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
-    let mut refusals = Refusals {
-        site,
-        machine,
-        refusals: Vec::new(),
-    };
+    let mut refusals = Refusals { site, machine, refusals: Vec::new() };
     refusals.host();
     let mut reserved = 0_u64;
     for partition in site.partitions() {
@@ -168,14 +164,10 @@ impl Refusals<'_> {
                 "raise the limit with `ulimit -u`, or take the profile out",
             );
         }
-        let filled = profile
-            .loads
-            .iter()
-            .filter(|load| load.kind.fills_memory())
-            .map(|load| {
-                let size = load.size.map_or(0, ByteSize::get);
-                size.saturating_mul(u64::from(load.workers))
-            });
+        let filled = profile.loads.iter().filter(|load| load.kind.fills_memory()).map(|load| {
+            let size = load.size.map_or(0, ByteSize::get);
+            size.saturating_mul(u64::from(load.workers))
+        });
         let filled = filled.fold(0, u64::saturating_add);
         let left = self.machine.memory_available.get().saturating_sub(reserved);
         // The tenth is taken first: the product of a large size would not fit.

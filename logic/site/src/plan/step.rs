@@ -107,16 +107,8 @@ impl fmt::Display for Step {
                 write!(f, "create the exchange of partition `{partition}`")
             }
             Self::StartPartition { .. } => self.write_start(f),
-            Self::Measure {
-                profile,
-                warm_up,
-                length,
-                expected,
-            } => {
-                write!(
-                    f,
-                    "warm up for {warm_up}, then measure profile `{profile}` for {length}"
-                )?;
+            Self::Measure { profile, warm_up, length, expected } => {
+                write!(f, "warm up for {warm_up}, then measure profile `{profile}` for {length}")?;
                 match length {
                     Length::Duration(_) => Ok(()),
                     Length::Cycles(_) => write!(f, ", which takes {expected}"),
@@ -124,28 +116,17 @@ impl fmt::Display for Step {
             }
             Self::StopPartition { partition } => write!(f, "stop partition `{partition}`"),
             Self::StopLoads { profile } => {
-                write!(
-                    f,
-                    "stop the loads of profile `{profile}` and note what they achieved"
-                )
+                write!(f, "stop the loads of profile `{profile}` and note what they achieved")
             }
             Self::WriteRecords { profile } => {
                 write!(f, "write the records of profile `{profile}`")
             }
-            Self::Judge {
-                profile,
-                partition,
-                class,
-            } => write!(
-                f,
-                "judge partition `{partition}` under `{profile}` against class `{class}`"
-            ),
+            Self::Judge { profile, partition, class } => {
+                write!(f, "judge partition `{partition}` under `{profile}` against class `{class}`")
+            }
             Self::ReleaseCpus => f.write_str("release /dev/cpu_dma_latency"),
             Self::WriteEvidence { site } => {
-                write!(
-                    f,
-                    "write report and checksums into the evidence folder of `{site}`"
-                )
+                write!(f, "write report and checksums into the evidence folder of `{site}`")
             }
         }
     }
@@ -153,14 +134,7 @@ impl fmt::Display for Step {
 
 impl Step {
     fn write_load(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::StartLoad {
-            kind,
-            workers,
-            size,
-            cpus,
-            ..
-        } = self
-        else {
+        let Self::StartLoad { kind, workers, size, cpus, .. } = self else {
             return Ok(());
         };
         let plural = if *workers == 1 { "worker" } else { "workers" };
@@ -189,10 +163,7 @@ impl Step {
             return Ok(());
         };
         let cpus = cpus.map_or("any CPU".to_owned(), |cpus| cpu_words(&cpus));
-        write!(
-            f,
-            "start partition `{partition}` as a {backend} on {cpus}, {scheduling}, "
-        )?;
+        write!(f, "start partition `{partition}` as a {backend} on {cpus}, {scheduling}, ")?;
         match memory {
             Some(memory) => write!(f, "{memory} of memory ")?,
             None => f.write_str("memory ")?,

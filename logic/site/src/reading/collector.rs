@@ -15,12 +15,7 @@ pub(crate) struct Collector<'d, 't> {
 impl<'d, 't> Collector<'d, 't> {
     /// Nothing found yet.
     pub(crate) const fn new(document: &'d Document<'t>) -> Self {
-        Self {
-            document,
-            problems: Vec::new(),
-            left_out: 0,
-            remarks: Vec::new(),
-        }
+        Self { document, problems: Vec::new(), left_out: 0, remarks: Vec::new() }
     }
 
     /// The value at `path` is wrong.
@@ -49,11 +44,7 @@ impl<'d, 't> Collector<'d, 't> {
 
     /// The text at `place` is wrong.
     pub(crate) fn push(&mut self, place: Place, problem: String, remedy: String) {
-        self.problems.push(Problem {
-            place,
-            problem,
-            remedy,
-        });
+        self.problems.push(Problem { place, problem, remedy });
     }
 
     /// What is at `path` is allowed and may still surprise.

@@ -79,9 +79,9 @@ impl Format {
             Self::Size => self.quantity(text.parse().map(ByteSize::get)),
             Self::BitRate => self.quantity(text.parse().map(BitRate::get)),
             Self::BitCount => self.quantity(text.parse().map(BitCount::get)),
-            Self::CpuList | Self::NumberList => self
-                .quantity(text.parse::<CpuSet>().map(|_| 0))
-                .map(|_| None),
+            Self::CpuList | Self::NumberList => {
+                self.quantity(text.parse::<CpuSet>().map(|_| 0)).map(|_| None)
+            }
             Self::Name => self.plain(name_fault(text)),
             Self::Line => self.plain(line_fault(text)),
             Self::Path => self.plain(path_fault(text)),
@@ -200,9 +200,7 @@ mod tests {
             assert_eq!(Format::Name.read(good), Ok(None), "{good}");
         }
         let long = "x".repeat(65);
-        for bad in [
-            "", ".", "..", "a/b", "-rf", "Axis", "ä", "a b", "a\0", &long,
-        ] {
+        for bad in ["", ".", "..", "a/b", "-rf", "Axis", "ä", "a b", "a\0", &long] {
             assert!(Format::Name.read(bad).is_err(), "{bad}");
         }
     }

@@ -28,51 +28,26 @@ const SYNTAX_ERRORS_MAX: usize = 50;
 /// The text in `bytes`, within the limits of a site file.
 pub(crate) fn text<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, Problems> {
     let refuse = |line, column, problem: String, remedy: &str| {
-        let place = Place {
-            file: file.to_owned(),
-            line,
-            column,
-            key: String::new(),
-        };
+        let place = Place { file: file.to_owned(), line, column, key: String::new() };
         let remedy = remedy.to_owned();
-        Err(Problems::new(
-            vec![Problem {
-                place,
-                problem,
-                remedy,
-            }],
-            0,
-        ))
+        Err(Problems::new(vec![Problem { place, problem, remedy }], 0))
     };
     if bytes.len() > SITE_BYTES_MAX {
         let problem = format!("the file has more than {SITE_BYTES_MAX} bytes (1 MiB)");
-        return refuse(
-            1,
-            1,
-            problem,
-            "a site file is a short text; is this the right file?",
-        );
+        return refuse(1, 1, problem, "a site file is a short text; is this the right file?");
     }
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
             let good = &bytes[..error.valid_up_to()];
             let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-            let start = good
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .map_or(0, |at| at + 1);
+            let start = good.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let column = 1 + String::from_utf8_lossy(&good[start..]).chars().count();
             let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
             let guess = if utf16 { "; it looks like UTF-16" } else { "" };
             let offset = good.len();
             let problem = format!("the byte at offset {offset} isn't UTF-8");
-            return refuse(
-                line,
-                column,
-                problem,
-                &format!("save the file as UTF-8{guess}"),
-            );
+            return refuse(line, column, problem, &format!("save the file as UTF-8{guess}"));
         }
     };
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
@@ -97,11 +72,7 @@ pub(crate) fn document<'t>(
         .take(SYNTAX_ERRORS_MAX)
         .map(|error| syntax_problem(&document, text, error))
         .collect();
-    if twice {
-        Ok((document, problems))
-    } else {
-        Err(Problems::new(problems, left_out))
-    }
+    if twice { Ok((document, problems)) } else { Err(Problems::new(problems, left_out)) }
 }
 
 /// What the parser says of a key that is written twice.
@@ -118,33 +89,21 @@ fn syntax_problem(document: &Document<'_>, text: &str, error: &Error) -> Problem
                 remedy: "keep one of the two".to_owned(),
             };
         }
-        message if message.starts_with("string values must be quoted") => (
-            "a text without quotes".to_owned(),
-            "put it in double quotes".to_owned(),
-        ),
+        message if message.starts_with("string values must be quoted") => {
+            ("a text without quotes".to_owned(), "put it in double quotes".to_owned())
+        }
         message => match message.split_once(", expected ") {
             Some((problem, expected)) => {
                 (problem.to_owned(), format!("{expected} is expected here"))
             }
-            None => (
-                message.trim().to_owned(),
-                "correct the TOML here".to_owned(),
-            ),
+            None => (message.trim().to_owned(), "correct the TOML here".to_owned()),
         },
     };
     let line = document.line_at(span.start);
     let key = line.split_once('=').map_or("", |(key, _)| key.trim());
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let key = if key.chars().all(plain) {
-        shortened(key)
-    } else {
-        String::new()
-    };
-    Problem {
-        place: document.place_at(span.start, key),
-        problem: shortened(&problem),
-        remedy,
-    }
+    let key = if key.chars().all(plain) { shortened(key) } else { String::new() };
+    Problem { place: document.place_at(span.start, key), problem: shortened(&problem), remedy }
 }
 
 /// Walks the document's shape and returns what of it fits.

@@ -79,17 +79,11 @@ pub(crate) struct Document<'t> {
 impl<'t> Document<'t> {
     /// A document of `text` and the tree that was parsed from it.
     pub(crate) fn new(file: &str, text: &'t str, tree: Spanned<DeTable<'t>>) -> Self {
-        let line_starts = std::iter::once(0)
-            .chain(text.match_indices('\n').map(|(at, _)| at + 1))
-            .collect();
+        let line_starts =
+            std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let span = tree.span();
         let root = Spanned::new(span, DeValue::Table(tree.into_inner()));
-        Self {
-            file: file.to_owned(),
-            text,
-            line_starts,
-            root,
-        }
+        Self { file: file.to_owned(), text, line_starts, root }
     }
 
     /// The whole tree.
@@ -164,13 +158,8 @@ impl<'t> Document<'t> {
 
     /// The text of the line at an offset, for a guess at its key.
     pub(crate) fn line_at(&self, offset: usize) -> &'t str {
-        let line = self
-            .line_starts
-            .partition_point(|start| *start <= offset.min(self.text.len()));
-        self.text[self.line_starts[line - 1]..]
-            .lines()
-            .next()
-            .unwrap_or("")
+        let line = self.line_starts.partition_point(|start| *start <= offset.min(self.text.len()));
+        self.text[self.line_starts[line - 1]..].lines().next().unwrap_or("")
     }
 
     /// Walks as far as the file goes: the offset there, the dotted name of the whole path, and
@@ -254,11 +243,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_placed_at_the_table_around_it() {
         let document = document();
-        let path = Path::top()
-            .key("partition")
-            .index(0)
-            .key("program")
-            .key("period");
+        let path = Path::top().key("partition").index(0).key("program").key("period");
         assert!(!document.has(&path));
         let place = document.place(&path);
         assert_eq!((place.line, place.column), (3, 1));

@@ -89,10 +89,7 @@ pub(crate) fn words(schema: &Value) -> Option<Vec<&str>> {
         return words.iter().map(Value::as_str).collect();
     }
     let choices = schema.get("oneOf").and_then(Value::as_array)?;
-    choices
-        .iter()
-        .map(|choice| choice.get("const").and_then(Value::as_str))
-        .collect()
+    choices.iter().map(|choice| choice.get("const").and_then(Value::as_str)).collect()
 }
 
 /// The types that a schema without choices allows.
@@ -111,16 +108,10 @@ pub(crate) fn expected(root: &Value, schema: &Value) -> String {
         return format!("one of {}", crate::words::list(words));
     }
     if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
-        let choices: Vec<_> = choices
-            .iter()
-            .map(|choice| expected(root, choice))
-            .collect();
+        let choices: Vec<_> = choices.iter().map(|choice| expected(root, choice)).collect();
         return choices.join(", or ");
     }
-    let format = schema
-        .get("format")
-        .and_then(Value::as_str)
-        .and_then(Format::named);
+    let format = schema.get("format").and_then(Value::as_str).and_then(Format::named);
     if let Some(format) = format {
         return format.expected().to_owned();
     }
@@ -162,10 +153,8 @@ pub(crate) fn written(value: &Value) -> String {
             format!("[{}]", items.join(", "))
         }
         Value::Object(entries) => {
-            let entries: Vec<_> = entries
-                .iter()
-                .map(|(key, value)| format!("{key} = {}", written(value)))
-                .collect();
+            let entries: Vec<_> =
+                entries.iter().map(|(key, value)| format!("{key} = {}", written(value))).collect();
             format!("{{ {} }}", entries.join(", "))
         }
         plain => plain.to_string(),

@@ -22,8 +22,7 @@ use crate::words::{instead, list, nearest, quoted};
 pub(crate) fn walk(root: &Value, collector: &mut Collector<'_, '_>) -> Value {
     let tree = collector.document.root();
     let mut walk = Walk { root, collector };
-    walk.value(tree, root, &Path::top())
-        .unwrap_or_else(|| Value::Object(Map::new()))
+    walk.value(tree, root, &Path::top()).unwrap_or_else(|| Value::Object(Map::new()))
 }
 
 struct Walk<'w, 'd, 't> {
@@ -72,9 +71,7 @@ impl<'w> Walk<'w, '_, '_> {
 
     fn table(&mut self, table: &DeTable<'_>, schema: &'w Value, path: &Path) -> Value {
         let known = schema.get("properties").and_then(Value::as_object);
-        let others = schema
-            .get("additionalProperties")
-            .filter(|others| others.is_object());
+        let others = schema.get("additionalProperties").filter(|others| others.is_object());
         let limit = schema.get("maxProperties").and_then(Value::as_u64);
         let mut kept = Map::new();
         for (key, value) in table.iter() {
@@ -131,11 +128,7 @@ impl<'w> Walk<'w, '_, '_> {
         } else {
             format!("in `{}`", path.header(false))
         };
-        let known: Vec<_> = known
-            .into_iter()
-            .flat_map(Map::keys)
-            .map(String::as_str)
-            .collect();
+        let known: Vec<_> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
         let remedy = match (nearest(key, known.iter().copied()), self.home_of(key)) {
             (Some(nearest), _) => format!("did you mean `{nearest}`?"),
             (None, Some(home)) => format!("it belongs in `{home}`"),
@@ -185,17 +178,11 @@ impl<'w> Walk<'w, '_, '_> {
         schema: &'w Value,
         path: &Path,
     ) -> Option<Value> {
-        let limit = |name| {
-            schema
-                .get(name)
-                .and_then(Value::as_u64)
-                .map(|limit| limit as usize)
-        };
+        let limit = |name| schema.get(name).and_then(Value::as_u64).map(|limit| limit as usize);
         let shortest = limit("minItems").unwrap_or(0);
         let longest = limit("maxItems").unwrap_or(usize::MAX);
         if items.len() < shortest {
-            self.collector
-                .refuse(path, "the array is empty", "write at least one element");
+            self.collector.refuse(path, "the array is empty", "write at least one element");
             return None;
         }
         if items.len() > longest {
@@ -220,10 +207,7 @@ impl<'w> Walk<'w, '_, '_> {
     }
 
     fn text(&mut self, text: &str, schema: &'w Value, path: &Path) -> Option<Value> {
-        let format = schema
-            .get("format")
-            .and_then(Value::as_str)
-            .and_then(Format::named);
+        let format = schema.get("format").and_then(Value::as_str).and_then(Format::named);
         let Some(format) = format else {
             return Some(Value::String(text.to_owned()));
         };
@@ -237,9 +221,7 @@ impl<'w> Walk<'w, '_, '_> {
         };
         let bound = |name: &str| {
             let text = schema.get(name).and_then(Value::as_str)?;
-            let value = format
-                .read(text)
-                .expect("the bounds in the schema can be read");
+            let value = format.read(text).expect("the bounds in the schema can be read");
             Some((value?, text))
         };
         if let (Some(magnitude), Some((least, from)), Some((most, to))) =
@@ -272,11 +254,7 @@ impl<'w> Walk<'w, '_, '_> {
         }
         self.collector.refuse(
             path,
-            format!(
-                "{} isn't one of {}",
-                quoted(text),
-                list(words.iter().copied())
-            ),
+            format!("{} isn't one of {}", quoted(text), list(words.iter().copied())),
             instead(text, words.iter().copied()),
         );
         None
@@ -289,8 +267,7 @@ impl<'w> Walk<'w, '_, '_> {
         }
         let Some(whole) = number.and_then(|number| i64::try_from(number).ok()) else {
             let remedy = format!("write {}", expected(self.root, schema));
-            self.collector
-                .refuse(path, "the number is too large", remedy);
+            self.collector.refuse(path, "the number is too large", remedy);
             return None;
         };
         self.within(whole as f64, schema, path)?;
@@ -300,8 +277,7 @@ impl<'w> Walk<'w, '_, '_> {
     fn real(&mut self, number: Option<f64>, schema: &Value, path: &Path) -> Option<Value> {
         let Some(number) = number.filter(|number| number.is_finite()) else {
             let remedy = format!("write {}", expected(self.root, schema));
-            self.collector
-                .refuse(path, "the number isn't finite", remedy);
+            self.collector.refuse(path, "the number isn't finite", remedy);
             return None;
         };
         self.within(number, schema, path)?;
@@ -317,8 +293,7 @@ impl<'w> Walk<'w, '_, '_> {
         }
         let side = if number < least { "less" } else { "more" };
         let remedy = format!("write {}", expected(self.root, schema));
-        self.collector
-            .refuse(path, format!("{number} is {side} than is allowed"), remedy);
+        self.collector.refuse(path, format!("{number} is {side} than is allowed"), remedy);
         None
     }
 
@@ -343,8 +318,7 @@ impl<'w> Walk<'w, '_, '_> {
                 None => format!("write {wanted}"),
             },
         };
-        self.collector
-            .refuse(path, format!("this is {found}"), remedy);
+        self.collector.refuse(path, format!("this is {found}"), remedy);
         None
     }
 }
@@ -374,10 +348,7 @@ pub(crate) fn tables<'s>(
     if let Some(items) = schema.get("items") {
         tables(root, items, &path.index(0), each);
     }
-    if let Some(others) = schema
-        .get("additionalProperties")
-        .filter(|others| others.is_object())
-    {
+    if let Some(others) = schema.get("additionalProperties").filter(|others| others.is_object()) {
         tables(root, others, &path.key("NAME"), each);
     }
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {

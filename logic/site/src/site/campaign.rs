@@ -109,10 +109,7 @@ mod tests {
     fn length_is_duration_or_cycles() {
         let period = Nanos::from_millis(1);
         assert_eq!(Length::Duration(Nanos::from_secs(2)).cycles(period), 2_000);
-        assert_eq!(
-            Length::Cycles(500).duration(period),
-            Nanos::from_millis(500)
-        );
+        assert_eq!(Length::Cycles(500).duration(period), Nanos::from_millis(500));
         assert_eq!(Length::Cycles(u64::MAX).duration(period), Nanos::MAX);
         assert!(!Length::Cycles(0).is_allowed());
     }

@@ -55,10 +55,7 @@ impl Places {
                 None => break &self.whole,
             }
         };
-        Place {
-            key: key.to_owned(),
-            ..found.clone()
-        }
+        Place { key: key.to_owned(), ..found.clone() }
     }
 }
 
@@ -147,11 +144,7 @@ impl Site {
 
     /// The CPUs that partitions claim.
     pub fn claimed_cpus(&self) -> CpuSet {
-        self.partitions
-            .iter()
-            .fold(CpuSet::EMPTY, |all, partition| {
-                all.union(&partition.vcr.cpus)
-            })
+        self.partitions.iter().fold(CpuSet::EMPTY, |all, partition| all.union(&partition.vcr.cpus))
     }
 
     /// How long all profiles are measured and warmed up. The partitions run at the same time, so
@@ -239,10 +232,7 @@ pub(crate) fn unknown_profile<'p>(
 
 /// How long a campaign of these partitions measures and warms up; beyond 584 years it saturates.
 pub(crate) fn measured_in_all(partitions: &[Partition], campaign: &Campaign) -> Nanos {
-    let longest = partitions
-        .iter()
-        .map(|partition| partition.program.period)
-        .max();
+    let longest = partitions.iter().map(|partition| partition.program.period).max();
     let each = campaign.length.duration(longest.unwrap_or_default());
     let each = each.get().saturating_add(campaign.warm_up.get());
     Nanos::new(each.saturating_mul(campaign.profiles.len() as u64))

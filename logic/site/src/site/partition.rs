@@ -141,14 +141,9 @@ impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fifo { priority } => write!(f, "SCHED_FIFO {priority}"),
-            Self::Deadline {
-                run_time,
-                deadline,
-                period,
-            } => write!(
-                f,
-                "SCHED_DEADLINE {run_time} within {deadline} every {period}"
-            ),
+            Self::Deadline { run_time, deadline, period } => {
+                write!(f, "SCHED_DEADLINE {run_time} within {deadline} every {period}")
+            }
             Self::Other => f.write_str("SCHED_OTHER"),
         }
     }
@@ -178,10 +173,7 @@ impl fmt::Display for EarlyWake {
             Self::Off => f.write_str("no early wake"),
             Self::Fixed { margin } => write!(f, "woken {margin} early"),
             Self::Adaptive { share_percent } => {
-                write!(
-                    f,
-                    "woken early by a learned margin of at most {share_percent} % of the CPU"
-                )
+                write!(f, "woken early by a learned margin of at most {share_percent} % of the CPU")
             }
         }
     }

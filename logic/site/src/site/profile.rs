@@ -53,12 +53,7 @@ impl Profile {
         pinned: bool,
         loads: Vec<Load>,
     ) -> Self {
-        Self {
-            name,
-            description,
-            pinned,
-            loads,
-        }
+        Self { name, description, pinned, loads }
     }
 
     /// The number of load workers.
@@ -89,12 +84,7 @@ impl Load {
         size: Option<ByteSize>,
         place: LoadPlace,
     ) -> Self {
-        Self {
-            kind,
-            workers,
-            size,
-            place,
-        }
+        Self { kind, workers, size, place }
     }
 }
 
@@ -140,10 +130,7 @@ impl LoadKind {
 
     /// Whether a size means something to it.
     pub const fn takes_size(self) -> bool {
-        matches!(
-            self,
-            Self::Malloc | Self::Cache | Self::MemoryBandwidth | Self::Disk
-        )
+        matches!(self, Self::Malloc | Self::Cache | Self::MemoryBandwidth | Self::Disk)
     }
 
     /// Whether its size is memory.
@@ -185,17 +172,7 @@ pub(crate) fn built_in() -> Vec<Profile> {
     vec![
         profile("tp1", "not pinned, no load", false, Vec::new()),
         profile("tp2", "pinned, no load", true, Vec::new()),
-        profile(
-            "tp3",
-            "not pinned, load anywhere",
-            false,
-            papers_load(LoadPlace::Anywhere),
-        ),
-        profile(
-            "tp4",
-            "pinned, load on the other CPUs",
-            true,
-            papers_load(LoadPlace::OtherCpus),
-        ),
+        profile("tp3", "not pinned, load anywhere", false, papers_load(LoadPlace::Anywhere)),
+        profile("tp4", "pinned, load on the other CPUs", true, papers_load(LoadPlace::OtherCpus)),
     ]
 }

@@ -46,10 +46,7 @@ fn the_plan_of_the_press_line_is_refused_with_every_reason() {
     let text = std::fs::read_to_string(repository_file("examples/press-line.toml")).unwrap();
     let site = read_text(&text).unwrap();
     let refusals = plan(&site, &machine(2)).unwrap_err();
-    let shown: String = refusals
-        .iter()
-        .map(|refusal| format!("{refusal}\n"))
-        .collect();
+    let shown: String = refusals.iter().map(|refusal| format!("{refusal}\n")).collect();
     assert_stored("logic/site/tests/stored/press-line-refusals.txt", &shown);
 }
 

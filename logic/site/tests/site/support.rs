@@ -31,9 +31,7 @@ pub(crate) fn read_text(text: &str) -> Result<Site, Problems> {
 
 /// A file of the repository.
 pub(crate) fn repository_file(path: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(path)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 /// Compares a text with its stored copy. With `QUIETCORE_STORE=1` it stores the text in its place.

@@ -6,10 +6,7 @@
 // UNSAFETY: the sequences must be exactly these instructions in every build, which only inline
 // assembly promises; each touches registers alone.
 
-#![expect(
-    unsafe_code,
-    reason = "exact instruction sequences need inline assembly"
-)]
+#![expect(unsafe_code, reason = "exact instruction sequences need inline assembly")]
 
 use std::arch::asm;
 

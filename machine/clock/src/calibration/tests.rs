@@ -8,10 +8,8 @@ const NATIVE: [f64; 6] = [1.0, 2.1, 4.2, 3.1, 4.2, 54.1];
 const TRANSLATED: [f64; 6] = [1.0, 50.0, 115.0, 46.0, 124.1, 64.5];
 
 fn judged(addition_ns: f64, additions: [f64; 6]) -> TimeCalibration {
-    let costs: Vec<_> = Sequence::ALL
-        .into_iter()
-        .zip(additions.map(|cost| cost * addition_ns))
-        .collect();
+    let costs: Vec<_> =
+        Sequence::ALL.into_iter().zip(additions.map(|cost| cost * addition_ns)).collect();
     TimeCalibration::judge(&costs)
 }
 
@@ -79,12 +77,7 @@ fn nothing_measured_is_unknown_and_not_native() {
 #[test]
 fn a_cost_of_zero_does_not_divide_by_zero() {
     let calibration = judged(0.0, NATIVE);
-    assert!(
-        calibration
-            .costs
-            .iter()
-            .all(|cost| cost.additions.is_finite())
-    );
+    assert!(calibration.costs.iter().all(|cost| cost.additions.is_finite()));
 }
 
 /// Goal: the measurement ends in time and covers every sequence, wherever this test runs.

@@ -50,10 +50,7 @@ pub(super) fn timestamping(interface: &str) -> Reading<Timestamping> {
 
 fn ask(interface: &str) -> io::Result<TimestampingInfo> {
     let socket = UnixDatagram::unbound()?;
-    let mut info = TimestampingInfo {
-        command: GET_TS_INFO,
-        ..TimestampingInfo::default()
-    };
+    let mut info = TimestampingInfo { command: GET_TS_INFO, ..TimestampingInfo::default() };
     let mut name = [0; libc::IFNAMSIZ];
     if interface.len() >= name.len() {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));
@@ -63,18 +60,12 @@ fn ask(interface: &str) -> io::Result<TimestampingInfo> {
     }
     let mut request = libc::ifreq {
         ifr_name: name,
-        ifr_ifru: libc::__c_anonymous_ifr_ifru {
-            ifru_data: (&raw mut info).cast(),
-        },
+        ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_data: (&raw mut info).cast() },
     };
     // SAFETY: the request holds a terminated name and a pointer to the structure that the command
     // in it asks for; both live until the call returns.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
-    if status == 0 {
-        Ok(info)
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    if status == 0 { Ok(info) } else { Err(io::Error::last_os_error()) }
 }
 
 fn understood(info: &TimestampingInfo) -> Timestamping {

@@ -41,9 +41,7 @@ impl Fake {
                 ..FreshCgroup::not_tried("not needed")
             },
             costs: [1.0, 2.0, 4.0, 3.0, 4.0, 50.0],
-            kvm: Reading::Read(GuestSpeed {
-                instructions_per_second: 4e9,
-            }),
+            kvm: Reading::Read(GuestSpeed { instructions_per_second: 4e9 }),
             timestamping: BTreeMap::new(),
         }
     }
@@ -61,9 +59,7 @@ impl Fake {
                 ..FreshCgroup::not_tried("refused")
             },
             costs: [1.0, 50.0, 115.0, 46.0, 124.0, 64.0],
-            kvm: Reading::Read(GuestSpeed {
-                instructions_per_second: 1e6,
-            }),
+            kvm: Reading::Read(GuestSpeed { instructions_per_second: 1e6 }),
             ..Self::granting()
         }
     }
@@ -86,10 +82,8 @@ impl Attempts for Fake {
     }
 
     fn calibrate_time(&self) -> TimeCalibration {
-        let costs: Vec<_> = Sequence::ALL
-            .into_iter()
-            .zip(self.costs.map(|additions| additions * 0.3))
-            .collect();
+        let costs: Vec<_> =
+            Sequence::ALL.into_iter().zip(self.costs.map(|additions| additions * 0.3)).collect();
         TimeCalibration::judge(&costs)
     }
 
@@ -100,9 +94,7 @@ impl Attempts for Fake {
     fn timestamping(&self, interface: &str) -> Reading<Timestamping> {
         self.timestamping
             .get(interface)
-            .map_or(Reading::Absent, |abilities| {
-                Reading::Read(abilities.clone())
-            })
+            .map_or(Reading::Absent, |abilities| Reading::Read(abilities.clone()))
     }
 
     fn pause(&self, _duration: Duration) {}

@@ -88,9 +88,7 @@ impl FreshCgroup {
 
 /// Makes the group, tries, removes it.
 pub(super) fn attempt(place: &CgroupPlace) -> FreshCgroup {
-    let folder = place
-        .folder
-        .join(format!("quietcore-doctor-{}", std::process::id()));
+    let folder = place.folder.join(format!("quietcore-doctor-{}", std::process::id()));
     let mut outcome = match fs::create_dir(&folder) {
         Ok(()) => attempt_in(&folder),
         Err(error) => FreshCgroup::not_tried(&format!(
@@ -138,10 +136,7 @@ fn attempt_in(folder: &Path) -> FreshCgroup {
 
 /// Tries SCHED_FIFO in a child process inside the group.
 fn fifo_in(folder: &Path) -> Attempt {
-    let members = match OpenOptions::new()
-        .write(true)
-        .open(folder.join("cgroup.procs"))
-    {
+    let members = match OpenOptions::new().write(true).open(folder.join("cgroup.procs")) {
         Ok(members) => members,
         Err(error) => {
             return Attempt::NotTried(format!("cgroup.procs: {}", crate::error_text(&error)));
@@ -203,10 +198,9 @@ fn judge(status: Result<i32, String>) -> Attempt {
     let text = |number| crate::error_text(&io::Error::from_raw_os_error(number));
     match status {
         Ok(0) => Attempt::Succeeded,
-        Ok(number) if number & ENTERING != 0 => Attempt::NotTried(format!(
-            "the group can't be entered: {}",
-            text(number & !ENTERING)
-        )),
+        Ok(number) if number & ENTERING != 0 => {
+            Attempt::NotTried(format!("the group can't be entered: {}", text(number & !ENTERING)))
+        }
         Ok(number) => Attempt::Refused(text(number)),
         Err(reason) => Attempt::NotTried(reason),
     }
@@ -233,10 +227,7 @@ mod tests {
     #[test]
     fn the_exit_status_tells_entering_from_scheduling() {
         assert_eq!(judge(Ok(0)), Attempt::Succeeded);
-        assert_eq!(
-            judge(Ok(libc::EPERM)),
-            Attempt::Refused("operation not permitted".to_owned())
-        );
+        assert_eq!(judge(Ok(libc::EPERM)), Attempt::Refused("operation not permitted".to_owned()));
         let entering = judge(Ok(ENTERING | libc::EACCES));
         assert!(matches!(entering, Attempt::NotTried(reason) if reason.contains("entered")));
     }
@@ -244,15 +235,9 @@ mod tests {
     #[test]
     fn a_folder_that_is_no_cgroup_is_not_tried_and_nothing_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let place = CgroupPlace {
-            folder: folder.path().to_owned(),
-            version: CgroupVersion::V2,
-        };
+        let place = CgroupPlace { folder: folder.path().to_owned(), version: CgroupVersion::V2 };
         let outcome = attempt(&place);
-        assert!(
-            matches!(outcome.as_made, Attempt::NotTried(_)),
-            "{outcome:?}"
-        );
+        assert!(matches!(outcome.as_made, Attempt::NotTried(_)), "{outcome:?}");
         assert_eq!(outcome.left_behind, None);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

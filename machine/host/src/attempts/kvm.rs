@@ -102,9 +102,7 @@ mod x86_64 {
         block_kick().map_err(|error| format!("signal mask: {}", crate::error_text(&error)))?;
         let memory = Memory::new().map_err(|error| format!("guest memory: {error}"))?;
         let kvm = Kvm::new().map_err(|error| said("opening", &error))?;
-        let vm = kvm
-            .create_vm()
-            .map_err(|error| said("making a machine", &error))?;
+        let vm = kvm.create_vm().map_err(|error| said("making a machine", &error))?;
         let mut vcpu = prepare(&vm, &memory)?;
         let (mut rounds, mut fastest) = (ROUNDS_FIRST, 0.0_f64);
         let mut runs = 0;
@@ -117,9 +115,7 @@ mod x86_64 {
             runs += 1;
             fastest = fastest.max((2 * rounds + 1) as f64 / elapsed.as_secs_f64());
         }
-        Ok(GuestSpeed {
-            instructions_per_second: fastest,
-        })
+        Ok(GuestSpeed { instructions_per_second: fastest })
     }
 
     fn prepare(vm: &VmFd, memory: &Memory) -> Result<VcpuFd, String> {
@@ -135,16 +131,11 @@ mod x86_64 {
             .map_err(|error| said("giving it memory", &error))?;
         // Needed on old Intel processors only; others may refuse it without harm.
         let _ = vm.set_tss_address(TSS_AT);
-        let vcpu = vm
-            .create_vcpu(0)
-            .map_err(|error| said("making a vCPU", &error))?;
-        let mut segments = vcpu
-            .get_sregs()
-            .map_err(|error| said("reading registers", &error))?;
+        let vcpu = vm.create_vcpu(0).map_err(|error| said("making a vCPU", &error))?;
+        let mut segments = vcpu.get_sregs().map_err(|error| said("reading registers", &error))?;
         segments.cs.base = 0;
         segments.cs.selector = 0;
-        vcpu.set_sregs(&segments)
-            .map_err(|error| said("writing registers", &error))?;
+        vcpu.set_sregs(&segments).map_err(|error| said("writing registers", &error))?;
         let_kick_in(&vcpu)
             .map_err(|error| format!("signal mask: {}", crate::error_text(&error)))?;
         Ok(vcpu)
@@ -152,14 +143,11 @@ mod x86_64 {
 
     /// Runs the loop `rounds` times and tells how long that took.
     fn run(vcpu: &mut VcpuFd, rounds: u64) -> Result<Duration, String> {
-        let mut registers = vcpu
-            .get_regs()
-            .map_err(|error| said("reading registers", &error))?;
+        let mut registers = vcpu.get_regs().map_err(|error| said("reading registers", &error))?;
         registers.rip = CODE_AT;
         registers.rflags = 2;
         registers.rcx = rounds;
-        vcpu.set_regs(&registers)
-            .map_err(|error| said("writing registers", &error))?;
+        vcpu.set_regs(&registers).map_err(|error| said("writing registers", &error))?;
         let started = Instant::now();
         match vcpu.run() {
             Ok(VcpuExit::Hlt) => Ok(started.elapsed()),
@@ -187,11 +175,7 @@ mod x86_64 {
         // SAFETY: adds to the mask of the calling thread; the old one is not asked for.
         let status =
             unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) };
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::from_raw_os_error(status))
-        }
+        if status == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(status)) }
     }
 
     /// Lets the signal, and no other, interrupt `KVM_RUN`. It stays pending and blocked outside,
@@ -204,19 +188,12 @@ mod x86_64 {
         }
         const { assert!(size_of::<SignalMask>() == 12) };
         let blocked = !(1_u64 << (kick() - 1));
-        let mask = SignalMask {
-            length: 8,
-            blocked: blocked.to_ne_bytes(),
-        };
+        let mask = SignalMask { length: 8, blocked: blocked.to_ne_bytes() };
         // SAFETY: the structure has the layout of `kvm_signal_mask` with a set of the named length
         // and lives until the call returns.
         let status =
             unsafe { libc::ioctl(vcpu.as_raw_fd(), KVM_SET_SIGNAL_MASK as _, &raw const mask) };
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
     /// One page with the guest's code.

@@ -6,10 +6,7 @@
 // UNSAFETY: SCHED_DEADLINE has no safe wrapper, and the C library's wrapper of SCHED_FIFO refuses
 // under some C libraries; both are plain system calls on structures of our own.
 
-#![expect(
-    unsafe_code,
-    reason = "scheduling policies are set by raw system calls"
-)]
+#![expect(unsafe_code, reason = "scheduling policies are set by raw system calls")]
 
 use std::io;
 use std::mem::size_of;
@@ -63,23 +60,11 @@ pub(super) fn set_fifo(priority: u8) -> io::Result<()> {
 }
 
 fn set_scheduler(policy: libc::c_int, priority: u8) -> io::Result<()> {
-    let parameters = libc::sched_param {
-        sched_priority: libc::c_int::from(priority),
-    };
+    let parameters = libc::sched_param { sched_priority: libc::c_int::from(priority) };
     // SAFETY: thread 0 is the caller, and the structure lives until the call returns.
-    let status = unsafe {
-        libc::syscall(
-            libc::SYS_sched_setscheduler,
-            0,
-            policy,
-            &raw const parameters,
-        )
-    };
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    let status =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameters) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn set_deadline() -> io::Result<()> {
@@ -97,11 +82,7 @@ fn set_deadline() -> io::Result<()> {
     // SAFETY: thread 0 is the caller, and the structure, whose size it names, lives until the call
     // returns.
     let status = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn read_back(policy: Policy) -> Attempt {
@@ -118,10 +99,9 @@ fn read_back(policy: Policy) -> Attempt {
     }
     match set_scheduler(libc::SCHED_OTHER, 0) {
         Ok(()) => Attempt::Succeeded,
-        Err(error) => Attempt::Refused(format!(
-            "granted, but not given back: {}",
-            crate::error_text(&error)
-        )),
+        Err(error) => {
+            Attempt::Refused(format!("granted, but not given back: {}", crate::error_text(&error)))
+        }
     }
 }
 

@@ -79,9 +79,7 @@ impl DmaLatency {
             .write(true)
             .open(source.place(DEVICE))
             .map_err(|error| refused(&error))?;
-        device
-            .write_all(&0_i32.to_ne_bytes())
-            .map_err(|error| refused(&error))?;
+        device.write_all(&0_i32.to_ne_bytes()).map_err(|error| refused(&error))?;
         let held = Self { device };
         held.check()?;
         Ok(held)
@@ -91,16 +89,10 @@ impl DmaLatency {
 impl HeldLatency for DmaLatency {
     fn check(&self) -> Result<i32, ControlError> {
         let mut word = [0; 4];
-        self.device
-            .read_exact_at(&mut word, 0)
-            .map_err(|error| refused(&error))?;
+        self.device.read_exact_at(&mut word, 0).map_err(|error| refused(&error))?;
         match i32::from_ne_bytes(word) {
             0 => Ok(0),
-            found => Err(ControlError::NotEffective {
-                path: DEVICE.to_owned(),
-                written: 0,
-                found,
-            }),
+            found => Err(ControlError::NotEffective { path: DEVICE.to_owned(), written: 0, found }),
         }
     }
 }
@@ -145,10 +137,7 @@ impl LatencyControl for FakeLatency {
             return Err(error.clone());
         }
         self.in_force.fetch_add(1, Ordering::Relaxed);
-        Ok(FakeHeld {
-            lose: self.lose.clone(),
-            in_force: Arc::clone(&self.in_force),
-        })
+        Ok(FakeHeld { lose: self.lose.clone(), in_force: Arc::clone(&self.in_force) })
     }
 }
 
@@ -208,11 +197,7 @@ mod tests {
         assert_eq!((fake.in_force(), held.check()), (1, Ok(0)));
         drop(held);
         assert_eq!(fake.in_force(), 0);
-        let lost = ControlError::NotEffective {
-            path: DEVICE.to_owned(),
-            written: 0,
-            found: 5,
-        };
+        let lost = ControlError::NotEffective { path: DEVICE.to_owned(), written: 0, found: 5 };
         fake.lose = Some(lost.clone());
         assert_eq!(fake.hold().unwrap().check(), Err(lost.clone()));
         fake.refuse = Some(lost.clone());

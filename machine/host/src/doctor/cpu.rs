@@ -38,33 +38,19 @@ fn count(view: &View<'_>) -> Finding {
 fn partition_cpus(view: &View<'_>) -> Option<Finding> {
     let wanted = view.partition?;
     let online = view.facts.cpu.online.get().copied().unwrap_or_default();
-    let allowed = view
-        .facts
-        .limits
-        .allowed_cpus
-        .get()
-        .copied()
-        .unwrap_or(online);
+    let allowed = view.facts.limits.allowed_cpus.get().copied().unwrap_or(online);
     let missing = CpuList(wanted.0.without(&online.0));
     let forbidden = CpuList(wanted.0.intersection(&online.0).without(&allowed.0));
     let draft = finding("partition-cpus", Area::Cpu, "CPUs of the partition")
-        .read(format!(
-            "wanted {wanted}; online {online}; allowed to this process {allowed}"
-        ))
+        .read(format!("wanted {wanted}; online {online}; allowed to this process {allowed}"))
         .right("each of them online and allowed")
         .effect("the partition can't be placed");
     Some(if !missing.0.is_empty() {
         draft
-            .fix(format!(
-                "take other CPUs in the site file, or bring {missing} online"
-            ))
+            .fix(format!("take other CPUs in the site file, or bring {missing} online"))
             .conformance()
     } else if !forbidden.0.is_empty() {
-        draft
-            .fix(format!(
-                "start Quietcore in a cpuset that contains {forbidden}"
-            ))
-            .conformance()
+        draft.fix(format!("start Quietcore in a cpuset that contains {forbidden}")).conformance()
     } else {
         draft.ok()
     })
@@ -105,9 +91,7 @@ fn smt(view: &View<'_>) -> Finding {
         (_, false) => {
             let mut cores = shared;
             cores.dedup();
-            draft
-                .read(format!("shared cores: {}", cores.join("; ")))
-                .advice()
+            draft.read(format!("shared cores: {}", cores.join("; "))).advice()
         }
     }
 }
@@ -126,10 +110,7 @@ fn core_types(view: &View<'_>) -> Finding {
     let (least, most) = (capacities.iter().min(), capacities.iter().max());
     let mixed = least != most;
     let is_hybrid = cpu.hybrid == Reading::Read(true)
-        || cpu
-            .efficiency_cpus
-            .get()
-            .is_some_and(|list| !list.0.is_empty());
+        || cpu.efficiency_cpus.get().is_some_and(|list| !list.0.is_empty());
     let slow = cpu
         .efficiency_cpus
         .get()
@@ -143,9 +124,7 @@ fn core_types(view: &View<'_>) -> Finding {
     let fast = cpu.performance_cpus.describe(ToString::to_string);
     draft
         .read(read)
-        .fix(format!(
-            "take control CPUs from the performance cores only: {fast}"
-        ))
+        .fix(format!("take control CPUs from the performance cores only: {fast}"))
         .ok_if(!(mixed || slow))
 }
 
@@ -163,11 +142,7 @@ fn nodes(view: &View<'_>) -> Finding {
         .read(format!(
             "{} node(s); control CPUs on node(s) {}",
             nodes.len(),
-            if touched.is_empty() {
-                "unknown".to_owned()
-            } else {
-                touched.join(", ")
-            }
+            if touched.is_empty() { "unknown".to_owned() } else { touched.join(", ") }
         ))
         .right("a partition within one node, its memory on the same")
         .effect(
@@ -189,9 +164,9 @@ fn isolation(view: &View<'_>) -> Finding {
             let covered = !list.0.is_empty() && view.control.0.without(&list.0).is_empty();
             draft.read(list.to_string()).ok_if(covered)
         }
-        Reading::Absent | Reading::Unreadable(_) => draft
-            .read(isolated.describe(ToString::to_string))
-            .unknown(AS_ROOT),
+        Reading::Absent | Reading::Unreadable(_) => {
+            draft.read(isolated.describe(ToString::to_string)).unknown(AS_ROOT)
+        }
     }
 }
 
@@ -225,12 +200,7 @@ fn callbacks(view: &View<'_>) -> Finding {
     let cpus = view.cpus_for_parameter();
     let given = kernel.command_line.value("rcu_nocbs");
     // `nohz_full` implies it for the same CPUs.
-    let implied = view
-        .facts
-        .cpu
-        .nohz_full
-        .get()
-        .filter(|list| !list.0.is_empty());
+    let implied = view.facts.cpu.nohz_full.get().filter(|list| !list.0.is_empty());
     let draft = finding("rcu-callbacks", Area::Cpu, "RCU callbacks (rcu_nocbs)")
         .right("callbacks of control CPUs run on housekeeping CPUs")
         .effect("the kernel frees memory in batches on the CPU that released it: up to some 100 µs at once in soft interrupts")
@@ -318,13 +288,9 @@ fn allocation_by_kernel(view: &View<'_>) -> Finding {
     let resctrl = &view.facts.caches.resctrl;
     let has_hardware =
         view.facts.caches.cpuid_l3.get().is_some() || view.facts.caches.cpuid_l2.get().is_some();
-    let draft = finding(
-        "cache-allocation-kernel",
-        Area::Cpu,
-        "cache allocation, by resctrl",
-    )
-    .right("resctrl mounted, with free classes and few contention bits")
-    .effect("cache ways can't be reserved for a partition until it is there");
+    let draft = finding("cache-allocation-kernel", Area::Cpu, "cache allocation, by resctrl")
+        .right("resctrl mounted, with free classes and few contention bits")
+        .effect("cache ways can't be reserved for a partition until it is there");
     if resctrl.mounted {
         let levels = resctrl.levels.iter().map(|level| {
             format!(
@@ -336,9 +302,7 @@ fn allocation_by_kernel(view: &View<'_>) -> Finding {
             )
         });
         let levels = levels.collect::<Vec<_>>().join("; ");
-        return draft
-            .read(format!("{levels}; {} group(s) stand", resctrl.groups.len()))
-            .ok();
+        return draft.read(format!("{levels}; {} group(s) stand", resctrl.groups.len())).ok();
     }
     match &resctrl.known {
         Reading::Read(true) => draft

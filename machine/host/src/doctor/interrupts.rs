@@ -31,17 +31,10 @@ fn affinity(view: &View<'_>) -> Finding {
             kernel_parameter(&format!("irqaffinity={}", view.housekeeping()))
         ));
     if interrupts.list.is_empty() {
-        return draft
-            .read("none is listed")
-            .unknown("mount /proc to read it");
+        return draft.read("none is listed").unknown("mount /proc to read it");
     }
     if disturbing.is_empty() {
-        return draft
-            .read(format!(
-                "none of {} fires on control CPUs",
-                interrupts.list.len()
-            ))
-            .ok();
+        return draft.read(format!("none of {} fires on control CPUs", interrupts.list.len())).ok();
     }
     let rest = disturbing.len().saturating_sub(NAMED);
     let mut read = disturbing[..disturbing.len() - rest].join("; ");
@@ -53,17 +46,13 @@ fn affinity(view: &View<'_>) -> Finding {
 
 fn default_affinity(view: &View<'_>) -> Finding {
     let default = &view.facts.interrupts.default_affinity;
-    let draft = finding(
-        "default-interrupt-affinity",
-        Area::Interrupts,
-        "affinity of new interrupts",
-    )
-    .right("housekeeping CPUs only")
-    .effect("a device that is plugged in or restarted brings its interrupts to control CPUs")
-    .fix(kernel_parameter(&format!(
-        "irqaffinity={}",
-        view.housekeeping()
-    )));
+    let draft =
+        finding("default-interrupt-affinity", Area::Interrupts, "affinity of new interrupts")
+            .right("housekeeping CPUs only")
+            .effect(
+                "a device that is plugged in or restarted brings its interrupts to control CPUs",
+            )
+            .fix(kernel_parameter(&format!("irqaffinity={}", view.housekeeping())));
     match default {
         Reading::Read(cpus) => draft
             .read(cpus.to_string())
@@ -80,9 +69,7 @@ fn balancer(view: &View<'_>) -> Finding {
     match &view.facts.activity.interfering {
         Reading::Read(names) => {
             let running = names.iter().any(|name| name == "irqbalance");
-            draft
-                .read(if running { "running" } else { "not running" })
-                .ok_if(!running)
+            draft.read(if running { "running" } else { "not running" }).ok_if(!running)
         }
         other => draft.without(other),
     }

@@ -23,10 +23,7 @@ pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
 fn locking(view: &View<'_>) -> Finding {
     let limits = &view.facts.limits;
     let text = |limit: &Limit| {
-        limit.soft.map_or_else(
-            || "unlimited".to_owned(),
-            |bytes| ByteSize::new(bytes).to_string(),
-        )
+        limit.soft.map_or_else(|| "unlimited".to_owned(), |bytes| ByteSize::new(bytes).to_string())
     };
     let limit = limits.locked_memory_bytes.describe(text);
     let draft = finding("locked-memory", Area::Memory, "locked memory")
@@ -37,9 +34,7 @@ fn locking(view: &View<'_>) -> Finding {
         .effect("a page that is not in memory when a step touches it costs 1 µs to some 10 ms")
         .fix("run as root, or `ulimit -l unlimited`; permanent: `@realtime - memlock unlimited` in /etc/security/limits.d/quietcore.conf, or LimitMEMLOCK=infinity in the systemd unit");
     if limits.capable(CAP_IPC_LOCK) == Some(true) {
-        return draft
-            .read(format!("CAP_IPC_LOCK is held; limit {limit}"))
-            .ok();
+        return draft.read(format!("CAP_IPC_LOCK is held; limit {limit}")).ok();
     }
     let draft = draft.read(format!("limit {limit}, without CAP_IPC_LOCK"));
     match limits.locked_memory_bytes.get() {
@@ -62,9 +57,7 @@ fn huge_pages(view: &View<'_>) -> Finding {
             )
         })
         .collect();
-    let any = pools
-        .iter()
-        .any(|pool| pool.free.get().is_some_and(|free| *free > 0));
+    let any = pools.iter().any(|pool| pool.free.get().is_some_and(|free| *free > 0));
     finding("huge-pages", Area::Memory, "huge pages")
         .read(if texts.is_empty() { "not offered".to_owned() } else { texts.join("; ") })
         .right("a pool for partitions with large memory, virtual machines above all")
@@ -101,9 +94,7 @@ fn swap(view: &View<'_>) -> Finding {
                 memory.swappiness.describe(ToString::to_string)
             ))
             .advice(),
-        (total, _) => draft
-            .read(total.describe(ToString::to_string))
-            .unknown(AS_ROOT),
+        (total, _) => draft.read(total.describe(ToString::to_string)).unknown(AS_ROOT),
     }
 }
 
@@ -128,10 +119,7 @@ fn balancing(view: &View<'_>) -> Finding {
         .fix(sysctl("kernel.numa_balancing", "0"));
     match balancing {
         Reading::Read(mode) => draft
-            .read(format!(
-                "{mode}, with {} node(s)",
-                view.facts.cpu.nodes.len()
-            ))
+            .read(format!("{mode}, with {} node(s)", view.facts.cpu.nodes.len()))
             .ok_if(*mode == 0 || !several),
         other => draft.without(other),
     }

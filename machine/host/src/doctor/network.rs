@@ -10,11 +10,8 @@ const EXAMINED: usize = 32;
 
 pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
     let interfaces = &view.facts.network.interfaces;
-    let physical: Vec<&Interface> = interfaces
-        .iter()
-        .filter(|interface| interface.physical)
-        .take(EXAMINED)
-        .collect();
+    let physical: Vec<&Interface> =
+        interfaces.iter().filter(|interface| interface.physical).take(EXAMINED).collect();
     if physical.is_empty() {
         findings.push(none());
     }
@@ -51,10 +48,9 @@ fn timestamping(interface: &Interface) -> Finding {
             } else {
                 "none"
             };
-            let clock = abilities.clock_index.map_or_else(
-                || "no clock".to_owned(),
-                |number| format!("/dev/ptp{number}"),
-            );
+            let clock = abilities
+                .clock_index
+                .map_or_else(|| "no clock".to_owned(), |number| format!("/dev/ptp{number}"));
             draft
                 .read(format!("driver {driver}; {kind}; {clock}"))
                 .ok_if(hardware && abilities.clock_index.is_some())

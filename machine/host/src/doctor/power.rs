@@ -78,14 +78,12 @@ fn latency_request(view: &View<'_>) -> Finding {
 
 fn latency_holders(view: &View<'_>) -> Finding {
     let holders = &view.facts.activity.latency_holders;
-    let draft = finding(
-        "latency-holders",
-        Area::Power,
-        "others that hold /dev/cpu_dma_latency",
-    )
-    .right("none, or the same during a run and in production")
-    .effect("another program keeps CPUs awake now; a number measured so does not hold once it ends")
-    .fix("stop the program, or let it run in production as well");
+    let draft = finding("latency-holders", Area::Power, "others that hold /dev/cpu_dma_latency")
+        .right("none, or the same during a run and in production")
+        .effect(
+            "another program keeps CPUs awake now; a number measured so does not hold once it ends",
+        )
+        .fix("stop the program, or let it run in production as well");
     match holders {
         Reading::Read(list) if list.is_empty() => draft.read("none").ok(),
         Reading::Read(list) => draft.read(list.join(", ")).advice(),
@@ -113,14 +111,11 @@ fn governor(view: &View<'_>) -> Finding {
         let cpus = policy.cpus.get();
         cpus.is_none_or(|cpus| !cpus.0.intersection(&view.control.0).is_empty())
     });
-    let mut names: Vec<String> = governors
-        .map(|policy| policy.governor.describe(Clone::clone))
-        .collect();
+    let mut names: Vec<String> =
+        governors.map(|policy| policy.governor.describe(Clone::clone)).collect();
     names.sort();
     names.dedup();
-    draft
-        .read(names.join(", "))
-        .ok_if(names.iter().all(|name| name == "performance"))
+    draft.read(names.join(", ")).ok_if(names.iter().all(|name| name == "performance"))
 }
 
 fn frequency_range(view: &View<'_>) -> Finding {
@@ -172,9 +167,7 @@ fn throttling(view: &View<'_>) -> Finding {
                 .read("not told to a virtual machine")
                 .unknown(&view.on_host("read thermal_throttle below /sys/devices/system/cpu/cpu0"))
         } else {
-            draft
-                .read("this processor does not count them")
-                .unknown(AS_ROOT)
+            draft.read("this processor does not count them").unknown(AS_ROOT)
         };
     }
     draft.read(format!("{sum} since boot")).ok_if(sum == 0)

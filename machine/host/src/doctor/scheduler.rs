@@ -32,11 +32,7 @@ fn preemption(view: &View<'_>) -> Finding {
         .read(format!(
             "{}{} (from {})",
             preemption.model.name(),
-            if preemption.dynamic {
-                ", PREEMPT_DYNAMIC"
-            } else {
-                ""
-            },
+            if preemption.dynamic { ", PREEMPT_DYNAMIC" } else { "" },
             preemption.because
         ))
         .right("PREEMPT_RT");
@@ -86,15 +82,11 @@ fn fifo(view: &View<'_>) -> Finding {
 
 fn control_priority(view: &View<'_>) -> Finding {
     let attempt = &view.facts.scheduler.fifo_control;
-    let draft = finding(
-        "control-priority",
-        Area::Scheduler,
-        "SCHED_FIFO at priority 90",
-    )
-    .read(attempt.describe())
-    .right("granted: above the kernel's threaded interrupts (50), below its watchdogs (99)")
-    .effect("at a lower priority threaded interrupts of any device come first")
-    .fix(GRANT_PRIORITY);
+    let draft = finding("control-priority", Area::Scheduler, "SCHED_FIFO at priority 90")
+        .read(attempt.describe())
+        .right("granted: above the kernel's threaded interrupts (50), below its watchdogs (99)")
+        .effect("at a lower priority threaded interrupts of any device come first")
+        .fix(GRANT_PRIORITY);
     match attempt {
         Attempt::Succeeded => draft.ok(),
         Attempt::Refused(_) => draft.advice(),
@@ -104,9 +96,10 @@ fn control_priority(view: &View<'_>) -> Finding {
 
 fn fresh_cgroup(view: &View<'_>) -> Finding {
     let fresh = &view.facts.scheduler.fifo_fresh_cgroup;
-    let budget = fresh.budget_us.get().map_or_else(String::new, |budget| {
-        format!(" with a budget of {budget} µs")
-    });
+    let budget = fresh
+        .budget_us
+        .get()
+        .map_or_else(String::new, |budget| format!(" with a budget of {budget} µs"));
     let left = fresh
         .left_behind
         .as_ref()
@@ -146,9 +139,9 @@ fn group_scheduling(view: &View<'_>) -> Finding {
     match (files, configured) {
         (Some(true), _) => draft.read("on: groups have a cpu.rt_runtime_us").advice(),
         (Some(false), _) | (None, Some(false)) => draft.read("off").ok(),
-        (None, Some(true)) => draft
-            .read("built in; no mounted hierarchy shows its budgets")
-            .advice(),
+        (None, Some(true)) => {
+            draft.read("built in; no mounted hierarchy shows its budgets").advice()
+        }
         (None, None) => draft.read("not known").unknown(
             "the kernel's configuration in /proc/config.gz or /boot tells; neither can be read",
         ),
@@ -162,9 +155,7 @@ fn throttling(view: &View<'_>) -> Finding {
         .effect("when real-time tasks of a CPU use up their share of a period they are stopped until it ends: 50 ms of silence with the usual 950000 of 1000000 µs")
         .fix(sysctl("kernel.sched_rt_runtime_us", "-1"));
     match (&scheduler.rt_runtime_us, &scheduler.rt_period_us) {
-        (Reading::Read(0), _) => draft
-            .read("0 µs: no real-time task may run at all")
-            .conformance(),
+        (Reading::Read(0), _) => draft.read("0 µs: no real-time task may run at all").conformance(),
         (Reading::Read(runtime), _) if *runtime < 0 => draft.read("off").ok(),
         (Reading::Read(runtime), period) => {
             let period = period.describe(ToString::to_string);
@@ -260,12 +251,12 @@ fn workqueues(view: &View<'_>) -> Finding {
         .effect("unbound work of drivers and file systems runs on control CPUs between releases: cold caches and, without PREEMPT_RT, delays of some 10 µs")
         .fix(sys_file("echo MASK_OF_HOUSEKEEPING_CPUS > /sys/devices/virtual/workqueue/cpumask"));
     match cpus {
-        Reading::Read(list) if view.control_is_a_part() => draft
-            .read(list.to_string())
-            .ok_if(list.0.intersection(&view.control.0).is_empty()),
-        Reading::Read(list) => draft
-            .read(format!("{list}; no control CPUs are set apart"))
-            .advice(),
+        Reading::Read(list) if view.control_is_a_part() => {
+            draft.read(list.to_string()).ok_if(list.0.intersection(&view.control.0).is_empty())
+        }
+        Reading::Read(list) => {
+            draft.read(format!("{list}; no control CPUs are set apart")).advice()
+        }
         other => draft.without(other),
     }
 }
@@ -288,11 +279,7 @@ fn tuners(view: &View<'_>) -> Finding {
                         .any(|other| name.starts_with(other))
                 })
                 .collect();
-            let read = if tuners.is_empty() {
-                "none".to_owned()
-            } else {
-                tuners.join(", ")
-            };
+            let read = if tuners.is_empty() { "none".to_owned() } else { tuners.join(", ") };
             draft.read(read).ok_if(tuners.is_empty())
         }
         other => draft.without(other),
@@ -317,25 +304,15 @@ fn debugging(view: &View<'_>) -> Option<Finding> {
     let symbols = ["CONFIG_PROVE_LOCKING", "CONFIG_DEBUG_PREEMPT"];
     let kernel = &view.facts.kernel;
     kernel.configuration.get()?;
-    let on: Vec<&str> = symbols
-        .into_iter()
-        .filter(|symbol| kernel.configured(symbol) == Some(true))
-        .collect();
-    let read = if on.is_empty() {
-        "none".to_owned()
-    } else {
-        on.join(", ")
-    };
+    let on: Vec<&str> =
+        symbols.into_iter().filter(|symbol| kernel.configured(symbol) == Some(true)).collect();
+    let read = if on.is_empty() { "none".to_owned() } else { on.join(", ") };
     Some(
-        finding(
-            "kernel-debugging",
-            Area::Scheduler,
-            "debugging built into the kernel",
-        )
-        .read(read)
-        .right("none")
-        .effect("each lock and each switch of tasks costs several times its normal time")
-        .fix("take the distribution's kernel instead of its debug variant")
-        .ok_if(on.is_empty()),
+        finding("kernel-debugging", Area::Scheduler, "debugging built into the kernel")
+            .read(read)
+            .right("none")
+            .effect("each lock and each switch of tasks costs several times its normal time")
+            .fix("take the distribution's kernel instead of its debug variant")
+            .ok_if(on.is_empty()),
     )
 }

@@ -22,15 +22,13 @@ fn reality(view: &View<'_>) -> Finding {
         .effect("emulated time is not time: every number measured here is labelled `timing not valid` and can't pass")
         .fix(view.on_host("run on hardware, or on a hypervisor that uses the processor's virtualization (KVM instead of TCG)"));
     match &calibration.time {
-        TimeReality::Native => draft
-            .read(format!(
-                "native, {rate:.0} million simple instructions a second"
-            ))
-            .ok(),
+        TimeReality::Native => {
+            draft.read(format!("native, {rate:.0} million simple instructions a second")).ok()
+        }
         TimeReality::Emulated(because) => draft.read(format!("emulated: {because}")).conformance(),
-        TimeReality::Unknown(because) => draft
-            .read(because.clone())
-            .unknown("the calibration knows x86-64 only"),
+        TimeReality::Unknown(because) => {
+            draft.read(because.clone()).unknown("the calibration knows x86-64 only")
+        }
     }
 }
 
@@ -81,10 +79,8 @@ fn counter(view: &View<'_>) -> Finding {
         ("reliable", &tsc.reliable),
     ];
     let having = |wanted: bool| {
-        let names = flags
-            .iter()
-            .filter(|(_, flag)| **flag == Reading::Read(wanted))
-            .map(|(name, _)| *name);
+        let names =
+            flags.iter().filter(|(_, flag)| **flag == Reading::Read(wanted)).map(|(name, _)| *name);
         names.collect::<Vec<_>>().join(", ")
     };
     let draft = finding("tsc-flags", Area::Time, "time-stamp counter")
@@ -139,9 +135,7 @@ fn slack(view: &View<'_>) -> Finding {
             .read(format!("{nanos} ns"))
             // SCHED_FIFO ignores it, and our own threads set it: the default is fine.
             .ok_if(*nanos <= 50_000),
-        other => draft
-            .read(other.describe(ToString::to_string))
-            .unknown(AS_ROOT),
+        other => draft.read(other.describe(ToString::to_string)).unknown(AS_ROOT),
     }
 }
 
@@ -151,16 +145,9 @@ fn migration(view: &View<'_>) -> Finding {
         .right("off (0), unless CPUs are isolated")
         .effect("timers of idle CPUs are handed to busy ones, a control CPU among them: some µs of foreign work at each")
         .fix(sysctl("kernel.timer_migration", "0"));
-    let isolated = view
-        .facts
-        .cpu
-        .isolated
-        .get()
-        .is_some_and(|list| !list.0.is_empty());
+    let isolated = view.facts.cpu.isolated.get().is_some_and(|list| !list.0.is_empty());
     match migration {
-        Reading::Read(on) => draft
-            .read(if *on { "on" } else { "off" })
-            .ok_if(!*on || isolated),
+        Reading::Read(on) => draft.read(if *on { "on" } else { "off" }).ok_if(!*on || isolated),
         other => draft.without(other),
     }
 }

@@ -31,23 +31,15 @@ fn tracers(view: &View<'_>) -> Finding {
         .effect("without osnoise and timerlat a spike can't be put down to an interrupt, a thread or the host; without hwlat not to the firmware")
         .fix("a kernel with CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER and CONFIG_HWLAT_TRACER, such as Debian's linux-image-rt-amd64");
     if let Reading::Read(names) = &tracing.tracers {
-        let all = wanted
-            .into_iter()
-            .all(|tracer| tracing.has(tracer) == Some(true));
+        let all = wanted.into_iter().all(|tracer| tracing.has(tracer) == Some(true));
         return draft.read(names.join(" ")).ok_if(all);
     }
     // Without the files the configuration still tells what was built in.
-    let symbols = [
-        "CONFIG_OSNOISE_TRACER",
-        "CONFIG_TIMERLAT_TRACER",
-        "CONFIG_HWLAT_TRACER",
-    ];
-    let built: Vec<Option<bool>> = symbols
-        .into_iter()
-        .map(|symbol| view.facts.kernel.configured(symbol))
-        .collect();
+    let symbols = ["CONFIG_OSNOISE_TRACER", "CONFIG_TIMERLAT_TRACER", "CONFIG_HWLAT_TRACER"];
+    let built: Vec<Option<bool>> =
+        symbols.into_iter().map(|symbol| view.facts.kernel.configured(symbol)).collect();
     match &tracing.tracers {
-        _ if built.iter().any(|tracer| *tracer == Some(false)) => {
+        _ if built.contains(&Some(false)) => {
             draft.read("not all are built into this kernel").advice()
         }
         Reading::Unreadable(reason) => draft.read(reason.clone()).unknown(AS_ROOT),
@@ -77,9 +69,9 @@ fn counting(view: &View<'_>) -> Finding {
         .effect("cache misses and instructions of a control program can't be counted, so a slow step can't be put down to a neighbour")
         .fix(sysctl("kernel.perf_event_paranoid", "1"));
     match paranoid {
-        Reading::Read(level) => draft
-            .read(format!("kernel.perf_event_paranoid = {level}"))
-            .ok_if(*level <= 1 || root),
+        Reading::Read(level) => {
+            draft.read(format!("kernel.perf_event_paranoid = {level}")).ok_if(*level <= 1 || root)
+        }
         other => draft.without(other),
     }
 }

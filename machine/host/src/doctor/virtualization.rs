@@ -31,9 +31,9 @@ fn hypervisor(view: &View<'_>) -> Finding {
         (Reading::Read(name), _) => draft.read(format!("{name} {product}").trim()).advice(),
         (Reading::Absent, Reading::Read(kind)) => draft.read(kind.clone()).advice(),
         (Reading::Absent, _) => draft.read("none").ok(),
-        (Reading::Unreadable(reason), _) => draft
-            .read(reason.clone())
-            .unknown("`systemd-detect-virt` may know"),
+        (Reading::Unreadable(reason), _) => {
+            draft.read(reason.clone()).unknown("`systemd-detect-virt` may know")
+        }
     }
 }
 
@@ -113,13 +113,9 @@ fn kvm_speed(view: &View<'_>) -> Finding {
 
 fn nested(view: &View<'_>) -> Finding {
     let kvm = &view.facts.virtualization.kvm;
-    let draft = finding(
-        "nested-virtualization",
-        Area::Virtualization,
-        "guests within guests",
-    )
-    .right("on only where guests hold guests themselves")
-    .effect("a test machine inside a guest needs it; control partitions do not");
+    let draft = finding("nested-virtualization", Area::Virtualization, "guests within guests")
+        .right("on only where guests hold guests themselves")
+        .effect("a test machine inside a guest needs it; control partitions do not");
     match &kvm.nested {
         Reading::Read(on) => draft.read(if *on { "on" } else { "off" }).ok(),
         Reading::Absent => draft.read("not told").ok(),

@@ -81,10 +81,7 @@ fn tasks(text: &str) -> Reading<(u64, u64)> {
         .nth(3)
         .and_then(|word| word.split_once('/'))
         .and_then(|(runnable, all)| Some((runnable.parse().ok()?, all.parse().ok()?)))
-        .map_or_else(
-            || Reading::Unreadable(format!("/proc/loadavg: `{text}`")),
-            Reading::Read,
-        )
+        .map_or_else(|| Reading::Unreadable(format!("/proc/loadavg: `{text}`")), Reading::Read)
 }
 
 fn steal(source: &Source, attempts: &impl Attempts) -> Reading<Steal> {
@@ -120,10 +117,7 @@ fn interfering(source: &Source) -> Reading<Vec<String>> {
         .filter_map(|number| {
             let name = source.text(&format!("/proc/{number}/comm"));
             let name = name.text()?;
-            INTERFERING
-                .iter()
-                .any(|other| name.starts_with(other))
-                .then(|| name.to_owned())
+            INTERFERING.iter().any(|other| name.starts_with(other)).then(|| name.to_owned())
         })
         .collect();
     found.sort();

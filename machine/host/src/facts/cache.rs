@@ -151,11 +151,9 @@ fn domain(source: &Source, folder: &str) -> CacheDomain {
     CacheDomain {
         level: source.value(&at("level")),
         kind: source.text(&at("type")),
-        size_bytes: source.text(&at("size")).and_then(|text| {
-            size(&text)
-                .map_err(|error| format!("{folder}/size: {error}"))
-                .into()
-        }),
+        size_bytes: source
+            .text(&at("size"))
+            .and_then(|text| size(&text).map_err(|error| format!("{folder}/size: {error}")).into()),
         ways: source.value(&at("ways_of_associativity")),
         sets: source.value(&at("number_of_sets")),
         line_bytes: source.value(&at("coherency_line_size")),
@@ -173,12 +171,8 @@ fn size(text: &str) -> Result<u64, String> {
         Some("G") => 1 << 30,
         _ => return Err(format!("`{text}` has no unit K, M or G")),
     };
-    let number: u64 = split
-        .parse()
-        .map_err(|error| format!("`{text}`: {error}"))?;
-    number
-        .checked_mul(factor)
-        .ok_or_else(|| format!("`{text}` is too large"))
+    let number: u64 = split.parse().map_err(|error| format!("`{text}`: {error}"))?;
+    number.checked_mul(factor).ok_or_else(|| format!("`{text}` is too large"))
 }
 
 fn resctrl(source: &Source) -> Resctrl {

@@ -60,16 +60,12 @@ impl CgroupMount {
 impl Cgroups {
     /// The hierarchy of version 1 that has a controller.
     pub fn mount_of(&self, controller: &str) -> Option<&CgroupMount> {
-        self.mounts
-            .iter()
-            .find(|mount| mount.controllers.iter().any(|other| other == controller))
+        self.mounts.iter().find(|mount| mount.controllers.iter().any(|other| other == controller))
     }
 
     /// The hierarchy of version 2.
     pub fn unified(&self) -> Option<&CgroupMount> {
-        self.mounts
-            .iter()
-            .find(|mount| mount.version == CgroupVersion::V2)
+        self.mounts.iter().find(|mount| mount.version == CgroupVersion::V2)
     }
 
     /// Where a new group would be made by a container runtime: in the hierarchy that has the CPU
@@ -78,24 +74,16 @@ impl Cgroups {
     /// # Errors
     /// Why there is no such place.
     pub fn place_for_attempt(&self, source: &Source) -> Result<CgroupPlace, String> {
-        let mount = self
-            .mount_of("cpu")
-            .or_else(|| self.unified())
-            .ok_or_else(|| {
-                self.mounts_unreadable
-                    .clone()
-                    .unwrap_or_else(|| "no cgroup hierarchy is mounted".to_owned())
-            })?;
+        let mount = self.mount_of("cpu").or_else(|| self.unified()).ok_or_else(|| {
+            self.mounts_unreadable
+                .clone()
+                .unwrap_or_else(|| "no cgroup hierarchy is mounted".to_owned())
+        })?;
         let folder = mount.own_folder();
         if source.exists(&folder) != Reading::Read(true) {
-            return Err(format!(
-                "{folder}: this process's group is not visible here"
-            ));
+            return Err(format!("{folder}: this process's group is not visible here"));
         }
-        Ok(CgroupPlace {
-            folder: source.place(&folder),
-            version: mount.version,
-        })
+        Ok(CgroupPlace { folder: source.place(&folder), version: mount.version })
     }
 }
 
@@ -172,15 +160,7 @@ fn mounts(table: &str, membership: &str) -> Vec<CgroupMount> {
 
 /// The controllers among the options of a super block.
 fn controllers(options: &str) -> Vec<String> {
-    let other = [
-        "rw",
-        "ro",
-        "xattr",
-        "clone_children",
-        "noprefix",
-        "none",
-        "cpuset_v2_mode",
-    ];
+    let other = ["rw", "ro", "xattr", "clone_children", "noprefix", "none", "cpuset_v2_mode"];
     options
         .split(',')
         .filter(|option| !option.contains('=') && !other.contains(option))
@@ -201,17 +181,15 @@ fn own_group(
         let (names, path) = (parts.next()?, parts.next()?);
         let fits = match version {
             CgroupVersion::V2 => names.is_empty(),
-            CgroupVersion::V1 => names
-                .split(',')
-                .any(|name| controllers.iter().any(|controller| controller == name)),
+            CgroupVersion::V1 => {
+                names.split(',').any(|name| controllers.iter().any(|controller| controller == name))
+            }
         };
         fits.then_some(path)
     });
     // A mount may show a part of the hierarchy only; its root is cut off.
     let path = path.unwrap_or("");
-    let below = path
-        .strip_prefix(root.trim_end_matches('/'))
-        .unwrap_or(path);
+    let below = path.strip_prefix(root.trim_end_matches('/')).unwrap_or(path);
     below.trim_end_matches('/').to_owned()
 }
 

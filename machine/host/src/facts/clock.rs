@@ -90,11 +90,8 @@ impl From<TimeCalibration> for Calibration {
 
 pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Clock {
     let flags = super::field_of(&source.text("/proc/cpuinfo"), "flags");
-    let flag = |name: &str| {
-        flags
-            .clone()
-            .map(|flags| flags.split_whitespace().any(|flag| flag == name))
-    };
+    let flag =
+        |name: &str| flags.clone().map(|flags| flags.split_whitespace().any(|flag| flag == name));
     Clock {
         source: source.text(&format!("{CLOCKS}/current_clocksource")),
         available: source.words(&format!("{CLOCKS}/available_clocksource")),
@@ -107,9 +104,7 @@ pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Clock {
             deadline_timer: flag("tsc_deadline_timer"),
             invariant: attempts
                 .cpuid(None, 0x8000_0007, 0)
-                .map_or(Reading::Absent, |words| {
-                    Reading::Read(words.edx & (1 << 8) != 0)
-                }),
+                .map_or(Reading::Absent, |words| Reading::Read(words.edx & (1 << 8) != 0)),
         },
         timer_slack_ns: source.value("/proc/self/timerslack_ns"),
         timer_migration: source.switch("/proc/sys/kernel/timer_migration"),

@@ -127,12 +127,7 @@ impl Cpu {
         };
         let known = |reading: &Reading<i64>| reading.get().copied().unwrap_or(0);
         let online: Vec<&LogicalCpu> = self.cpus.iter().filter(|cpu| self.runs(cpu)).collect();
-        let sockets = count(
-            online
-                .iter()
-                .map(|cpu| (known(&cpu.package), 0, 0))
-                .collect(),
-        );
+        let sockets = count(online.iter().map(|cpu| (known(&cpu.package), 0, 0)).collect());
         let cores = count(
             online
                 .iter()
@@ -151,9 +146,7 @@ impl Cpu {
     }
 
     fn runs(&self, cpu: &LogicalCpu) -> bool {
-        self.online
-            .get()
-            .is_none_or(|online| online.has(cpu.number))
+        self.online.get().is_none_or(|online| online.has(cpu.number))
     }
 }
 
@@ -172,10 +165,7 @@ pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Cpu {
         signature: info.clone().map(|text| {
             let part = |name| field(&text, name).unwrap_or("?").to_owned();
             let (family, model) = (part("cpu family"), part("model"));
-            format!(
-                "family {family} model {model} stepping {}",
-                part("stepping")
-            )
+            format!("family {family} model {model} stepping {}", part("stepping"))
         }),
         flags: of_info("flags").map(|flags| {
             flags
@@ -219,11 +209,7 @@ fn logical_cpu(
             .value(&at("topology/core_cpus_list"))
             .or_if_absent(|| source.value(&at("topology/thread_siblings_list"))),
         capacity: source.value(&at("cpu_capacity")),
-        core_type: if is_hybrid {
-            core_type(attempts, number)
-        } else {
-            Reading::Absent
-        },
+        core_type: if is_hybrid { core_type(attempts, number) } else { Reading::Absent },
     }
 }
 

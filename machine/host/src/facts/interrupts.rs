@@ -62,10 +62,7 @@ pub(super) fn read(source: &Source) -> Interrupts {
             }
         })
         .collect();
-    Interrupts {
-        default_affinity: source.mask("/proc/irq/default_smp_affinity"),
-        list,
-    }
+    Interrupts { default_affinity: source.mask("/proc/irq/default_smp_affinity"), list }
 }
 
 /// The number, total count and names of each device interrupt in `/proc/interrupts`.

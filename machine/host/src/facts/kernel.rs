@@ -60,10 +60,7 @@ impl Kernel {
     /// Whether a symbol is built in or a module; `None` where the configuration can't be read.
     pub fn configured(&self, symbol: &str) -> Option<bool> {
         let symbols = self.configuration.get()?;
-        Some(matches!(
-            symbols.get(symbol).map(String::as_str),
-            Some("y" | "m")
-        ))
+        Some(matches!(symbols.get(symbol).map(String::as_str), Some("y" | "m")))
     }
 }
 
@@ -179,9 +176,7 @@ fn split_quoted(text: &str) -> Vec<String> {
 pub(super) fn read(source: &Source) -> Kernel {
     let version = source.text("/proc/version");
     let release = source.text("/proc/sys/kernel/osrelease");
-    let command_line = CommandLine {
-        text: source.text("/proc/cmdline"),
-    };
+    let command_line = CommandLine { text: source.text("/proc/cmdline") };
     let configuration = configuration(source, release.text().unwrap_or(""));
     Kernel {
         preemption: preemption(source, version.text(), &command_line, &configuration),
@@ -198,10 +193,7 @@ pub(super) fn read(source: &Source) -> Kernel {
 fn configuration(source: &Source, release: &str) -> Reading<BTreeMap<String, String>> {
     let carried = source.bytes("/proc/config.gz").and_then(|packed| {
         let mut text = String::new();
-        match GzDecoder::new(packed.as_slice())
-            .take(TEXT_LIMIT)
-            .read_to_string(&mut text)
-        {
+        match GzDecoder::new(packed.as_slice()).take(TEXT_LIMIT).read_to_string(&mut text) {
             Ok(_) => Reading::Read(text),
             Err(error) => {
                 Reading::Unreadable(format!("/proc/config.gz: {}", crate::error_text(&error)))
@@ -236,11 +228,8 @@ fn preemption(
             .get()
             .is_some_and(|symbols| symbols.get(symbol).is_some_and(|value| value == "y"))
     };
-    let found = |model, because: &str, dynamic| Preemption {
-        model,
-        because: because.to_owned(),
-        dynamic,
-    };
+    let found =
+        |model, because: &str, dynamic| Preemption { model, because: because.to_owned(), dynamic };
     if source.switch("/sys/kernel/realtime") == Reading::Read(true) {
         return found(PreemptionModel::Realtime, "/sys/kernel/realtime", false);
     }
@@ -262,11 +251,7 @@ fn preemption(
                 "chosen at boot; debugfs and the configuration can't be read",
                 true,
             ),
-            model => found(
-                model,
-                "the configuration's default for PREEMPT_DYNAMIC",
-                true,
-            ),
+            model => found(model, "the configuration's default for PREEMPT_DYNAMIC", true),
         };
     }
     if says("PREEMPT") {
@@ -300,9 +285,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn command_line(text: &str) -> CommandLine {
-        CommandLine {
-            text: Reading::Read(text.to_owned()),
-        }
+        CommandLine { text: Reading::Read(text.to_owned()) }
     }
 
     #[test]

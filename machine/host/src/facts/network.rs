@@ -82,10 +82,7 @@ fn interface(source: &Source, attempts: &impl Attempts, name: &str) -> Interface
 /// The messages of the device; a virtio device's belong to the PCI device that carries it.
 fn interrupts(source: &Source, device: &str) -> Vec<u32> {
     let own = source.numbered(&format!("{device}/msi_irqs"), "");
-    let is_virtio = source
-        .link_name(device)
-        .text()
-        .is_some_and(|name| name.starts_with("virtio"));
+    let is_virtio = source.link_name(device).text().is_some_and(|name| name.starts_with("virtio"));
     if own.is_empty() && is_virtio {
         source.numbered(&format!("{device}/../msi_irqs"), "")
     } else {

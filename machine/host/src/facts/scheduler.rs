@@ -163,10 +163,7 @@ mod tests {
     fn limits_are_numbers_or_unlimited() {
         assert_eq!(
             parse_limit("   8388608   unlimited   bytes"),
-            Reading::Read(Limit {
-                soft: Some(8_388_608),
-                hard: None
-            })
+            Reading::Read(Limit { soft: Some(8_388_608), hard: None })
         );
         assert!(parse_limit("  many  0").unreadable().is_some());
         assert!(parse_limit("  1").unreadable().is_some());

@@ -30,25 +30,16 @@ fn cache_allocation_by_cpuid_and_by_the_kernel_are_kept_apart() {
     let mut machine = Machine::tuned();
     let both = machine.facts().caches;
     let cpuid = both.cpuid_l3.get().unwrap();
-    assert_eq!(
-        (cpuid.mask_bits, cpuid.classes, cpuid.shared_bits),
-        (12, 16, 0xc00)
-    );
+    assert_eq!((cpuid.mask_bits, cpuid.classes, cpuid.shared_bits), (12, 16, 0xc00));
     assert!(both.cpuid_l2.is_absent());
-    assert_eq!(
-        both.resctrl.levels[0].shareable_bits,
-        Read("c00".to_owned())
-    );
+    assert_eq!(both.resctrl.levels[0].shareable_bits, Read("c00".to_owned()));
     assert_eq!(both.domains.len(), 2);
     assert_eq!(both.domains[0].page_colours(), Some(256));
 
     machine.attempts.cpuid.remove(&(0x10, 0));
     let kernel_only = machine.facts().caches;
     assert!(kernel_only.cpuid_l3.is_absent() && kernel_only.resctrl.mounted);
-    machine
-        .attempts
-        .cpuid
-        .insert((0x10, 0), words(0, 0b10, 0, 0));
+    machine.attempts.cpuid.insert((0x10, 0), words(0, 0b10, 0, 0));
     machine.remove("sys/fs/resctrl/schemata");
     let cpuid_only = machine.facts().caches;
     assert!(cpuid_only.cpuid_l3.get().is_some() && !cpuid_only.resctrl.mounted);
@@ -77,10 +68,7 @@ fn the_live_mode_of_a_dynamic_kernel_comes_before_its_defaults() {
     let mut machine = Machine::guest();
     let model = |machine: &Machine| machine.facts().kernel.preemption;
     assert!(model(&machine).dynamic);
-    machine.write(
-        "boot/config-6.1.0-rt",
-        "CONFIG_PREEMPT_DYNAMIC=y\nCONFIG_PREEMPT_VOLUNTARY=y\n",
-    );
+    machine.write("boot/config-6.1.0-rt", "CONFIG_PREEMPT_DYNAMIC=y\nCONFIG_PREEMPT_VOLUNTARY=y\n");
     assert_eq!(model(&machine).model, PreemptionModel::Voluntary);
     machine.write("proc/cmdline", "quiet preempt=none");
     assert_eq!(model(&machine).model, PreemptionModel::None);
@@ -101,14 +89,8 @@ fn a_kernel_that_names_no_preemption_is_none_or_voluntary() {
 #[test]
 fn hybrid_processors_tell_the_type_of_each_core() {
     let mut machine = Machine::tuned();
-    machine
-        .attempts
-        .cpuid
-        .insert((7, 0), words(0, 0, 0, 1 << 15));
-    machine
-        .attempts
-        .cpuid
-        .insert((0x1a, 0), words(0x20 << 24, 0, 0, 0));
+    machine.attempts.cpuid.insert((7, 0), words(0, 0, 0, 1 << 15));
+    machine.attempts.cpuid.insert((0x1a, 0), words(0x20 << 24, 0, 0, 0));
     let facts = machine.facts();
     assert_eq!(facts.cpu.hybrid, Read(true));
     assert_eq!(facts.cpu.cpus[0].core_type, Read(CoreType::Efficiency));
@@ -137,10 +119,7 @@ fn what_is_there_and_can_not_be_read_is_not_absent() {
     let facts = machine.facts();
     assert!(facts.scheduler.watchdog.unreadable().is_some());
     let reason = facts.cpu.online.unreadable().unwrap();
-    assert!(
-        reason.contains("/sys/devices/system/cpu/online"),
-        "{reason}"
-    );
+    assert!(reason.contains("/sys/devices/system/cpu/online"), "{reason}");
 }
 
 #[test]
@@ -172,23 +151,14 @@ fn the_conditions_have_the_same_names_on_every_machine() {
     ];
     for machine in [Machine::tuned(), Machine::empty()] {
         let conditions = machine.facts().conditions_summary();
-        assert_eq!(
-            conditions.keys().map(String::as_str).collect::<Vec<_>>(),
-            names
-        );
+        assert_eq!(conditions.keys().map(String::as_str).collect::<Vec<_>>(), names);
     }
     let conditions = Machine::tuned().facts().conditions_summary();
-    assert_eq!(
-        conditions["topology"],
-        "1 socket(s), 4 core(s), 1 thread(s) a core"
-    );
+    assert_eq!(conditions["topology"], "1 socket(s), 4 core(s), 1 thread(s) a core");
     assert_eq!(conditions["c_states"], "intel_idle: POLL 0 µs, C10 230 µs");
     assert_eq!(conditions["memory"], "15.3 GiB");
     assert_eq!(conditions["rt_throttling"], "off");
-    assert_eq!(
-        Machine::empty().facts().conditions_summary()["kernel"],
-        "not there"
-    );
+    assert_eq!(Machine::empty().facts().conditions_summary()["kernel"], "not there");
 }
 
 #[test]

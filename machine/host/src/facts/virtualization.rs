@@ -62,11 +62,7 @@ fn hypervisor(attempts: &impl Attempts) -> Reading<String> {
     }
     let words = attempts.cpuid(None, 0x4000_0000, 0).unwrap_or_default();
     let name = signature(words);
-    Reading::Read(if name.is_empty() {
-        "unnamed".to_owned()
-    } else {
-        name
-    })
+    Reading::Read(if name.is_empty() { "unnamed".to_owned() } else { name })
 }
 
 fn signature(words: CpuidWords) -> String {
@@ -92,9 +88,7 @@ fn container(source: &Source) -> Reading<String> {
         ["docker", "kubepods", "libpod", "lxc", "containerd"]
             .into_iter()
             .find(|name| groups.contains(name))
-            .map_or(Reading::Absent, |name| {
-                Reading::Read(format!("{name} (/proc/1/cgroup)"))
-            })
+            .map_or(Reading::Absent, |name| Reading::Read(format!("{name} (/proc/1/cgroup)")))
     })
 }
 

@@ -24,10 +24,7 @@ fn the_columns_of_each_cpu_are_joined_and_summed() {
     assert_eq!((second.user, second.idle, second.steal), (21, 103, 5));
     assert_eq!(sample.total().all(), 261);
     assert_eq!(sample.total().steal, 9);
-    assert_eq!(
-        (sample.interrupts, sample.context_switches, sample.forks),
-        (500, 700, 40)
-    );
+    assert_eq!((sample.interrupts, sample.context_switches, sample.forks), (500, 700, 40));
 }
 
 #[test]
@@ -58,17 +55,8 @@ fn a_cpu_that_was_plugged_in_is_left_out() {
 
 #[test]
 fn texts_of_another_form_are_refused_and_named() {
-    for text in [
-        "",
-        "cpu  1 2 3 4\n",
-        "cpu0 1 2 x 4\n",
-        "cpu0 1 2 3\n",
-        "cpu0 1 2 3 4\nctxt\n",
-    ] {
-        assert!(
-            matches!(parse(text), Err(SampleError::Malformed { .. })),
-            "{text:?}"
-        );
+    for text in ["", "cpu  1 2 3 4\n", "cpu0 1 2 x 4\n", "cpu0 1 2 3\n", "cpu0 1 2 3 4\nctxt\n"] {
+        assert!(matches!(parse(text), Err(SampleError::Malformed { .. })), "{text:?}");
     }
 }
 
@@ -96,10 +84,7 @@ fn a_sampler_reads_again_what_changed() {
 fn without_the_file_the_error_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let error = Sampler::open(&Source::below(folder.path())).unwrap_err();
-    assert!(
-        error.to_string().starts_with("/proc/stat can't be read"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("/proc/stat can't be read"), "{error}");
 }
 
 #[test]

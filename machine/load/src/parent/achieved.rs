@@ -124,11 +124,7 @@ impl Totals {
 
 /// Counts per second; 0 over no time at all.
 pub(crate) fn rate(count: u64, interval: Nanos) -> f64 {
-    if interval == Nanos::ZERO {
-        0.0
-    } else {
-        count as f64 / interval.as_secs_f64()
-    }
+    if interval == Nanos::ZERO { 0.0 } else { count as f64 / interval.as_secs_f64() }
 }
 
 mod cpus_as_text {
@@ -150,11 +146,7 @@ mod tests {
     use super::*;
 
     fn counters(operations: u64, bytes: u64) -> Counters {
-        Counters {
-            operations,
-            bytes,
-            last_beat: Nanos::ZERO,
-        }
+        Counters { operations, bytes, last_beat: Nanos::ZERO }
     }
 
     #[test]
@@ -175,11 +167,7 @@ mod tests {
         let mut totals = Totals::default();
         totals.add((counters(9, 9), 9), (counters(0, u64::MAX), 3));
         totals.add((counters(0, 0), 0), (counters(1, u64::MAX), 1));
-        let expected = Totals {
-            operations: 1,
-            bytes: u64::MAX,
-            cpu_ticks: 1,
-        };
+        let expected = Totals { operations: 1, bytes: u64::MAX, cpu_ticks: 1 };
         assert_eq!(totals, expected);
     }
 
@@ -200,9 +188,7 @@ mod tests {
             faults: vec![WorkerFault {
                 worker: 1,
                 process_id: 42,
-                problem: WorkerProblem::Stalled {
-                    silent_for: Nanos::from_secs(3),
-                },
+                problem: WorkerProblem::Stalled { silent_for: Nanos::from_secs(3) },
             }],
         };
         assert!(!achieved.is_complete());

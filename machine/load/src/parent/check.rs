@@ -53,10 +53,7 @@ pub(crate) fn check(
             folder: folder_of(position, request, &mut problems),
         };
         if load.workers == 0 {
-            problems.push(RequestProblem::NoWorkers {
-                request: position,
-                kind: request.kind,
-            });
+            problems.push(RequestProblem::NoWorkers { request: position, kind: request.kind });
         }
         if let Some(folder) = &load.folder {
             problems.extend(check_folder(position, &load, folder, &folder_facts));
@@ -64,11 +61,7 @@ pub(crate) fn check(
         loads.push(load);
     }
     problems.extend(check_totals(&loads, facts));
-    if problems.is_empty() {
-        Ok(loads)
-    } else {
-        Err(problems)
-    }
+    if problems.is_empty() { Ok(loads) } else { Err(problems) }
 }
 
 /// The default, least and largest size of a kind; `None` for a kind without a size.
@@ -94,10 +87,7 @@ fn check_size(
     match (sizes(kind, facts), request.size) {
         (None, None) => None,
         (None, Some(_)) => {
-            problems.push(RequestProblem::SizeNotUsed {
-                request: position,
-                kind,
-            });
+            problems.push(RequestProblem::SizeNotUsed { request: position, kind });
             None
         }
         (Some([default, least, most]), None) => Some(ByteSize::new(default.clamp(least, most))),
@@ -128,10 +118,7 @@ fn check_cpus(
     };
     let missing = cpus.without(&facts.online);
     if cpus.is_empty() {
-        problems.push(RequestProblem::NoCpus {
-            request: position,
-            kind,
-        });
+        problems.push(RequestProblem::NoCpus { request: position, kind });
     } else if !missing.is_empty() {
         problems.push(RequestProblem::CpusNotOnline {
             request: position,
@@ -152,10 +139,7 @@ fn folder_of(
         (LoadKind::Disk, None) => Some(PathBuf::from(FOLDER_DEFAULT)),
         (_, None) => None,
         (kind, Some(_)) => {
-            problems.push(RequestProblem::FolderNotUsed {
-                request: position,
-                kind,
-            });
+            problems.push(RequestProblem::FolderNotUsed { request: position, kind });
             None
         }
     }
@@ -171,11 +155,7 @@ fn check_folder(
     let facts = match folder_facts(&folder) {
         Ok(facts) => facts,
         Err(reason) => {
-            return Some(RequestProblem::FolderUnusable {
-                request: position,
-                folder,
-                reason,
-            });
+            return Some(RequestProblem::FolderUnusable { request: position, folder, reason });
         }
     };
     let needed = total(load);
@@ -193,22 +173,15 @@ fn check_totals(loads: &[CheckedLoad], facts: &Facts) -> Vec<RequestProblem> {
     if workers > u64::from(WORKER_LIMIT) {
         problems.push(RequestProblem::TooManyWorkers { workers });
     }
-    let in_memory = |kind| {
-        matches!(
-            kind,
-            LoadKind::Malloc | LoadKind::Cache | LoadKind::MemoryBandwidth
-        )
-    };
+    let in_memory =
+        |kind| matches!(kind, LoadKind::Malloc | LoadKind::Cache | LoadKind::MemoryBandwidth);
     let needed = loads
         .iter()
         .filter(|load| in_memory(load.kind))
         .fold(0, |sum: u64, load| sum.saturating_add(total(load).get()));
     let needed = ByteSize::new(needed);
     if exceeds_share(needed, facts.available_memory) {
-        problems.push(RequestProblem::TooMuchMemory {
-            needed,
-            available: facts.available_memory,
-        });
+        problems.push(RequestProblem::TooMuchMemory { needed, available: facts.available_memory });
     }
     problems
 }

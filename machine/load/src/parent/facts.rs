@@ -57,25 +57,18 @@ impl FolderFacts {
             return Err("its files are kept in memory".to_owned());
         }
         let space = statvfs(folder).map_err(|error| error.to_string())?;
-        Ok(Self {
-            free: ByteSize::new(space.f_bavail.saturating_mul(space.f_frsize)),
-        })
+        Ok(Self { free: ByteSize::new(space.f_bavail.saturating_mul(space.f_frsize)) })
     }
 }
 
 fn read_with<T>(path: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, LoadError> {
-    let failed = |source| LoadError::Facts {
-        path: PathBuf::from(path),
-        source,
-    };
+    let failed = |source| LoadError::Facts { path: PathBuf::from(path), source };
     let text = fs::read_to_string(path).map_err(failed)?;
     parse(&text).ok_or_else(|| failed(std::io::Error::other("it does not have the known form")))
 }
 
 fn parse_available_memory(meminfo: &str) -> Option<ByteSize> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024).map(ByteSize::new)
 }

@@ -55,11 +55,8 @@ impl LoadSet {
         let board = Board::create(worker_count).map_err(LoadError::Board)?;
         // Open across `exec` while workers are started, and only then.
         let inherited = board.inheritable().map_err(LoadError::Board)?;
-        let mut set = Self {
-            board,
-            loads: Vec::with_capacity(checked.len()),
-            measured_at: monotonic_now(),
-        };
+        let mut set =
+            Self { board, loads: Vec::with_capacity(checked.len()), measured_at: monotonic_now() };
         let mut slot = 0;
         for checked in checked {
             set.loads.push(Load {
@@ -125,17 +122,12 @@ impl LoadSet {
         let interval = now.saturating_sub(self.measured_at);
         self.measured_at = now;
         let board = &self.board;
-        self.loads
-            .iter_mut()
-            .map(|load| load.measure(board, now, interval))
-            .collect()
+        self.loads.iter_mut().map(|load| load.measure(board, now, interval)).collect()
     }
 
     /// The numbers of the processes of all living workers.
     pub fn process_ids(&mut self) -> Vec<u32> {
-        self.workers()
-            .filter_map(Worker::living_process_id)
-            .collect()
+        self.workers().filter_map(Worker::living_process_id).collect()
     }
 
     /// What workers that go on had to say, such as a setting that they could not make.
@@ -150,11 +142,7 @@ impl LoadSet {
     /// [`LoadError::NotStopped`] when the kernel can't end one within 5 s.
     pub fn stop(mut self) -> Result<(), LoadError> {
         let workers = self.end();
-        if workers.is_empty() {
-            Ok(())
-        } else {
-            Err(LoadError::NotStopped { workers })
-        }
+        if workers.is_empty() { Ok(()) } else { Err(LoadError::NotStopped { workers }) }
     }
 
     /// Ends all workers; returns the names of those that remain.

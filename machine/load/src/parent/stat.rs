@@ -59,12 +59,7 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_moves_no_field() {
-        let expected = ProcessStat {
-            state: 'S',
-            cpu_ticks: 124,
-            nice: -5,
-            policy: 1,
-        };
+        let expected = ProcessStat { state: 'S', cpu_ticks: 124, nice: -5, policy: 1 };
         assert_eq!(parse(LINE), Some(expected));
     }
 

@@ -67,10 +67,8 @@ impl Worker {
             die_with_parent: gettid() == getpid(),
         };
         let spawned = Child::spawn(program, &arguments.command_line());
-        let child = spawned.map_err(|source| LoadError::Spawn {
-            program: program.to_owned(),
-            source,
-        })?;
+        let child =
+            spawned.map_err(|source| LoadError::Spawn { program: program.to_owned(), source })?;
         let process_id = child.process_id();
         Ok(Self {
             number,
@@ -94,9 +92,7 @@ impl Worker {
     /// What the worker counted so far.
     pub(crate) fn counters(&self, board: &Board) -> Counters {
         // The slots were numbered by the one who made the board, so there is always one.
-        board
-            .slot(self.slot)
-            .map_or_else(Counters::default, Slot::counters)
+        board.slot(self.slot).map_or_else(Counters::default, Slot::counters)
     }
 
     /// An error when the worker has ended.
@@ -140,11 +136,7 @@ impl Worker {
             // It can only be gone.
             return self.must_live();
         };
-        let asked = Conditions {
-            policy: 0,
-            nice: 0,
-            cpus: cpus.copied().unwrap_or(found.cpus),
-        };
+        let asked = Conditions { policy: 0, nice: 0, cpus: cpus.copied().unwrap_or(found.cpus) };
         if found != asked {
             return Err(LoadError::OtherConditions {
                 worker: self.name.clone(),
@@ -208,11 +200,7 @@ impl Worker {
                 expected: expected.to_string(),
             });
         }
-        Seen {
-            alive: true,
-            cpus,
-            problems,
-        }
+        Seen { alive: true, cpus, problems }
     }
 
     /// The number of the process, or `None` when it has ended.
@@ -225,8 +213,7 @@ impl Worker {
 
     /// The name for people, or `None` when the worker has ended.
     pub(crate) fn living_name(&mut self) -> Option<String> {
-        self.living_process_id()
-            .map(|_| format!("the {}", self.name))
+        self.living_process_id().map(|_| format!("the {}", self.name))
     }
 
     /// What it wrote on standard error, with its name.
@@ -263,11 +250,7 @@ fn stall(
 impl Conditions {
     /// `None` for an empty affinity, which only a process that is ending has.
     fn new(stat: &ProcessStat, cpus: CpuSet) -> Option<Self> {
-        (!cpus.is_empty()).then_some(Self {
-            policy: stat.policy,
-            nice: stat.nice,
-            cpus,
-        })
+        (!cpus.is_empty()).then_some(Self { policy: stat.policy, nice: stat.nice, cpus })
     }
 }
 
@@ -283,12 +266,7 @@ mod tests {
     use super::*;
 
     fn stat(state: char) -> Option<ProcessStat> {
-        Some(ProcessStat {
-            state,
-            cpu_ticks: 0,
-            nice: 0,
-            policy: 0,
-        })
+        Some(ProcessStat { state, cpu_ticks: 0, nice: 0, policy: 0 })
     }
 
     #[test]
@@ -299,9 +277,6 @@ mod tests {
         assert_eq!(stall(None, limit, limit), None);
         let silent = Some(WorkerProblem::Stalled { silent_for: longer });
         assert_eq!(stall(stat('D'), longer, limit), silent);
-        assert_eq!(
-            stall(stat('T'), Nanos::ZERO, limit),
-            Some(WorkerProblem::Stopped)
-        );
+        assert_eq!(stall(stat('T'), Nanos::ZERO, limit), Some(WorkerProblem::Stopped));
     }
 }

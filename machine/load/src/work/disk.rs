@@ -57,9 +57,7 @@ pub(super) fn run(
 
 /// The lengths of the chunks that make up `size`.
 fn lengths(size: usize) -> impl Iterator<Item = usize> {
-    (0..size)
-        .step_by(CHUNK)
-        .map(move |offset| CHUNK.min(size - offset))
+    (0..size).step_by(CHUNK).map(move |offset| CHUNK.min(size - offset))
 }
 
 #[cfg(test)]

@@ -68,11 +68,7 @@ fn trivial_program() -> Command {
     let die_with_the_worker = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         // The worker may have ended before the line above.
-        if getppid() == Some(worker) {
-            Ok(())
-        } else {
-            Err(io::ErrorKind::Interrupted.into())
-        }
+        if getppid() == Some(worker) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
     };
     // With something to do in between, the standard library really forks; else it would borrow the
     // address space of the parent, which disturbs far less.

@@ -10,10 +10,7 @@
 //!
 // UNSAFETY: the subject of the load is the C library's malloc itself.
 
-#![expect(
-    unsafe_code,
-    reason = "the subject of the load is the C library's malloc itself"
-)]
+#![expect(unsafe_code, reason = "the subject of the load is the C library's malloc itself")]
 
 use std::convert::Infallible;
 use std::hint::black_box;

@@ -28,9 +28,7 @@ pub(super) fn run(message_size: usize, beat: &mut Beat<'_>) -> Result<Infallible
         .map_err(WorkError::refused("start the sending thread"))?;
     beat.start();
     loop {
-        receiving
-            .read_exact(&mut received)
-            .map_err(WorkError::refused("receive a message"))?;
+        receiving.read_exact(&mut received).map_err(WorkError::refused("receive a message"))?;
         black_box(&mut received);
         beat.add(1, message_size as u64);
     }

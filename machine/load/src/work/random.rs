@@ -42,9 +42,6 @@ mod tests {
         for _ in 0..16_000 {
             parts[random.below(16)] += 1;
         }
-        assert!(
-            parts.iter().all(|part| (700..1300).contains(part)),
-            "{parts:?}"
-        );
+        assert!(parts.iter().all(|part| (700..1300).contains(part)), "{parts:?}");
     }
 }

@@ -14,20 +14,14 @@ use rustix::time::{
 use crate::board::Beat;
 use crate::work::WorkError;
 
-const PERIOD: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 20_000,
-};
+const PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000 };
 /// A sign of progress every millisecond or so.
 const BATCH: u64 = 32;
 
 pub(super) fn run(beat: &mut Beat<'_>) -> Result<Infallible, WorkError> {
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)
         .map_err(WorkError::refused("make a timer"))?;
-    let setting = Itimerspec {
-        it_interval: PERIOD,
-        it_value: PERIOD,
-    };
+    let setting = Itimerspec { it_interval: PERIOD, it_value: PERIOD };
     timerfd_settime(&timer, TimerfdTimerFlags::empty(), &setting)
         .map_err(WorkError::refused("arm the timer"))?;
     let mut expirations = [0; 8];

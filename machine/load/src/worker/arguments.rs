@@ -155,11 +155,7 @@ impl Words {
         };
         let cpus = match self.cpus {
             None => None,
-            Some(text) => Some(
-                text.to_string_lossy()
-                    .parse()
-                    .map_err(ArgumentError::Cpus)?,
-            ),
+            Some(text) => Some(text.to_string_lossy().parse().map_err(ArgumentError::Cpus)?),
         };
         Ok(WorkerArguments {
             kind: kind.to_string_lossy().parse::<LoadKind>()?,
@@ -179,10 +175,7 @@ fn required(option: &'static str, value: Option<OsString>) -> Result<OsString, A
 
 fn number<T: std::str::FromStr>(option: &'static str, text: &OsStr) -> Result<T, ArgumentError> {
     let text = text.to_string_lossy();
-    text.parse().map_err(|_| ArgumentError::NotANumber {
-        option,
-        value: text.into_owned(),
-    })
+    text.parse().map_err(|_| ArgumentError::NotANumber { option, value: text.into_owned() })
 }
 
 #[cfg(test)]
@@ -199,10 +192,7 @@ mod tests {
     #[test]
     fn a_wrong_command_line_is_refused_with_the_reason() {
         for (line, text) in [
-            (
-                "",
-                "`--kind` is missing; loads are started by their parent, not by hand",
-            ),
+            ("", "`--kind` is missing; loads are started by their parent, not by hand"),
             ("--kind", "`--kind` has no value"),
             ("--kind sqrt --kind sqrt", "`--kind` was given twice"),
             (
@@ -224,10 +214,7 @@ mod tests {
         ] {
             assert_eq!(parse(line).unwrap_err().to_string(), text, "{line}");
         }
-        assert!(matches!(
-            parse("--kind spin --board-fd 3 --slot 1"),
-            Err(ArgumentError::Kind(_))
-        ));
+        assert!(matches!(parse("--kind spin --board-fd 3 --slot 1"), Err(ArgumentError::Kind(_))));
         assert!(matches!(parse("--help"), Err(ArgumentError::Unknown(_))));
     }
 

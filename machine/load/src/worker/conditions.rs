@@ -39,9 +39,7 @@ pub(super) fn set_up(cpus: Option<&CpuSet>) -> Result<(), String> {
         .and_then(|()| current_timer_slack())
         .map_err(|error| format!("could not set the timer slack: {error}"))?;
     if slack != TIMER_SLACK_NS.get() {
-        return Err(format!(
-            "the timer slack is {slack} ns, not {TIMER_SLACK_NS} ns"
-        ));
+        return Err(format!("the timer slack is {slack} ns, not {TIMER_SLACK_NS} ns"));
     }
     match cpus {
         Some(cpus) => bind_exactly(cpus)?,
@@ -99,9 +97,7 @@ fn bind_exactly(cpus: &CpuSet) -> Result<(), String> {
     if bound == *cpus {
         Ok(())
     } else {
-        Err(format!(
-            "asked for cpus `{cpus}` and got `{bound}`; see its cpuset"
-        ))
+        Err(format!("asked for cpus `{cpus}` and got `{bound}`; see its cpuset"))
     }
 }
 

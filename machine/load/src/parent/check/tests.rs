@@ -10,9 +10,7 @@ fn facts() -> Facts {
 }
 
 fn roomy(_: &Path) -> Result<FolderFacts, String> {
-    Ok(FolderFacts {
-        free: ByteSize::new(100 * GIB),
-    })
+    Ok(FolderFacts { free: ByteSize::new(100 * GIB) })
 }
 
 fn texts(requests: &[LoadRequest]) -> Vec<String> {
@@ -22,15 +20,9 @@ fn texts(requests: &[LoadRequest]) -> Vec<String> {
 
 #[test]
 fn defaults_follow_the_kind_and_the_machine() {
-    let requests: Vec<_> = LoadKind::ALL
-        .iter()
-        .map(|kind| LoadRequest::new(*kind, 1))
-        .collect();
+    let requests: Vec<_> = LoadKind::ALL.iter().map(|kind| LoadRequest::new(*kind, 1)).collect();
     let loads = check(&requests, &facts(), roomy).unwrap();
-    let sizes: Vec<_> = loads
-        .iter()
-        .map(|load| load.size.map(ByteSize::get))
-        .collect();
+    let sizes: Vec<_> = loads.iter().map(|load| load.size.map(ByteSize::get)).collect();
     assert_eq!(
         sizes,
         [
@@ -89,10 +81,8 @@ fn a_total_beyond_four_fifths_of_the_available_memory_is_refused() {
     assert!(check(&[malloc(12)], &facts(), roomy).is_ok());
     assert_eq!(
         texts(&[malloc(13)]),
-        [
-            "the loads need 832 MiB of memory with 1.00 GiB available; at most 80 % of that is \
-             used, so take fewer workers or a smaller size"
-        ]
+        ["the loads need 832 MiB of memory with 1.00 GiB available; at most 80 % of that is \
+             used, so take fewer workers or a smaller size"]
     );
     // The sets of the other kinds count too.
     let cache = LoadRequest::new(LoadKind::Cache, 2);
@@ -102,11 +92,7 @@ fn a_total_beyond_four_fifths_of_the_available_memory_is_refused() {
 #[test]
 fn a_folder_must_be_there_and_have_room() {
     let disk = [LoadRequest::new(LoadKind::Disk, 2)];
-    let full = |_: &Path| {
-        Ok(FolderFacts {
-            free: ByteSize::new(39 * MIB),
-        })
-    };
+    let full = |_: &Path| Ok(FolderFacts { free: ByteSize::new(39 * MIB) });
     let problems = check(&disk, &facts(), full).unwrap_err();
     assert_eq!(
         problems[0].to_string(),

@@ -1,0 +1,81 @@
+//! What a plan must know of this machine, from its facts.
+
+use quietcore_site::Machine;
+use quietcore_units::ByteSize;
+
+use crate::facts::Facts;
+
+impl Facts {
+    /// What decides whether a site file can be realised here. What could not be read counts as not
+    /// there: a plan promises nothing on a guess.
+    pub fn machine(&self) -> Machine {
+        let kib = |reading: &crate::Reading<u64>| reading.get().copied().unwrap_or_default();
+        Machine {
+            online: self.cpu.online.get().copied().unwrap_or_default().0,
+            isolated: self.cpu.isolated.get().copied().unwrap_or_default().0,
+            memory_available: ByteSize::new(kib(&self.memory.available_kib).saturating_mul(1024)),
+            memory_lock_limit: self.memory_lock_limit(),
+            cache_ways: self.assignable_ways(),
+            processes_left: None,
+            root: self.limits.user.get() == Some(&0),
+            fifo: self.scheduler.fifo.succeeded(),
+            deadline: self.scheduler.deadline.succeeded(),
+            deadline_pinned: self.scheduler.deadline.succeeded()
+                && self.scheduler.rt_runtime_us.get() == Some(&-1),
+            dma_latency: self.power.latency_request.get().is_some(),
+            kvm: self.virtualization.kvm.opens.get().is_some(),
+        }
+    }
+
+    /// Ways of the last-level cache that resctrl can assign; `None` where it isn't mounted.
+    fn assignable_ways(&self) -> Option<u32> {
+        let last = |name: &str| name == "L3" || name == "L3CODE";
+        let level = self.caches.resctrl.levels.iter().find(|level| last(&level.name))?;
+        let mask = u64::from_str_radix(level.mask.get()?.trim(), 16).ok()?;
+        Some(mask.count_ones())
+    }
+
+    /// What may be locked; `None` without limit.
+    fn memory_lock_limit(&self) -> Option<ByteSize> {
+        let may_lock_all = self.limits.capabilities.get().is_some_and(|all| {
+            const CAP_IPC_LOCK: u64 = 14;
+            all & (1 << CAP_IPC_LOCK) != 0
+        });
+        if may_lock_all {
+            return None;
+        }
+        let limit = self.limits.locked_memory_bytes.get();
+        limit.map_or(Some(ByteSize::new(0)), |limit| limit.soft.map(ByteSize::new))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_units::ByteSize;
+
+    use crate::Reading;
+    use crate::machines::Machine;
+
+    #[test]
+    fn a_plan_learns_what_the_facts_say() {
+        let mut facts = Machine::tuned().facts();
+        facts.limits.user = Reading::Read(0);
+        facts.limits.capabilities = Reading::Read(u64::MAX);
+        let machine = facts.machine();
+        assert!(machine.root && machine.fifo);
+        assert_eq!(machine.memory_lock_limit, None);
+        assert!(!machine.online.is_empty());
+        assert!(machine.memory_available > ByteSize::new(0));
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_counted_on() {
+        let mut facts = Machine::tuned().facts();
+        facts.limits.capabilities = Reading::Read(0);
+        facts.limits.locked_memory_bytes = Reading::Unreadable("no".to_owned());
+        facts.memory.available_kib = Reading::Absent;
+        let machine = facts.machine();
+        assert_eq!(machine.memory_lock_limit, Some(ByteSize::new(0)));
+        assert_eq!(machine.memory_available, ByteSize::new(0));
+    }
+}
