@@ -8,6 +8,7 @@
 //! Each finding is one function in the file of its area. Inside a virtual machine a finding says
 //! honestly what only the owner of the host can change.
 
+mod background;
 mod cpu;
 mod finding;
 mod interrupts;
@@ -59,6 +60,7 @@ pub fn examine(facts: &Facts, partition: Option<&CpuSet>) -> Vec<Finding> {
     power::examine(&view, &mut findings);
     memory::examine(&view, &mut findings);
     scheduler::examine(&view, &mut findings);
+    background::examine(&view, &mut findings);
     time::examine(&view, &mut findings);
     interrupts::examine(&view, &mut findings);
     virtualization::examine(&view, &mut findings);
@@ -132,7 +134,8 @@ fn kernel_parameter(parameter: &str) -> String {
 /// How a sysctl is set now and for good.
 fn sysctl(name: &str, value: &str) -> String {
     format!(
-        "`sysctl -w {name}={value}`; permanent: `{name} = {value}` in /etc/sysctl.d/90-quietcore.conf"
+        "`sysctl -w {name}={value}`; permanent: `{name} = {value}` in \
+         /etc/sysctl.d/90-quietcore.conf"
     )
 }
 

@@ -7,24 +7,21 @@
 //! | part | from |
 //! |------|------|
 //! | [`Kernel`] | `/proc/version`, `/proc/cmdline`, the kernel's configuration |
-//! | [`Cpu`], [`Power`], [`Caches`] | `/sys/devices/system/cpu`, `/sys/devices/system/node`, CPUID, resctrl |
+//! | [`Cpu`], [`Power`], [`Caches`] | `/sys/devices/system`, CPUID, resctrl |
 //! | [`Clock`] | `/sys/devices/system/clocksource`, CPU flags, a calibration |
 //! | [`Scheduler`], [`Cgroups`], [`Limits`] | `/proc/sys/kernel`, `/proc/self`, attempts |
 //! | [`Memory`], [`Interrupts`] | `/proc/meminfo`, `/sys/kernel/mm`, `/proc/irq` |
 //! | [`Virtualization`], [`Firmware`] | CPUID, `/sys/class/dmi`, `/dev/kvm`, MSR 0x34 |
-//! | [`Network`], [`Tracing`], [`Activity`] | `/sys/class/net`, ethtool, tracefs, `/proc/stat`, `/proc/PID` |
+//! | [`Network`], [`Tracing`], [`Activity`] | `/sys/class/net`, tracefs, `/proc` |
 
 mod activity;
-mod cache;
 mod cgroup;
-mod clock;
-mod cpu;
 mod firmware;
 mod interrupts;
 mod kernel;
 mod memory;
 mod network;
-mod power;
+mod processor;
 mod scheduler;
 mod tracing;
 mod virtualization;
@@ -34,18 +31,19 @@ use serde::{Deserialize, Serialize};
 use crate::attempts::{Attempts, Live};
 use crate::reading::Reading;
 use crate::source::Source;
+use processor::{cache, clock, cpu, power};
 
 pub use activity::{Activity, Steal};
-pub use cache::{CacheDomain, Caches, CpuidAllocation, Resctrl, ResctrlLevel};
 pub use cgroup::{CgroupArrangement, CgroupMount, Cgroups};
-pub use clock::{Calibration, Clock, TimeReality, TscFlags};
-pub use cpu::{CoreType, Cpu, LogicalCpu, Node};
 pub use firmware::Firmware;
 pub use interrupts::{Interrupt, Interrupts};
 pub use kernel::{CommandLine, Kernel, Preemption, PreemptionModel};
 pub use memory::{HugePages, Memory};
 pub use network::{Interface, Network};
-pub use power::{Frequency, IdleState, Power, Throttling};
+pub use processor::cache::{CacheDomain, Caches, CpuidAllocation, Resctrl, ResctrlLevel};
+pub use processor::clock::{Calibration, Clock, TimeReality, TscFlags};
+pub use processor::cpu::{CoreType, Cpu, LogicalCpu, Node};
+pub use processor::power::{Frequency, IdleState, Power, Throttling};
 pub use scheduler::{Limit, Limits, Scheduler};
 pub use tracing::Tracing;
 pub use virtualization::{Kvm, Virtualization};

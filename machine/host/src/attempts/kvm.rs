@@ -227,6 +227,7 @@ mod x86_64 {
     #[cfg(test)]
     mod tests {
         use super::*;
+        use crate::machines::skipped;
 
         /// Goal: a calibration ends in time wherever it runs, and finds a speed or a reason.
         #[test]
@@ -236,8 +237,10 @@ mod x86_64 {
             assert!(started.elapsed() < LIMIT + PATIENCE + Duration::from_secs(2));
             match speed {
                 Reading::Read(speed) => assert!(speed.instructions_per_second > 1e3),
-                Reading::Absent => eprintln!("SKIPPED: there is no /dev/kvm here"),
-                Reading::Unreadable(reason) => eprintln!("SKIPPED: {reason}"),
+                Reading::Absent => {
+                    skipped("a_calibration_ends_in_time", "there is no /dev/kvm here");
+                }
+                Reading::Unreadable(reason) => skipped("a_calibration_ends_in_time", &reason),
             }
         }
 
@@ -250,7 +253,10 @@ mod x86_64 {
                 let _ = sender.send(endless());
             });
             if let Ok(early) = receiver.recv_timeout(Duration::from_millis(20)) {
-                eprintln!("SKIPPED: no guest can be run here: {early:?}");
+                skipped(
+                    "a_guest_without_an_end_is_stopped",
+                    &format!("no guest runs here: {early:?}"),
+                );
                 return;
             }
             // SAFETY: the thread was not joined.

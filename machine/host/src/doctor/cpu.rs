@@ -25,7 +25,10 @@ fn count(view: &View<'_>) -> Finding {
     let draft = finding("cpu-count", Area::Cpu, "CPUs online")
         .read(online.describe(|list| format!("{} ({list})", list.0.len())))
         .right("at least 2: one for housekeeping, one for each partition")
-        .effect("a control program that shares its only CPU with everything else is late whenever the kernel works")
+        .effect(
+            "a control program that shares its only CPU with everything else is late whenever \
+             the kernel works",
+        )
         .fix(view.on_host("give the machine more CPUs"));
     match view.facts.cpu.online_count() {
         0 => draft.unknown("mount /sys to read it"),
@@ -60,8 +63,14 @@ fn smt(view: &View<'_>) -> Finding {
     let cpu = &view.facts.cpu;
     let draft = finding("smt-siblings", Area::Cpu, "SMT siblings")
         .right("no foreign thread on the core of a control CPU")
-        .effect("a sibling takes half of the core's execution units and shares its first two caches: execution times vary by a factor of up to 2")
-        .fix(view.on_host("`echo off > /sys/devices/system/cpu/smt/control`; permanent: `nosmt` on the kernel command line, or switch it off in the BIOS"));
+        .effect(
+            "a sibling takes half of the core's execution units and shares its first two \
+             caches: execution times vary by a factor of up to 2",
+        )
+        .fix(view.on_host(
+            "`echo off > /sys/devices/system/cpu/smt/control`; permanent: `nosmt` \
+            on the kernel command line, or switch it off in the BIOS",
+        ));
     let shared: Vec<String> = cpu
         .cpus
         .iter()
@@ -100,7 +109,10 @@ fn core_types(view: &View<'_>) -> Finding {
     let cpu = &view.facts.cpu;
     let draft = finding("core-types", Area::Cpu, "types of cores")
         .right("all CPUs of a partition of one type, the fast one")
-        .effect("the same program runs 1.5 to 2 times longer on an efficiency core, and those share their second cache four by four");
+        .effect(
+            "the same program runs 1.5 to 2 times longer on an efficiency core, and those share \
+             their second cache four by four",
+        );
     let capacities: Vec<u64> = cpu
         .cpus
         .iter()
@@ -157,8 +169,13 @@ fn isolation(view: &View<'_>) -> Finding {
     let cpus = view.cpus_for_parameter();
     let draft = finding("cpu-isolation", Area::Cpu, "isolated CPUs")
         .right("the control CPUs isolated from the scheduler's balancing")
-        .effect("ordinary tasks and kernel work may be placed on a control CPU; each costs the next release a switch and cold caches, some 5 to 50 µs")
-        .fix(kernel_parameter(&format!("isolcpus=managed_irq,domain,{cpus}")));
+        .effect(
+            "ordinary tasks and kernel work may be placed on a control CPU; each costs the next \
+             release a switch and cold caches, some 5 to 50 µs",
+        )
+        .fix(kernel_parameter(&format!(
+            "isolcpus=managed_irq,domain,{cpus}"
+        )));
     match isolated {
         Reading::Read(list) => {
             let covered = !list.0.is_empty() && view.control.0.without(&list.0).is_empty();
@@ -176,7 +193,10 @@ fn tickless(view: &View<'_>) -> Finding {
     let cpus = view.cpus_for_parameter();
     let draft = finding("full-tickless", Area::Cpu, "tick on busy CPUs (nohz_full)")
         .right("no tick on control CPUs that spin or run long")
-        .effect("the tick interrupts a running step for 1 to 10 µs, 100 to 1000 times a second; a program that mostly sleeps gains nothing");
+        .effect(
+            "the tick interrupts a running step for 1 to 10 µs, 100 to 1000 times a second; a \
+             program that mostly sleeps gains nothing",
+        );
     if kernel.configured("CONFIG_NO_HZ_FULL") == Some(false) {
         return draft
             .read("this kernel is built without CONFIG_NO_HZ_FULL")
@@ -203,7 +223,10 @@ fn callbacks(view: &View<'_>) -> Finding {
     let implied = view.facts.cpu.nohz_full.get().filter(|list| !list.0.is_empty());
     let draft = finding("rcu-callbacks", Area::Cpu, "RCU callbacks (rcu_nocbs)")
         .right("callbacks of control CPUs run on housekeeping CPUs")
-        .effect("the kernel frees memory in batches on the CPU that released it: up to some 100 µs at once in soft interrupts")
+        .effect(
+            "the kernel frees memory in batches on the CPU that released it: up to some 100 µs \
+             at once in soft interrupts",
+        )
         .fix(kernel_parameter(&format!("rcu_nocbs={cpus}")));
     match (given, implied, &kernel.command_line.text) {
         (Some(list), _, _) => draft.read(format!("rcu_nocbs={list}")).ok(),
@@ -235,11 +258,18 @@ fn cache_sharing(view: &View<'_>) -> Finding {
     let domains = last_levels(view);
     let draft = finding("cache-sharing", Area::Cpu, "last-level cache")
         .right("control CPUs have a cache domain or cache ways of their own")
-        .effect("a neighbour that streams through memory evicts a control program's data: execution times grow by a factor of 1.5 to 5")
-        .fix("choose control CPUs whose cache no other CPU shares, or partition it (`cache` in the site file)");
+        .effect(
+            "a neighbour that streams through memory evicts a control program's data: execution \
+             times grow by a factor of 1.5 to 5",
+        )
+        .fix(
+            "choose control CPUs whose cache no other CPU shares, or partition it (`cache` in \
+             the site file)",
+        );
     if domains.is_empty() {
         return draft.read("no cache is described").unknown(
-            "the kernel tells nothing about caches here; in a virtual machine the host must pass them on",
+            "the kernel tells nothing about caches here; in a virtual machine the host must \
+             pass them on",
         );
     }
     let texts = domains.iter().map(|domain| {
@@ -276,12 +306,26 @@ fn allocation_by_cpuid(view: &View<'_>) -> Finding {
         .into_iter()
         .flatten()
         .collect();
-    finding("cache-allocation-cpuid", Area::Cpu, "cache allocation, by CPUID")
-        .read(if levels.is_empty() { "none".to_owned() } else { levels.join("; ") })
-        .right("L3 or L2 allocation (Intel CAT, AMD QoS)")
-        .effect("without it cache ways can't be reserved by hardware; page colours remain (`cache = { colours = … }`)")
-        .fix(view.on_host("a server or real-time processor with CAT, and a hypervisor that passes it on"))
-        .ok_if(!levels.is_empty())
+    finding(
+        "cache-allocation-cpuid",
+        Area::Cpu,
+        "cache allocation, by CPUID",
+    )
+    .read(if levels.is_empty() {
+        "none".to_owned()
+    } else {
+        levels.join("; ")
+    })
+    .right("L3 or L2 allocation (Intel CAT, AMD QoS)")
+    .effect(
+        "without it cache ways can't be reserved by hardware; page colours remain (`cache = \
+             { colours = … }`)",
+    )
+    .fix(view.on_host(
+        "a server or real-time processor with CAT, and a hypervisor that \
+            passes it on",
+    ))
+    .ok_if(!levels.is_empty())
 }
 
 fn allocation_by_kernel(view: &View<'_>) -> Finding {

@@ -24,7 +24,10 @@ fn affinity(view: &View<'_>) -> Finding {
         .collect();
     let draft = finding("interrupt-affinity", Area::Interrupts, "device interrupts")
         .right("those in use fire on housekeeping CPUs only")
-        .effect("each one that fires on a control CPU stops it for 2 to 20 µs, its deferred work for longer; a storm stops it altogether")
+        .effect(
+            "each one that fires on a control CPU stops it for 2 to 20 µs, its deferred work \
+             for longer; a storm stops it altogether",
+        )
         .fix(format!(
             "`echo {} > /proc/irq/NUMBER/smp_affinity_list` for each; permanent: {}",
             view.housekeeping(),
@@ -64,8 +67,14 @@ fn default_affinity(view: &View<'_>) -> Finding {
 fn balancer(view: &View<'_>) -> Finding {
     let draft = finding("irqbalance", Area::Interrupts, "irqbalance")
         .right("not running, or told to leave control CPUs alone")
-        .effect("it moves interrupts every 10 s, also to control CPUs, and undoes what a site file sets")
-        .fix("`systemctl disable --now irqbalance`, or IRQBALANCE_BANNED_CPULIST in /etc/default/irqbalance");
+        .effect(
+            "it moves interrupts every 10 s, also to control CPUs, and undoes what a site file \
+             sets",
+        )
+        .fix(
+            "`systemctl disable --now irqbalance`, or IRQBALANCE_BANNED_CPULIST in \
+             /etc/default/irqbalance",
+        );
     match &view.facts.activity.interfering {
         Reading::Read(names) => {
             let running = names.iter().any(|name| name == "irqbalance");
@@ -77,20 +86,30 @@ fn balancer(view: &View<'_>) -> Finding {
 
 fn management(view: &View<'_>) -> Finding {
     let count = &view.facts.firmware.smi_count;
-    let draft = finding("management-interrupts", Area::Interrupts, "system management interrupts")
-        .right("none during a run")
-        .effect("the firmware stops all CPUs for 10 µs to some milliseconds, unseen by the kernel")
-        .fix(view.on_host("switch off USB legacy support, power capping and error scrubbing in the BIOS; some makers have a low-latency setting"));
+    let draft = finding(
+        "management-interrupts",
+        Area::Interrupts,
+        "system management interrupts",
+    )
+    .right("none during a run")
+    .effect("the firmware stops all CPUs for 10 µs to some milliseconds, unseen by the kernel")
+    .fix(view.on_host(
+        "switch off USB legacy support, power capping and error scrubbing in \
+            the BIOS; some makers have a low-latency setting",
+    ));
     match count {
         Reading::Read(count) => draft
-            .read(format!("{count} since reset; a run counts those that happen in it"))
+            .read(format!(
+                "{count} since reset; a run counts those that happen in it"
+            ))
             .ok(),
         Reading::Absent if view.is_guest() => draft
             .read("hidden from a virtual machine")
             .unknown("only the host can count them: `turbostat --show SMI` there"),
-        Reading::Absent => draft
-            .read("no counter here")
-            .unknown("the counter needs an Intel processor and the module msr (`modprobe msr`); the hwlat tracer sees them everywhere"),
+        Reading::Absent => draft.read("no counter here").unknown(
+            "the counter needs an Intel processor and the module msr (`modprobe msr`); the \
+                 hwlat tracer sees them everywhere",
+        ),
         Reading::Unreadable(reason) => draft
             .read(reason.clone())
             .unknown("run as root, with the module msr loaded (`modprobe msr`)"),

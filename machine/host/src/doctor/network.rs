@@ -33,7 +33,10 @@ fn none() -> Finding {
 fn timestamping(interface: &Interface) -> Finding {
     let draft = finding("network-timestamping", Area::Network, &interface.name)
         .right("hardware time stamps in both directions, with a clock (/dev/ptpN)")
-        .effect("the instant of a frame is known to some 10 µs instead of some 10 ns: one-way times and clock offsets (PTP) are that uncertain")
+        .effect(
+            "the instant of a frame is known to some 10 µs instead of some 10 ns: one-way times \
+             and clock offsets (PTP) are that uncertain",
+        )
         .fix("an interface that stamps, such as Intel I210 or I225");
     let driver = interface.driver.describe(Clone::clone);
     match &interface.timestamping {

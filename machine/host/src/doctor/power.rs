@@ -1,6 +1,6 @@
 //! What saves power and costs time.
 
-use super::finding::{AS_ROOT, finding};
+use super::finding::finding;
 use super::{Area, Finding, View, kernel_parameter, sys_file};
 use crate::facts::IdleState;
 use crate::reading::Reading;
@@ -34,7 +34,8 @@ fn idle_states(view: &View<'_>) -> Finding {
             "control CPUs stay in states that are left within {HARMLESS_LATENCY_US} µs"
         ))
         .fix(format!(
-            "Quietcore holds /dev/cpu_dma_latency while it measures or runs a partition; without it: `cpupower idle-set -D {HARMLESS_LATENCY_US}`; permanent: {}",
+            "Quietcore holds /dev/cpu_dma_latency while it measures or runs a partition; \
+             without it: `cpupower idle-set -D {HARMLESS_LATENCY_US}`; permanent: {}",
             kernel_parameter("intel_idle.max_cstate=0 processor.max_cstate=1")
         ));
     let states = enabled_on_control(view);
@@ -47,15 +48,25 @@ fn idle_states(view: &View<'_>) -> Finding {
     }
     match deepest {
         Some((latency, name)) => draft
-            .read(format!("driver {driver}; deepest enabled `{name}`, left within {latency} µs"))
+            .read(format!(
+                "driver {driver}; deepest enabled `{name}`, left within {latency} µs"
+            ))
             .effect(format!(
                 "a release that finds its CPU in `{name}` is up to {latency} µs late{}",
-                if view.is_guest() { ", and the host's own idle states come on top, unseen from here" } else { "" }
+                if view.is_guest() {
+                    ", and the host's own idle states come on top, unseen from \
+                    here"
+                } else {
+                    ""
+                }
             ))
             .ok_if(latency <= HARMLESS_LATENCY_US),
         None => draft
             .read(format!("driver {driver}; no state is described"))
-            .effect("idle CPUs halt; how long waking takes is decided below this kernel, or by the firmware")
+            .effect(
+                "idle CPUs halt; how long waking takes is decided below this kernel, or by the \
+                 firmware",
+            )
             .fix(view.on_host("switch off deep C-states in the BIOS, or hold /dev/cpu_dma_latency"))
             .ok_if(!view.is_guest()),
     }
@@ -64,8 +75,14 @@ fn idle_states(view: &View<'_>) -> Finding {
 fn latency_request(view: &View<'_>) -> Finding {
     let draft = finding("latency-request", Area::Power, "/dev/cpu_dma_latency")
         .right("can be opened for writing")
-        .effect("without it CPUs can't be kept out of deep idle states during a run, and release latencies include waking up")
-        .fix("run as root, or `setfacl -m u:USER:rw /dev/cpu_dma_latency`; permanent: a udev rule `KERNEL==\"cpu_dma_latency\", GROUP=\"realtime\", MODE=\"0660\"`");
+        .effect(
+            "without it CPUs can't be kept out of deep idle states during a run, and release \
+             latencies include waking up",
+        )
+        .fix(
+            "run as root, or `setfacl -m u:USER:rw /dev/cpu_dma_latency`; permanent: a udev \
+             rule `KERNEL==\"cpu_dma_latency\", GROUP=\"realtime\", MODE=\"0660\"`",
+        );
     match &view.facts.power.latency_request {
         Reading::Read(()) => draft.read("can be opened").ok(),
         Reading::Absent => draft
@@ -95,7 +112,10 @@ fn governor(view: &View<'_>) -> Finding {
     let policies = &view.facts.power.frequencies;
     let draft = finding("frequency-governor", Area::Power, "frequency governor")
         .right("`performance` on control CPUs")
-        .effect("a CPU that was idle begins its step at the lowest clock: execution times grow by the ratio of the clocks, and each change costs 10 to 100 µs")
+        .effect(
+            "a CPU that was idle begins its step at the lowest clock: execution times grow by \
+             the ratio of the clocks, and each change costs 10 to 100 µs",
+        )
         .fix(sys_file("cpupower frequency-set -g performance"));
     if policies.is_empty() {
         return draft
@@ -115,7 +135,14 @@ fn governor(view: &View<'_>) -> Finding {
         governors.map(|policy| policy.governor.describe(Clone::clone)).collect();
     names.sort();
     names.dedup();
-    draft.read(names.join(", ")).ok_if(names.iter().all(|name| name == "performance"))
+    if names.is_empty() {
+        return draft
+            .read("no frequency policy covers the control CPUs")
+            .unknown("bring the control CPUs online first");
+    }
+    draft
+        .read(names.join(", "))
+        .ok_if(names.iter().all(|name| name == "performance"))
 }
 
 fn frequency_range(view: &View<'_>) -> Finding {
@@ -142,8 +169,14 @@ fn turbo(view: &View<'_>) -> Finding {
     let turbo = &view.facts.power.turbo;
     let draft = finding("turbo", Area::Power, "clock above nominal (turbo, boost)")
         .right("off, for steady execution times; on, for short ones")
-        .effect("the clock depends on how many cores are busy and how warm they are: a neighbour's load slows a control program by 10 to 40 %")
-        .fix(view.on_host(&sys_file("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (Intel) or echo 0 > /sys/devices/system/cpu/cpufreq/boost")));
+        .effect(
+            "the clock depends on how many cores are busy and how warm they are: a neighbour's \
+             load slows a control program by 10 to 40 %",
+        )
+        .fix(view.on_host(&sys_file(
+            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo \
+            (Intel) or echo 0 > /sys/devices/system/cpu/cpufreq/boost",
+        )));
     match turbo {
         Reading::Read(on) => draft.read(if *on { "on" } else { "off" }).ok_if(!on),
         other => draft.without(other),
@@ -159,7 +192,10 @@ fn throttling(view: &View<'_>) -> Finding {
         .sum();
     let draft = finding("thermal-throttling", Area::Power, "slow-downs for heat")
         .right("none since boot")
-        .effect("a hot CPU stops its clock for some milliseconds at a time: missed cycles that no software setting prevents")
+        .effect(
+            "a hot CPU stops its clock for some milliseconds at a time: missed cycles that no \
+             software setting prevents",
+        )
         .fix("better cooling, a lower clock limit, or a higher thermal limit in the BIOS");
     if counts.is_empty() {
         return if view.is_guest() {
@@ -167,7 +203,9 @@ fn throttling(view: &View<'_>) -> Finding {
                 .read("not told to a virtual machine")
                 .unknown(&view.on_host("read thermal_throttle below /sys/devices/system/cpu/cpu0"))
         } else {
-            draft.read("this processor does not count them").unknown(AS_ROOT)
+            draft
+                .read("this processor does not count them")
+                .unknown("no permission helps; `sensors` shows the temperature instead")
         };
     }
     draft.read(format!("{sum} since boot")).ok_if(sum == 0)

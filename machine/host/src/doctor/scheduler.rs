@@ -1,15 +1,18 @@
 //! The scheduler: whether a control program is let in front of everything else.
 
 use super::finding::{AS_ROOT, Draft, finding};
-use super::{Area, Finding, View, kernel_parameter, sys_file, sysctl};
+use super::{Area, Finding, View, kernel_parameter, sysctl};
 use crate::attempts::Attempt;
 use crate::facts::{CgroupArrangement, PreemptionModel};
 use crate::reading::Reading;
 
 /// How an ordinary user gets real-time priorities.
-const GRANT_PRIORITY: &str = "run as root, or `@realtime - rtprio 95` in /etc/security/limits.d/quietcore.conf, or LimitRTPRIO=95 and AmbientCapabilities=CAP_SYS_NICE in the systemd unit";
-const GRANT_BUDGET: &str = "give the group a budget: `echo 900000 > /sys/fs/cgroup/cpu/…/cpu.rt_runtime_us` from the root group downwards; permanent: a kernel without CONFIG_RT_GROUP_SCHED, or `rt_group_sched=0` on its command line from 6.17 on";
-
+const GRANT_PRIORITY: &str = "run as root, or `@realtime - rtprio 95` in \
+    /etc/security/limits.d/quietcore.conf, or LimitRTPRIO=95 and \
+    AmbientCapabilities=CAP_SYS_NICE in the systemd unit";
+const GRANT_BUDGET: &str = "`echo 900000 > cpu.rt_runtime_us` in each group from the root group \
+    down to this one; permanent: `rt_group_sched=0` on the command line of kernels that know \
+    it, or a kernel without CONFIG_RT_GROUP_SCHED, such as Debian's";
 pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
     findings.push(preemption(view));
     findings.push(fifo(view));
@@ -19,11 +22,6 @@ pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
     findings.push(throttling(view));
     findings.push(deadline(view));
     findings.push(cgroups(view));
-    findings.push(watchdogs(view));
-    findings.push(workqueues(view));
-    findings.push(tuners(view));
-    findings.push(load(view));
-    findings.extend(debugging(view));
 }
 
 fn preemption(view: &View<'_>) -> Finding {
@@ -38,22 +36,36 @@ fn preemption(view: &View<'_>) -> Finding {
         .right("PREEMPT_RT");
     let to_rt = "`apt install linux-image-rt-amd64` and reboot";
     let to_full = format!(
-        "now: `mount -t debugfs none /sys/kernel/debug; echo full > /sys/kernel/debug/sched/preempt`, or {}; better: {to_rt}",
+        "now: `mount -t debugfs none /sys/kernel/debug; echo full > \
+         /sys/kernel/debug/sched/preempt`, or {}; better: {to_rt}",
         kernel_parameter("preempt=full")
     );
     match preemption.model {
         PreemptionModel::Realtime => draft.ok(),
         PreemptionModel::Full | PreemptionModel::Lazy => draft
-            .effect("spinlocks and interrupt handlers delay a release: typically below 100 µs, under load up to some milliseconds")
+            .effect(
+                "spinlocks and interrupt handlers delay a release: typically below 100 µs, \
+                 under load up to some milliseconds",
+            )
             .fix(to_rt)
             .advice(),
         PreemptionModel::Voluntary | PreemptionModel::None => draft
-            .effect("a long system call of any program delays a release until it ends: milliseconds under load")
-            .fix(if preemption.dynamic { to_full } else { to_rt.to_owned() })
+            .effect(
+                "a long system call of any program delays a release until it ends: milliseconds \
+                 under load",
+            )
+            .fix(if preemption.dynamic {
+                to_full
+            } else {
+                to_rt.to_owned()
+            })
             .advice(),
         PreemptionModel::Unknown => draft
             .effect("whether a system call of another program delays a release is not known")
-            .unknown("as root: `mount -t debugfs none /sys/kernel/debug`, then /sys/kernel/debug/sched/preempt tells"),
+            .unknown(
+                "as root: `mount -t debugfs none /sys/kernel/debug`, then \
+                 /sys/kernel/debug/sched/preempt tells",
+            ),
     }
 }
 
@@ -71,7 +83,10 @@ fn fifo(view: &View<'_>) -> Finding {
     let group = scheduler.rt_group == Reading::Read(true);
     let draft = finding("realtime-policy", Area::Scheduler, "SCHED_FIFO")
         .right("granted to this user in this place")
-        .effect("without it a control program waits for every ordinary task: milliseconds under any load, and no measurement of it is evidence")
+        .effect(
+            "without it a control program waits for every ordinary task: milliseconds under any \
+             load, and no measurement of it is evidence",
+        )
         .fix(if group && view.facts.limits.user == Reading::Read(0) {
             GRANT_BUDGET
         } else {
@@ -104,37 +119,70 @@ fn fresh_cgroup(view: &View<'_>) -> Finding {
         .left_behind
         .as_ref()
         .map_or_else(String::new, |left| format!("; left behind: {left}"));
-    let draft = finding("realtime-policy-in-container", Area::Scheduler, "SCHED_FIFO in a fresh cgroup")
-        .right("granted in a group that was just made, as a container's is")
-        .effect("a control program in a container gets no real-time priority although the same one works outside")
-        .fix(GRANT_BUDGET);
+    let draft = finding(
+        "realtime-policy-in-container",
+        Area::Scheduler,
+        "SCHED_FIFO in a fresh cgroup",
+    )
+    .right("granted in a group that was just made, as a container's is")
+    .effect(
+        "a control program in a container gets no real-time priority although the same one \
+             works outside",
+    )
+    .fix(GRANT_BUDGET);
     match (&fresh.as_made, &fresh.with_budget) {
         (Attempt::Succeeded, _) => draft.read(format!("granted{budget}{left}")).ok(),
         (Attempt::Refused(error), Attempt::Succeeded) => draft
-            .read(format!("refused{budget}: {error}; granted once it had 10000 µs{left}"))
-            .fix(format!("Quietcore gives its containers a budget; for others: {GRANT_BUDGET}"))
+            .read(format!(
+                "refused{budget}: {error}; granted once it had 10000 µs{left}"
+            ))
+            .fix(format!(
+                "Quietcore gives its containers a budget; elsewhere: {GRANT_BUDGET}"
+            ))
             .advice(),
         (Attempt::Refused(error), with_budget) => draft
-            .read(format!("refused{budget}: {error}; with a budget: {}{left}", with_budget.describe()))
+            .read(format!(
+                "refused{budget}: {error}; with a budget: {}{left}",
+                with_budget.describe()
+            ))
             .fix(if view.facts.scheduler.rt_group == Reading::Read(true) {
                 GRANT_BUDGET
             } else {
                 GRANT_PRIORITY
             })
             .conformance(),
-        (Attempt::NotTried(reason), _) => draft
-            .read(format!("not tried: {reason}{left}"))
-            .unknown("run as root, or in a cgroup that was delegated to this user (`systemd-run --user -p Delegate=yes`)"),
+        (Attempt::NotTried(reason), _) => draft.read(format!("not tried: {reason}{left}")).unknown(
+            "run as root, or in a cgroup that was delegated to this user (`systemd-run \
+                 --user -p Delegate=yes`)",
+        ),
     }
 }
 
 fn group_scheduling(view: &View<'_>) -> Finding {
     let scheduler = &view.facts.scheduler;
     let configured = view.facts.kernel.configured("CONFIG_RT_GROUP_SCHED");
-    let draft = finding("realtime-group-scheduling", Area::Scheduler, "RT group scheduling")
-        .right("off, or every group with real-time tasks has a budget")
-        .effect("real-time tasks of a group without budget can't start, and those that exhaust theirs are stopped until the next period; under cgroup v2 the CPU controller can't be switched on beside real-time tasks")
-        .fix(GRANT_BUDGET);
+    let draft = finding(
+        "realtime-group-scheduling",
+        Area::Scheduler,
+        "RT group scheduling",
+    )
+    .right("off, or every group with real-time tasks has a budget")
+    .effect(
+        "real-time tasks of a group without budget can't start, and those that exhaust \
+             theirs are stopped until the next period; under cgroup v2 the CPU controller can't \
+             be switched on beside real-time tasks",
+    )
+    .fix(GRANT_BUDGET);
+    if view
+        .facts
+        .kernel
+        .command_line
+        .value("rt_group_sched")
+        .as_deref()
+        == Some("0")
+    {
+        return draft.read("off: rt_group_sched=0").ok();
+    }
     let files = scheduler.rt_group.get().copied();
     match (files, configured) {
         (Some(true), _) => draft.read("on: groups have a cpu.rt_runtime_us").advice(),
@@ -152,7 +200,10 @@ fn throttling(view: &View<'_>) -> Finding {
     let scheduler = &view.facts.scheduler;
     let draft = finding("realtime-throttling", Area::Scheduler, "RT throttling")
         .right("off (−1) on a machine whose control programs are known to sleep")
-        .effect("when real-time tasks of a CPU use up their share of a period they are stopped until it ends: 50 ms of silence with the usual 950000 of 1000000 µs")
+        .effect(
+            "when real-time tasks of a CPU use up their share of a period they are stopped \
+             until it ends: 50 ms of silence with the usual 950000 of 1000000 µs",
+        )
         .fix(sysctl("kernel.sched_rt_runtime_us", "-1"));
     match (&scheduler.rt_runtime_us, &scheduler.rt_period_us) {
         (Reading::Read(0), _) => draft.read("0 µs: no real-time task may run at all").conformance(),
@@ -171,7 +222,10 @@ fn deadline(view: &View<'_>) -> Finding {
         .read(attempt.describe())
         .right("granted, for the probe's runs under this policy")
         .effect("runs with `--policy deadline` are not possible; SCHED_FIFO is not concerned")
-        .fix("run as root; it is also refused where the real-time budget is spent, or to a thread that may not use all CPUs of its cpuset");
+        .fix(
+            "run as root; it is also refused where the real-time budget is spent, or to a \
+             thread that may not use all CPUs of its cpuset",
+        );
     match attempt {
         Attempt::Succeeded => draft.ok(),
         Attempt::Refused(_) => draft.advice(),
@@ -203,116 +257,13 @@ fn cgroups(view: &View<'_>) -> Finding {
     finding("cgroup-interface", Area::Scheduler, "control groups")
         .read(format!("{name}; controllers: {controllers}; {may}"))
         .right("version 2 with cpu, cpuset and memory, delegated to this user")
-        .effect("without them other programs can't be kept off control CPUs after boot, and container partitions can't be reserved; version 1 does it with older files")
+        .effect(
+            "without them other programs can't be kept off control CPUs after boot, and \
+             container partitions can't be reserved; version 1 does it with older files",
+        )
         .fix(format!(
             "{}; without root: `systemd-run --user --scope -p Delegate=yes quietcore …`",
             kernel_parameter("systemd.unified_cgroup_hierarchy=1")
         ))
         .ok_if(has_cpuset && cgroups.may_make_groups.get().is_some())
-}
-
-fn watchdogs(view: &View<'_>) -> Finding {
-    let scheduler = &view.facts.scheduler;
-    let on = |name: &'static str, reading: &Reading<bool>| {
-        (*reading == Reading::Read(true)).then_some(name)
-    };
-    let running: Vec<&str> = [
-        on("soft lockup", &scheduler.soft_watchdog),
-        on("hard lockup (NMI)", &scheduler.nmi_watchdog),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let watches_control = scheduler
-        .watchdog_cpus
-        .get()
-        .is_none_or(|cpus| !cpus.0.intersection(&view.control.0).is_empty());
-    let draft = finding("lockup-watchdogs", Area::Scheduler, "lockup detectors")
-        .right("off on control CPUs")
-        .effect("a thread of the highest priority wakes on every CPU every 4 s for some 5 µs, and the hard detector interrupts without a mask")
-        .fix(format!(
-            "{}; or only for control CPUs: `sysctl -w kernel.watchdog_cpumask={}`",
-            sysctl("kernel.watchdog", "0"),
-            view.housekeeping()
-        ));
-    match &scheduler.watchdog {
-        Reading::Read(true) if watches_control && !running.is_empty() => {
-            draft.read(running.join(", ")).advice()
-        }
-        Reading::Read(_) => draft.read("off on control CPUs").ok(),
-        other => draft.without(other),
-    }
-}
-
-fn workqueues(view: &View<'_>) -> Finding {
-    let cpus = &view.facts.scheduler.workqueue_cpus;
-    let draft = finding("workqueue-affinity", Area::Scheduler, "kernel work queues")
-        .right("kept off control CPUs")
-        .effect("unbound work of drivers and file systems runs on control CPUs between releases: cold caches and, without PREEMPT_RT, delays of some 10 µs")
-        .fix(sys_file("echo MASK_OF_HOUSEKEEPING_CPUS > /sys/devices/virtual/workqueue/cpumask"));
-    match cpus {
-        Reading::Read(list) if view.control_is_a_part() => {
-            draft.read(list.to_string()).ok_if(list.0.intersection(&view.control.0).is_empty())
-        }
-        Reading::Read(list) => {
-            draft.read(format!("{list}; no control CPUs are set apart")).advice()
-        }
-        other => draft.without(other),
-    }
-}
-
-fn tuners(view: &View<'_>) -> Finding {
-    let interfering = &view.facts.activity.interfering;
-    let draft = finding("tuning-daemons", Area::Scheduler, "programs that change settings")
-        .right("none that undoes what a site file sets")
-        .effect("a daemon that moves interrupts or frequencies during a run makes the run's conditions false; the drift is noticed and invalidates it")
-        .fix("`systemctl disable --now NAME` for tuned, power-profiles-daemon, thermald, auto-cpufreq");
-    match interfering {
-        Reading::Read(names) => {
-            // The clock daemons are wanted; irqbalance has a finding of its own.
-            let tuners: Vec<&str> = names
-                .iter()
-                .map(String::as_str)
-                .filter(|name| {
-                    ["tuned", "power-profiles", "thermald", "auto-cpufreq"]
-                        .iter()
-                        .any(|other| name.starts_with(other))
-                })
-                .collect();
-            let read = if tuners.is_empty() { "none".to_owned() } else { tuners.join(", ") };
-            draft.read(read).ok_if(tuners.is_empty())
-        }
-        other => draft.without(other),
-    }
-}
-
-fn load(view: &View<'_>) -> Finding {
-    let draft = finding("load", Area::Scheduler, "load while this was read")
-        .right("below one runnable task a CPU, unless the load is part of the profile")
-        .effect("numbers measured now are those of a busy machine, without the load being part of the evidence")
-        .fix("stop what runs (`top`), or measure under a profile that says so");
-    match &view.facts.activity.load {
-        Reading::Read([one, five, fifteen]) => draft
-            .read(format!("{one} {five} {fifteen} over 1, 5 and 15 min"))
-            .ok_if(*one < view.facts.cpu.online_count().max(1) as f64),
-        other => draft.without(other),
-    }
-}
-
-/// Only where the configuration can be read: its absence says nothing.
-fn debugging(view: &View<'_>) -> Option<Finding> {
-    let symbols = ["CONFIG_PROVE_LOCKING", "CONFIG_DEBUG_PREEMPT"];
-    let kernel = &view.facts.kernel;
-    kernel.configuration.get()?;
-    let on: Vec<&str> =
-        symbols.into_iter().filter(|symbol| kernel.configured(symbol) == Some(true)).collect();
-    let read = if on.is_empty() { "none".to_owned() } else { on.join(", ") };
-    Some(
-        finding("kernel-debugging", Area::Scheduler, "debugging built into the kernel")
-            .read(read)
-            .right("none")
-            .effect("each lock and each switch of tasks costs several times its normal time")
-            .fix("take the distribution's kernel instead of its debug variant")
-            .ok_if(on.is_empty()),
-    )
 }

@@ -19,8 +19,14 @@ fn reality(view: &View<'_>) -> Finding {
     let rate = calibration.instructions_per_second / 1e6;
     let draft = finding("time-is-real", Area::Time, "time, by calibration")
         .right("instructions executed by a processor")
-        .effect("emulated time is not time: every number measured here is labelled `timing not valid` and can't pass")
-        .fix(view.on_host("run on hardware, or on a hypervisor that uses the processor's virtualization (KVM instead of TCG)"));
+        .effect(
+            "emulated time is not time: every number measured here is labelled `timing not \
+             valid` and can't pass",
+        )
+        .fix(view.on_host(
+            "run on hardware, or on a hypervisor that uses the processor's \
+            virtualization (KVM instead of TCG)",
+        ));
     match &calibration.time {
         TimeReality::Native => {
             draft.read(format!("native, {rate:.0} million simple instructions a second")).ok()
@@ -38,7 +44,9 @@ fn clock_source(view: &View<'_>) -> Finding {
     let draft = finding("clock-source", Area::Time, "clock source")
         .right("`tsc`")
         .fix(format!(
-            "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource` where it is available, permanent: {}; where the kernel called the TSC unstable, `dmesg | grep -i tsc` says why",
+            "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource` \
+             where it is available, permanent: {}; where the kernel called the TSC unstable, \
+             `dmesg | grep -i tsc` says why",
             kernel_parameter("clocksource=tsc tsc=reliable")
         ));
     let name = match &clock.source {
@@ -56,11 +64,18 @@ fn clock_source(view: &View<'_>) -> Finding {
             .effect("read in some 20 ns without a system call")
             .ok(),
         "kvm-clock" | "hyperv_clocksource_tsc_page" | "xen" => draft
-            .effect("the hypervisor scales the TSC: some 10 ns more a reading, and corrections after a migration")
+            .effect(
+                "the hypervisor scales the TSC: some 10 ns more a reading, and corrections \
+                 after a migration",
+            )
             .advice(),
         // Without a steady counter the kernel falls back to these.
         "hpet" | "acpi_pm" | "jiffies" | "refined-jiffies" | "pit" => draft
-            .effect("each reading is a system call of 1 µs and more, shared by all CPUs; the kernel chose it because the TSC is missing or unstable, so intervals measured here are no evidence")
+            .effect(
+                "each reading is a system call of 1 µs and more, shared by all CPUs; the kernel \
+                 chose it because the TSC is missing or unstable, so intervals measured here \
+                 are no evidence",
+            )
             .conformance(),
         _ => draft
             .effect("this clock's cost and steadiness are not known to us")
@@ -86,9 +101,13 @@ fn counter(view: &View<'_>) -> Finding {
     let draft = finding("tsc-flags", Area::Time, "time-stamp counter")
         .read(format!("has: {}; has not: {}", having(true), having(false)))
         .right("constant and nonstop, both by flag and by CPUID (invariant)")
-        .effect("the counter changes its rate with the clock or stops in idle states; the kernel then leaves it for a slow clock")
+        .effect(
+            "the counter changes its rate with the clock or stops in idle states; the kernel \
+             then leaves it for a slow clock",
+        )
         .fix(view.on_host(
-            "pass the invariant TSC on (QEMU: `-cpu host,+invtsc`; libvirt: `<feature policy='require' name='invtsc'/>`)",
+            "pass the invariant TSC on (QEMU: `-cpu host,+invtsc`; libvirt: `<feature \
+             policy='require' name='invtsc'/>`)",
         ));
     if tsc.constant.get().is_none() {
         return draft.unknown("mount /proc to read the CPU's flags");
@@ -96,7 +115,10 @@ fn counter(view: &View<'_>) -> Finding {
     let steady = tsc.constant == Reading::Read(true) && tsc.nonstop == Reading::Read(true);
     if steady && tsc.invariant == Reading::Read(false) {
         return draft
-            .effect("the kernel trusts the counter, but the hypervisor does not promise that its rate survives a migration")
+            .effect(
+                "the kernel trusts the counter, but the hypervisor does not promise that its \
+                 rate survives a migration",
+            )
             .advice();
     }
     draft.ok_if(steady)
@@ -106,10 +128,17 @@ fn high_resolution(view: &View<'_>) -> Finding {
     let kernel = &view.facts.kernel;
     let off = kernel.command_line.value("highres").as_deref() == Some("off");
     let configured = kernel.configured("CONFIG_HIGH_RES_TIMERS");
-    let draft = finding("high-resolution-timers", Area::Time, "high-resolution timers")
-        .right("on")
-        .effect("without them every sleep ends at the next tick, 1 to 10 ms late")
-        .fix("remove `highres=off` from the kernel command line, or take a kernel with CONFIG_HIGH_RES_TIMERS");
+    let draft = finding(
+        "high-resolution-timers",
+        Area::Time,
+        "high-resolution timers",
+    )
+    .right("on")
+    .effect("without them every sleep ends at the next tick, 1 to 10 ms late")
+    .fix(
+        "remove `highres=off` from the kernel command line, or take a kernel with \
+             CONFIG_HIGH_RES_TIMERS",
+    );
     match (off, configured) {
         (true, _) => draft.read("highres=off").conformance(),
         (false, Some(false)) => draft.read("not built in").conformance(),
@@ -143,7 +172,10 @@ fn migration(view: &View<'_>) -> Finding {
     let migration = &view.facts.clock.timer_migration;
     let draft = finding("timer-migration", Area::Time, "timer migration")
         .right("off (0), unless CPUs are isolated")
-        .effect("timers of idle CPUs are handed to busy ones, a control CPU among them: some µs of foreign work at each")
+        .effect(
+            "timers of idle CPUs are handed to busy ones, a control CPU among them: some µs of \
+             foreign work at each",
+        )
         .fix(sysctl("kernel.timer_migration", "0"));
     let isolated = view.facts.cpu.isolated.get().is_some_and(|list| !list.0.is_empty());
     match migration {

@@ -1,6 +1,6 @@
 //! What is below this kernel, and what guests above it can expect.
 
-use super::finding::{AS_ROOT, finding};
+use super::finding::finding;
 use super::{Area, Finding, View};
 use crate::reading::Reading;
 
@@ -25,8 +25,14 @@ fn hypervisor(view: &View<'_>) -> Finding {
     let product = view.facts.firmware.product.text().unwrap_or("");
     let draft = finding("hypervisor", Area::Virtualization, "hypervisor below")
         .right("none, or one whose virtual CPUs are pinned to CPUs of their own")
-        .effect("the host's scheduler, interrupts, idle states and clock come on top of everything seen here, and no setting in this guest reaches them")
-        .fix("only the owner of the host can change this; there: pin each virtual CPU to an isolated CPU, lock the guest's memory, use huge pages, give it real-time priority");
+        .effect(
+            "the host's scheduler, interrupts, idle states and clock come on top of everything \
+             seen here, and no setting in this guest reaches them",
+        )
+        .fix(
+            "only the owner of the host can change this; there: pin each virtual CPU to an \
+             isolated CPU, lock the guest's memory, use huge pages, give it real-time priority",
+        );
     match (&virtualization.hypervisor, &virtualization.hypervisor_type) {
         (Reading::Read(name), _) => draft.read(format!("{name} {product}").trim()).advice(),
         (Reading::Absent, Reading::Read(kind)) => draft.read(kind.clone()).advice(),
@@ -39,10 +45,17 @@ fn hypervisor(view: &View<'_>) -> Finding {
 
 fn steal(view: &View<'_>) -> Finding {
     let steal = &view.facts.activity.steal;
-    let draft = finding("stolen-time", Area::Virtualization, "time stolen by the host")
-        .right("none")
-        .effect("for this share of time a virtual CPU was ready and did not run, typically for milliseconds at once: missed cycles that nothing in this guest prevents")
-        .fix(view.on_host("do not overcommit: one isolated CPU for each virtual one"));
+    let draft = finding(
+        "stolen-time",
+        Area::Virtualization,
+        "time stolen by the host",
+    )
+    .right("none")
+    .effect(
+        "for this share of time a virtual CPU was ready and did not run, typically for \
+             milliseconds at once: missed cycles that nothing in this guest prevents",
+    )
+    .fix(view.on_host("do not overcommit: one isolated CPU for each virtual one"));
     match steal {
         Reading::Read(steal) => draft
             .read(format!(
@@ -57,10 +70,20 @@ fn steal(view: &View<'_>) -> Finding {
 
 fn container(view: &View<'_>) -> Finding {
     let container = &view.facts.virtualization.container;
-    let draft = finding("container", Area::Virtualization, "container around this process")
-        .right("none, or one with the host's devices and rights")
-        .effect("what is read here may be the container's view: devices, limits and cgroups can be narrower than the host's")
-        .fix("run `quietcore doctor` outside, or start the container with --privileged --pid=host for the reading");
+    let draft = finding(
+        "container",
+        Area::Virtualization,
+        "container around this process",
+    )
+    .right("none, or one with the host's devices and rights")
+    .effect(
+        "what is read here may be the container's view: devices, limits and cgroups can be \
+             narrower than the host's",
+    )
+    .fix(
+        "run `quietcore doctor` outside, or start the container with --privileged \
+             --pid=host for the reading",
+    );
     match container {
         Reading::Read(name) => draft.read(name.clone()).advice(),
         other => draft.without(other),
@@ -71,13 +94,17 @@ fn kvm_device(view: &View<'_>) -> Finding {
     let opens = &view.facts.virtualization.kvm.opens;
     let draft = finding("kvm-device", Area::Virtualization, "/dev/kvm")
         .right("can be opened")
-        .effect("partitions with the backends `kvm` and `qemu` are not possible at full speed; processes and containers are not concerned");
+        .effect(
+            "partitions with the backends `kvm` and `qemu` are not possible at full speed; \
+             processes and containers are not concerned",
+        );
     match opens {
         Reading::Read(()) => draft.read("can be opened").ok(),
         Reading::Absent => draft
             .read("not there")
             .fix(if view.is_guest() {
-                "only the owner of the host can change this; there: switch on nested virtualization for this machine"
+                "only the owner of the host can change this; there: switch on nested \
+                 virtualization for this machine"
             } else {
                 "switch on VT-x or AMD-V in the BIOS; `modprobe kvm_intel` or `modprobe kvm_amd`"
             })
@@ -92,10 +119,23 @@ fn kvm_device(view: &View<'_>) -> Finding {
 fn kvm_speed(view: &View<'_>) -> Finding {
     let speed = &view.facts.virtualization.kvm.speed;
     let own = view.facts.clock.calibration.instructions_per_second;
-    let draft = finding("kvm-guest-speed", Area::Virtualization, "guests under KVM, by calibration")
-        .right("run by the processor")
-        .effect("an interpreted guest runs a thousand times slower, without floating point: no timing of it is evidence, and no partition with the backend `kvm` can pass")
-        .fix(view.on_host("a machine with hardware virtualization, passed on to this one; here, use the backends `process` and `container`"));
+    let draft = finding(
+        "kvm-guest-speed",
+        Area::Virtualization,
+        "guests under KVM, by calibration",
+    )
+    .right("run by the processor")
+    .effect(
+        "an interpreted guest runs a thousand times slower, without floating point: no \
+             timing of it is evidence, and no partition with the backend `kvm` can pass",
+    )
+    .fix(if view.is_guest() {
+        "use the backends `process` and `container` here; only the owner of the host can \
+             change this: there, pass hardware virtualization on to this machine"
+    } else {
+        "use the backends `process` and `container`, or a processor with hardware \
+             virtualization"
+    });
     match speed {
         Reading::Read(speed) => {
             let rate = speed.instructions_per_second;
@@ -107,7 +147,9 @@ fn kvm_speed(view: &View<'_>) -> Finding {
             }
         }
         Reading::Absent => draft.read("there is no /dev/kvm").fix("").ok(),
-        Reading::Unreadable(reason) => draft.read(reason.clone()).unknown(AS_ROOT),
+        Reading::Unreadable(reason) => draft
+            .read(reason.clone())
+            .unknown("run as root, or `usermod -aG kvm USER` and log in again"),
     }
 }
 

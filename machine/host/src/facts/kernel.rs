@@ -291,12 +291,12 @@ mod tests {
     #[test]
     fn the_last_parameter_counts_and_dashes_are_underscores() {
         let line = command_line(
-            r#"quiet isolcpus=1 isolcpus=2-3 intel-idle.max_cstate=0 dyndbg="file x +p" -- isolcpus=9"#,
+            r#"quiet isolcpus=1 isolcpus=2-3 intel-idle.max_cstate=0 dyndbg="a b" -- isolcpus=9"#,
         );
         assert_eq!(line.value("isolcpus").as_deref(), Some("2-3"));
         assert_eq!(line.value("intel_idle.max_cstate").as_deref(), Some("0"));
         assert_eq!(line.value("quiet").as_deref(), Some(""));
-        assert_eq!(line.value("dyndbg").as_deref(), Some("file x +p"));
+        assert_eq!(line.value("dyndbg").as_deref(), Some("a b"));
         assert_eq!(line.value("nohz_full"), None);
     }
 

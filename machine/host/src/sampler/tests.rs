@@ -98,7 +98,8 @@ fn this_machine_can_be_sampled() {
 
 proptest! {
     #[test]
-    fn any_text_is_a_sample_or_an_error(text in "(cpu[0-9]{0,3} [0-9 x]{0,40}\n|\\PC{0,30}\n){0,6}") {
+    fn any_text_is_a_sample_or_an_error(text in "(cpu[0-9]{0,3} [0-9 \
+        x]{0,40}\n|\\PC{0,30}\n){0,6}") {
         let _ = parse(&text);
     }
 }

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CPUS;
 use crate::cpu_list::CpuList;
 use crate::reading::Reading;
 use crate::source::Source;
-
-const CPUS: &str = "/sys/devices/system/cpu";
 
 /// Idle states, frequencies and throttling.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,7 +85,7 @@ pub struct Throttling {
     pub package: Reading<u64>,
 }
 
-pub(super) fn read(source: &Source) -> Power {
+pub(in crate::facts) fn read(source: &Source) -> Power {
     let numbers = source.numbered(CPUS, "cpu");
     Power {
         idle_driver: source.text(&format!("{CPUS}/cpuidle/current_driver")),

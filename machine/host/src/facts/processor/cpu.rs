@@ -2,13 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::field;
+use super::{CPUS, field};
 use crate::attempts::Attempts;
 use crate::cpu_list::CpuList;
 use crate::reading::Reading;
 use crate::source::Source;
-
-const CPUS: &str = "/sys/devices/system/cpu";
 
 /// The flags of `/proc/cpuinfo` that matter here; all others are left out.
 const FLAGS: [&str; 19] = [
@@ -150,7 +148,7 @@ impl Cpu {
     }
 }
 
-pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Cpu {
+pub(in crate::facts) fn read(source: &Source, attempts: &impl Attempts) -> Cpu {
     let info = source.text("/proc/cpuinfo");
     let of_info = |name: &str| super::field_of(&info, name);
     let hybrid = match attempts.cpuid(None, 7, 0) {

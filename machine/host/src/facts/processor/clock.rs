@@ -88,7 +88,7 @@ impl From<TimeCalibration> for Calibration {
     }
 }
 
-pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Clock {
+pub(in crate::facts) fn read(source: &Source, attempts: &impl Attempts) -> Clock {
     let flags = super::field_of(&source.text("/proc/cpuinfo"), "flags");
     let flag =
         |name: &str| flags.clone().map(|flags| flags.split_whitespace().any(|flag| flag == name));

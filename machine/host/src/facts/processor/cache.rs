@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CPUS;
 use crate::attempts::Attempts;
 use crate::cpu_list::CpuList;
 use crate::reading::Reading;
 use crate::source::Source;
 
-const CPUS: &str = "/sys/devices/system/cpu";
 const RESCTRL: &str = "/sys/fs/resctrl";
 
 /// Caches and their partitioning.
@@ -99,7 +99,7 @@ pub struct ResctrlLevel {
     pub shareable_bits: Reading<String>,
 }
 
-pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Caches {
+pub(in crate::facts) fn read(source: &Source, attempts: &impl Attempts) -> Caches {
     let abilities = attempts.cpuid(None, 0x10, 0);
     let has = |bit: u32| abilities.is_some_and(|words| words.ebx & (1 << bit) != 0);
     Caches {

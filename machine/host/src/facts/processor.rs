@@ -1,0 +1,11 @@
+//! The processors: how they hang together, sleep, share caches and count time.
+
+pub(super) mod cache;
+pub(super) mod clock;
+pub(super) mod cpu;
+pub(super) mod power;
+
+use super::{field, field_of};
+
+/// Where the kernel describes CPUs.
+const CPUS: &str = "/sys/devices/system/cpu";
