@@ -15,6 +15,7 @@
 
 pub mod class;
 pub mod histogram;
+pub mod import;
 pub mod record;
 pub mod statistics;
 pub mod verdict;
