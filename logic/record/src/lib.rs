@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod class;
+pub mod document;
 pub mod export;
 pub mod histogram;
 pub mod import;
