@@ -274,7 +274,7 @@ impl Histogram {
         }
         let above: u64 = self
             .bins()
-            .filter(|bin| bin.high_ns.min(self.max_ns).saturating_add(fraction) > limit_ns)
+            .filter(|bin| self.value_of(bin).min(self.max_ns).saturating_add(fraction) > limit_ns)
             .map(|bin| bin.count)
             .sum();
         above + self.overflow

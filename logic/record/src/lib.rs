@@ -16,7 +16,10 @@
 pub mod bound;
 pub mod check;
 pub mod class;
+pub mod document;
+pub mod export;
 pub mod histogram;
+pub mod import;
 pub mod record;
 pub mod statistics;
 pub mod verdict;

@@ -60,7 +60,9 @@ impl Record {
 }
 
 /// Counters of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Counters {
     /// Releases that were asked for; 0 where that isn't known.
     pub planned_cycles: u64,
@@ -109,7 +111,7 @@ pub struct Timeline {
 }
 
 /// What a record's numbers hold for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Conditions {
     /// Start of the run, RFC 3339, UTC.
     pub started_at: String,
@@ -138,7 +140,7 @@ pub struct Conditions {
 }
 
 /// A load and the intensity it achieved during a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LoadAchieved {
     /// The kind, such as `sqrt`.
     pub kind: String,

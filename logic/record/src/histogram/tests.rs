@@ -47,6 +47,10 @@ fn values_rounded_down_count_as_above_where_they_may_have_been() {
     // 100 µs rounded down may have been 100.9 µs.
     assert_eq!(histogram.count_above(100_000), 5);
     assert_eq!(histogram.count_above(100_999), 0);
+    // 99 µs rounded down was less than 100 µs, though its bin reaches to 99.007 µs.
+    histogram.record_many(99_000, 7);
+    assert_eq!(histogram.count_above(100_000), 5);
+    assert_eq!(histogram.count_above(99_998), 12);
 }
 
 #[test]

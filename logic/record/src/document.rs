@@ -1,0 +1,207 @@
+//! The evidence document: what `quietcore show --json` prints and an evidence folder keeps beside its
+//! records.
+//!
+//! Its schema is [`EVIDENCE_SCHEMA`] and published as JSON Schema. A quantile that is only known as a
+//! bound is `{"at_least": N}`; one that the sample doesn't carry is `null`. Readers must pass over keys
+//! that they don't know; keys may be added under the same schema name, never removed or changed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{Conditions, Record};
+use crate::statistics::Statistics;
+use crate::verdict::{FastestCycle, Judgement, fastest_cycle};
+
+/// The schema name of the document.
+pub const EVIDENCE_SCHEMA: &str = "quietcore.evidence/1";
+
+/// The evidence of one folder: its records in figures, and the verdicts on them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Document {
+    /// [`EVIDENCE_SCHEMA`].
+    pub schema: String,
+    /// The records.
+    pub records: Vec<RecordEntry>,
+    /// Every record judged against every class.
+    pub verdicts: Vec<Judgement>,
+}
+
+/// A record in figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RecordEntry {
+    /// The record's name, which the verdicts refer to.
+    pub name: String,
+    /// The probe, or the program whose data was imported.
+    pub probe: String,
+    /// The partition.
+    pub partition: String,
+    /// The profile.
+    pub profile: String,
+    /// Whether the profile keeps the partition's CPU reservation.
+    pub reserved: bool,
+    /// The CPU, where one is known.
+    pub cpu: Option<u32>,
+    /// Time between two releases, in ns.
+    pub period_ns: Option<u64>,
+    /// Values are multiples of this, rounded down, in ns.
+    pub resolution_ns: u64,
+    /// Whether the numbers may be trusted.
+    pub valid: bool,
+    /// Why not; empty for a valid record.
+    pub invalid_because: Vec<String>,
+    /// What was asked for and not in force. Such a record proves nothing about the site.
+    pub degraded: Vec<String>,
+    /// The run ended before its time.
+    pub interrupted: bool,
+    /// The release latency.
+    pub statistics: Statistics,
+    /// The wake-up latency, where it was measured apart.
+    pub wakeup_statistics: Option<Statistics>,
+    /// Releases before they were due.
+    pub early: u64,
+    /// Times the task changed its CPU.
+    pub migrations: u64,
+    /// The probe's own cost in each cycle, in ns.
+    pub own_cost_ns: u64,
+    /// The fastest cycle that this record qualifies its partition for.
+    pub fastest_cycle: Option<FastestCycle>,
+    /// Why there is none.
+    pub no_fastest_cycle_because: Option<String>,
+    /// What the figures hold for.
+    pub conditions: Conditions,
+}
+
+/// The document of records and the verdicts on them. `exceedance` is the probability per cycle that
+/// must be excluded, as for the verdicts.
+pub fn of(records: &[Record], judgements: &[Judgement], exceedance: f64) -> Document {
+    Document {
+        schema: EVIDENCE_SCHEMA.to_owned(),
+        records: records.iter().map(|record| entry(record, exceedance)).collect(),
+        verdicts: judgements.to_vec(),
+    }
+}
+
+fn entry(record: &Record, exceedance: f64) -> RecordEntry {
+    let (fastest, because) = match fastest_cycle(record, exceedance) {
+        Ok(cycle) => (Some(cycle), None),
+        Err(because) => (None, Some(because)),
+    };
+    RecordEntry {
+        name: record.name.clone(),
+        probe: record.probe.clone(),
+        partition: record.partition.clone(),
+        profile: record.profile.clone(),
+        reserved: record.reserved,
+        cpu: record.cpu,
+        period_ns: record.period_ns,
+        resolution_ns: record.release.resolution_ns(),
+        valid: record.is_valid(),
+        invalid_because: record.invalid_because.clone(),
+        degraded: record.degraded.clone(),
+        interrupted: record.interrupted,
+        statistics: Statistics::of(record),
+        wakeup_statistics: record.wakeup.as_ref().map(Statistics::of_histogram),
+        early: record.counters.early,
+        migrations: record.counters.migrations,
+        own_cost_ns: record.counters.own_cost_ns,
+        fastest_cycle: fastest,
+        no_fastest_cycle_because: because,
+        conditions: record.conditions.clone(),
+    }
+}
+
+/// The JSON Schema of the document.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Document).to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::class::catalogue;
+    use crate::histogram::Histogram;
+    use crate::verdict::judge;
+
+    fn document(records: &[Record]) -> Value {
+        let judgements: Vec<_> = records
+            .iter()
+            .flat_map(|record| catalogue().into_iter().map(|class| judge(record, &class, 1e-4)))
+            .collect();
+        serde_json::to_value(of(records, &judgements, 1e-4)).unwrap()
+    }
+
+    #[test]
+    fn the_promised_keys_are_there() {
+        let document = document(&[crate::test_record(&[(4_000, 970), (9_000, 30)])]);
+        assert_eq!(document["schema"], "quietcore.evidence/1");
+        let record = &document["records"][0];
+        for key in ["probe", "partition", "profile", "valid", "invalid_because", "statistics"] {
+            assert!(!record[key].is_null(), "{key}");
+        }
+        let statistics = record["statistics"].as_object().unwrap();
+        for key in [
+            "count",
+            "min_ns",
+            "max_ns",
+            "mean_ns",
+            "sd_ns",
+            "median_ns",
+            "q1_ns",
+            "q3_ns",
+            "p2_5_ns",
+            "p97_5_ns",
+            "p99_ns",
+            "p99_9_ns",
+            "p99_99_ns",
+            "missed_cycles",
+            "longest_miss_run",
+            "overflow",
+        ] {
+            assert!(statistics.contains_key(key), "{key}");
+        }
+        assert_eq!(statistics["median_ns"], 4_001, "the upper end of its bin");
+        assert_eq!(statistics["p99_99_ns"], Value::Null, "ten values would have to lie beyond it");
+        let verdict = document["verdicts"][0].as_object().unwrap();
+        for key in ["record", "class", "verdict", "because", "cycles_needed"] {
+            assert!(verdict.contains_key(key), "{key}");
+        }
+        assert_eq!(record["fastest_cycle"], Value::Null);
+        assert!(record["no_fastest_cycle_because"].as_str().unwrap().contains("too few"));
+    }
+
+    #[test]
+    fn a_bound_is_written_as_one() {
+        let mut record = crate::test_record(&[]);
+        record.release = Histogram::imported(1_000, 10_000_000);
+        record.release.record_many(4_000, 900);
+        record.release.record_overflow(100, 81_034_000, 5_000_000_000);
+        record.invalid_because = vec!["the clock went backwards".to_owned()];
+        let document = document(&[record]);
+        let record = &document["records"][0];
+        assert_eq!(record["statistics"]["p97_5_ns"], json!({"at_least": 10_000_000}));
+        assert_eq!(
+            (&record["valid"], &record["statistics"]["sd_ns"]),
+            (&json!(false), &Value::Null)
+        );
+    }
+
+    #[test]
+    fn a_document_survives_its_file() {
+        let record = crate::test_record(&[(4_000, 970), (9_000, 30)]);
+        let judgements = vec![judge(&record, &catalogue()[1], 1e-4)];
+        let document = of(&[record], &judgements, 1e-4);
+        let text = serde_json::to_string(&document).unwrap();
+        assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), document);
+    }
+
+    #[test]
+    fn the_schema_names_every_key_and_the_form_of_a_bound() {
+        let schema = schema();
+        let text = schema.to_string();
+        for key in ["records", "verdicts", "wakeup_statistics", "at_least", "NOT PROVEN"] {
+            assert!(text.contains(&format!("\"{key}\"")), "{key}");
+        }
+        assert_eq!(schema["title"], "Document");
+    }
+}

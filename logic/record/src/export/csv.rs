@@ -1,0 +1,268 @@
+//! Tables for spreadsheets and scripts, as RFC 4180 has them: a heading, commas, `\r\n`.
+//!
+//! A figure that isn't known is an empty field. A quantile that is only known as a bound is written
+//! `>=10000000`, so that nobody takes it for a number.
+
+use crate::histogram::Quantile;
+use crate::record::Record;
+use crate::statistics::Statistics;
+use crate::verdict::Judgement;
+
+/// Separates several reasons in one field.
+const SEPARATOR: &str = "; ";
+
+const RECORDS: [&str; 43] = [
+    "record",
+    "probe",
+    "partition",
+    "profile",
+    "reserved",
+    "valid",
+    "invalid_because",
+    "degraded",
+    "interrupted",
+    "cpu",
+    "period_ns",
+    "resolution_ns",
+    "count",
+    "min_ns",
+    "max_ns",
+    "mean_ns",
+    "sd_ns",
+    "median_ns",
+    "q1_ns",
+    "q3_ns",
+    "p2_5_ns",
+    "p97_5_ns",
+    "p99_ns",
+    "p99_9_ns",
+    "p99_99_ns",
+    "p99_999_ns",
+    "p99_9999_ns",
+    "tukey_low_ns",
+    "tukey_high_ns",
+    "jitter_peak_to_peak_ns",
+    "jitter_whiskers_ns",
+    "jitter_successive_ns",
+    "missed_cycles",
+    "longest_miss_run",
+    "early",
+    "migrations",
+    "overflow",
+    "overflow_from_ns",
+    "bound_95_per_cycle",
+    "started_at",
+    "duration_ns",
+    "mode",
+    "policy",
+];
+
+/// A row a record, with all statistics of its release latency.
+pub fn records_csv(records: &[Record]) -> String {
+    let mut table = Table::new(&RECORDS);
+    for record in records {
+        let statistics = Statistics::of(record);
+        let mut fields = identity(record);
+        fields.extend(figures(&statistics));
+        fields.extend([
+            statistics.missed_cycles.map(|cycles| cycles.to_string()).unwrap_or_default(),
+            statistics.longest_miss_run.map(|cycles| cycles.to_string()).unwrap_or_default(),
+            record.counters.early.to_string(),
+            record.counters.migrations.to_string(),
+            statistics.overflow.to_string(),
+            record.release.overflow_from_ns().to_string(),
+            statistics.bound_95.map(|bound| format!("{bound:e}")).unwrap_or_default(),
+            record.conditions.started_at.clone(),
+            record.conditions.duration_ns.to_string(),
+            record.conditions.mode.clone(),
+            record.conditions.policy.clone(),
+        ]);
+        table.row(&fields);
+    }
+    table.text
+}
+
+fn identity(record: &Record) -> Vec<String> {
+    vec![
+        record.name.clone(),
+        record.probe.clone(),
+        record.partition.clone(),
+        record.profile.clone(),
+        record.reserved.to_string(),
+        record.is_valid().to_string(),
+        record.invalid_because.join(SEPARATOR),
+        record.degraded.join(SEPARATOR),
+        record.interrupted.to_string(),
+        record.cpu.map(|cpu| cpu.to_string()).unwrap_or_default(),
+        record.period_ns.map(|period| period.to_string()).unwrap_or_default(),
+        record.release.resolution_ns().to_string(),
+    ]
+}
+
+fn figures(statistics: &Statistics) -> Vec<String> {
+    let whole = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let real = |value: Option<f64>| value.map(|value| format!("{value:.3}")).unwrap_or_default();
+    let mut fields = vec![
+        statistics.count.to_string(),
+        statistics.min_ns.to_string(),
+        statistics.max_ns.to_string(),
+        real(statistics.mean_ns),
+        real(statistics.sd_ns),
+    ];
+    fields.extend(
+        [
+            statistics.median_ns,
+            statistics.q1_ns,
+            statistics.q3_ns,
+            statistics.p2_5_ns,
+            statistics.p97_5_ns,
+            statistics.p99_ns,
+            statistics.p99_9_ns,
+            statistics.p99_99_ns,
+            statistics.p99_999_ns,
+            statistics.p99_9999_ns,
+        ]
+        .map(|value| match value {
+            None => String::new(),
+            Some(Quantile::Exactly(value)) => value.to_string(),
+            Some(Quantile::AtLeast { at_least }) => format!(">={at_least}"),
+        }),
+    );
+    fields.extend([
+        whole(statistics.tukey_low_ns),
+        whole(statistics.tukey_high_ns),
+        statistics.jitter_peak_to_peak_ns.to_string(),
+        whole(statistics.jitter_whiskers_ns),
+        real(statistics.jitter_successive_ns),
+    ]);
+    fields
+}
+
+/// A row a bin that holds values, of all records; then a row for the overflow, without upper end.
+pub fn histogram_csv(records: &[Record]) -> String {
+    let mut table = Table::new(&["record", "low_ns", "high_ns", "count"]);
+    for record in records {
+        let name = &record.name;
+        for bin in record.release.bins() {
+            table.row(&[
+                name.clone(),
+                bin.low_ns.to_string(),
+                bin.high_ns.to_string(),
+                bin.count.to_string(),
+            ]);
+        }
+        if record.release.overflow() > 0 {
+            table.row(&[
+                name.clone(),
+                record.release.overflow_from_ns().to_string(),
+                String::new(),
+                record.release.overflow().to_string(),
+            ]);
+        }
+    }
+    table.text
+}
+
+/// A row a verdict.
+pub fn verdicts_csv(judgements: &[Judgement]) -> String {
+    let mut table = Table::new(&[
+        "record",
+        "class",
+        "verdict",
+        "because",
+        "cycles_needed",
+        "latency_limit_ns",
+        "exceedances",
+        "bound_95_per_cycle",
+    ]);
+    let whole = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    for judgement in judgements {
+        table.row(&[
+            judgement.record.clone(),
+            judgement.class.clone(),
+            judgement.verdict.to_string(),
+            judgement.because.clone(),
+            whole(judgement.cycles_needed),
+            whole(judgement.latency_limit_ns),
+            whole(judgement.exceedances),
+            judgement.bound_95.map(|bound| format!("{bound:e}")).unwrap_or_default(),
+        ]);
+    }
+    table.text
+}
+
+/// A table in the making; every row has as many fields as the heading.
+#[derive(Debug)]
+struct Table {
+    width: usize,
+    text: String,
+}
+
+impl Table {
+    fn new(heading: &[&str]) -> Self {
+        let mut table = Self { width: heading.len(), text: String::new() };
+        table.row(heading);
+        table
+    }
+
+    fn row(&mut self, fields: &[impl AsRef<str>]) {
+        assert_eq!(fields.len(), self.width, "a row has a field for each heading");
+        for (index, field) in fields.iter().enumerate() {
+            if index > 0 {
+                self.text.push(',');
+            }
+            let field = field.as_ref();
+            if field.contains([',', '"', '\n', '\r']) {
+                self.text.push('"');
+                self.text.push_str(&field.replace('"', "\"\""));
+                self.text.push('"');
+            } else {
+                self.text.push_str(field);
+            }
+        }
+        self.text.push_str("\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::catalogue;
+    use crate::histogram::Histogram;
+    use crate::verdict::judge;
+
+    #[test]
+    fn every_record_has_a_row_with_a_field_a_heading() {
+        let mut record = crate::test_record(&[(4_000, 970), (9_000, 20)]);
+        record.degraded = vec!["memory, not locked".to_owned(), "a \"second\"".to_owned()];
+        let text = records_csv(&[record.clone(), record]);
+        let lines: Vec<&str> = text.split_terminator("\r\n").collect();
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[0].split(',').count(), RECORDS.len());
+        assert!(lines[1].starts_with(
+            "axis.tp2.cpu1,latency,axis,tp2,true,true,,\"memory, not locked; a \"\"second\"\"\",false,1,1000000,1,990,4000,9000,"
+        ));
+    }
+
+    #[test]
+    fn a_bound_is_no_number() {
+        let mut record = crate::test_record(&[]);
+        record.release = Histogram::imported(1_000, 10_000_000);
+        record.release.record_many(4_000, 900);
+        record.release.record_overflow(100, 81_034_000, 5_000_000_000);
+        let text = records_csv(std::slice::from_ref(&record));
+        assert!(text.contains(",>=10000000,"));
+        let bins = histogram_csv(&[record]);
+        assert!(bins.ends_with("axis.tp2.cpu1,10000000,,100\r\n"), "{bins}");
+    }
+
+    #[test]
+    fn verdicts_are_words_with_their_reasons() {
+        let record = crate::test_record(&[(4_000, 970)]);
+        let judgements: Vec<_> =
+            catalogue().iter().map(|class| judge(&record, class, 1e-4)).collect();
+        let text = verdicts_csv(&judgements);
+        assert_eq!(text.matches("\r\n").count(), judgements.len() + 1);
+        assert!(text.contains(",NOT PROVEN,"));
+    }
+}

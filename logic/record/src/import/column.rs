@@ -1,0 +1,287 @@
+//! One column of a foreign histogram, and what its file says about it: made into a histogram, or
+//! refused where the two can't both be true.
+
+use crate::histogram::Histogram;
+
+/// The buckets of one thread or CPU that hold values, ascending.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Column {
+    buckets: Vec<(u64, u64)>,
+    total: u64,
+}
+
+impl Column {
+    /// Adds the next bucket; empty ones are left out.
+    pub(crate) fn add(&mut self, bucket: u64, count: u64) -> Result<(), String> {
+        self.total = self
+            .total
+            .checked_add(count)
+            .ok_or("the counts add up to more than 64 bits; no program counts so far")?;
+        if count > 0 {
+            self.buckets.push((bucket, count));
+        }
+        Ok(())
+    }
+
+    /// Values in buckets.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The first and last bucket with values.
+    pub(crate) fn ends(&self) -> Option<(u64, u64)> {
+        Some((self.buckets.first()?.0, self.buckets.last()?.0))
+    }
+
+    /// The bucket numbers with values.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        self.buckets.iter().map(|(bucket, _)| *bucket)
+    }
+}
+
+/// What a file says about a column. Times are in units of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Claims {
+    /// The unit, in ns.
+    pub(crate) unit_ns: u64,
+    /// Units a bucket covers.
+    pub(crate) bucket_size: u64,
+    /// Values without a bucket.
+    pub(crate) overflow: u64,
+    /// Values without a bucket are at least this.
+    pub(crate) overflow_from: u64,
+    /// Smallest and largest value.
+    pub(crate) extremes: Option<(u64, u64)>,
+    /// The mean as printed.
+    pub(crate) mean: Option<Mean>,
+}
+
+/// A printed mean, in units of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mean {
+    stated: f64,
+    /// How far the true one may be below and above.
+    below: f64,
+    above: f64,
+}
+
+impl Mean {
+    /// A mean cut to whole units.
+    pub(crate) const fn cut(stated: f64) -> Self {
+        Self { stated, below: 0.0, above: 1.0 }
+    }
+
+    /// A mean rounded to two decimals.
+    pub(crate) const fn rounded(stated: f64) -> Self {
+        Self { stated, below: 0.01, above: 0.01 }
+    }
+}
+
+/// A histogram with what is to be said about it.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) histogram: Histogram,
+    /// Subject and remark.
+    pub(crate) remarks: Vec<(&'static str, String)>,
+    /// Why it can't be trusted.
+    pub(crate) invalid_because: Vec<String>,
+}
+
+/// Makes the histogram; the error says which claim the buckets contradict.
+pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, String> {
+    check_extremes(column, claims)?;
+    let count = column
+        .total
+        .checked_add(claims.overflow)
+        .ok_or("buckets and overflow add up to more than 64 bits")?;
+    if count == 0 {
+        // Minimum and maximum of nothing are whatever the program began with.
+        let histogram = Histogram::imported(claims.unit_ns, u64::MAX);
+        return Ok(Finished { histogram, remarks: Vec::new(), invalid_because: Vec::new() });
+    }
+    let in_ns = |value: u64| {
+        value.checked_mul(claims.unit_ns).ok_or_else(|| format!("{value} is beyond 584 years"))
+    };
+    // Where no value has a bucket the smallest one is a closer bound than the histogram's end.
+    let (min, max) = claims.extremes.unwrap_or((0, claims.overflow_from));
+    let overflow_from =
+        if column.total == 0 { claims.overflow_from.max(min) } else { claims.overflow_from };
+    let resolution_ns = in_ns(claims.bucket_size)?;
+    let mut histogram = Histogram::imported(resolution_ns, in_ns(overflow_from)?);
+    let mut sum: u64 = 0;
+    for (bucket, times) in &column.buckets {
+        let value_ns = in_ns(*bucket)?;
+        sum = value_ns
+            .checked_mul(*times)
+            .and_then(|part| sum.checked_add(part))
+            .ok_or("the values add up to more than 584 years")?;
+        histogram.record_many(value_ns, *times);
+    }
+    let mut finished = Finished { histogram, remarks: Vec::new(), invalid_because: Vec::new() };
+    if claims.overflow > 0 {
+        let sum_ns = overflow_sum(sum, count, (overflow_from, max), claims)?;
+        finished.histogram.record_overflow(claims.overflow, in_ns(max)?, sum_ns);
+        finished.remark_overflow(claims);
+    } else if count > 0 {
+        finished.check_mean(sum as f64 / count as f64, claims);
+    }
+    Ok(finished)
+}
+
+fn check_extremes(column: &Column, claims: &Claims) -> Result<(), String> {
+    let Some((min, max)) = claims.extremes else { return Ok(()) };
+    if column.total == 0 && claims.overflow == 0 {
+        return Ok(());
+    }
+    if min > max {
+        return Err(format!("the minimum {min} is above the maximum {max}"));
+    }
+    let within = |value: u64, bucket: u64| value >= bucket && value - bucket < claims.bucket_size;
+    if let Some((first, last)) = column.ends() {
+        if !within(min, first) {
+            return Err(format!(
+                "the minimum is {min}, the first bucket with values is {first}; in an unchanged file they agree"
+            ));
+        }
+        if claims.overflow == 0 && !within(max, last) {
+            return Err(format!(
+                "the maximum is {max}, the last bucket with values is {last} and nothing overflowed; in an unchanged file they agree"
+            ));
+        }
+    }
+    if claims.overflow > 0 && max < claims.overflow_from {
+        return Err(format!(
+            "{} values overflowed the histogram that ends at {}, yet the maximum is {max}",
+            claims.overflow, claims.overflow_from
+        ));
+    }
+    Ok(())
+}
+
+/// The sum of the overflow, in ns: what the stated mean leaves for it, within what is possible.
+fn overflow_sum(
+    binned_sum: u64,
+    count: u64,
+    (from, max): (u64, u64),
+    claims: &Claims,
+) -> Result<u64, String> {
+    let unit = u128::from(claims.unit_ns);
+    let times = u128::from(claims.overflow);
+    let least = times * u128::from(from) * unit;
+    let most = times * u128::from(max) * unit;
+    let by_mean = claims.mean.map_or(least, |mean| {
+        let total = mean.stated * claims.unit_ns as f64 * count as f64;
+        (total as u128).saturating_sub(u128::from(binned_sum))
+    });
+    let sum = by_mean.clamp(least, most.max(least));
+    u64::try_from(sum)
+        .ok()
+        .filter(|sum| sum.checked_add(binned_sum).is_some())
+        .ok_or_else(|| "the values add up to more than 584 years".to_owned())
+}
+
+impl Finished {
+    fn remark_overflow(&mut self, claims: &Claims) {
+        let mean = match claims.mean {
+            Some(mean) => format!(
+                "taken from the file, which gives it in steps of {} ns; the overflow has no buckets",
+                (mean.above * claims.unit_ns as f64).ceil()
+            ),
+            None => "a lower bound: the file doesn't say how late the overflow was".to_owned(),
+        };
+        self.remarks.push(("mean", mean));
+    }
+
+    fn check_mean(&mut self, mean_ns: f64, claims: &Claims) {
+        let Some(Mean { stated, below, above }) = claims.mean else { return };
+        let unit = claims.unit_ns as f64;
+        // Values are known to a bucket, so their mean lies between this and a bucket more.
+        let lowest = mean_ns / unit;
+        let highest = lowest + (claims.bucket_size - 1) as f64;
+        let rounding = lowest * 1e-9;
+        if highest + rounding < stated - below || lowest - rounding > stated + above {
+            self.invalid_because.push(format!(
+                "the file gives a mean of {stated}, its buckets have one of {:.2}",
+                mean_ns / unit
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::histogram::Quantile;
+
+    fn column(buckets: &[(u64, u64)]) -> Column {
+        let mut column = Column::default();
+        for (bucket, count) in buckets {
+            column.add(*bucket, *count).unwrap();
+        }
+        column
+    }
+
+    fn claims() -> Claims {
+        Claims {
+            unit_ns: 1_000,
+            bucket_size: 1,
+            overflow: 0,
+            overflow_from: 100,
+            extremes: Some((4, 9)),
+            mean: Some(Mean::cut(5.0)),
+        }
+    }
+
+    #[test]
+    fn buckets_that_agree_with_the_claims_become_a_histogram() {
+        let finished = finish(&column(&[(4, 5), (9, 3)]), &claims()).unwrap();
+        assert_eq!(finished.histogram.count(), 8);
+        assert_eq!((finished.histogram.min_ns(), finished.histogram.max_ns()), (4_000, 9_000));
+        assert!(finished.invalid_because.is_empty());
+    }
+
+    #[test]
+    fn contradictions_are_found() {
+        for (min, max) in [(3, 9), (5, 9), (4, 8), (4, 10), (9, 4)] {
+            let claims = Claims { extremes: Some((min, max)), ..claims() };
+            finish(&column(&[(4, 5), (9, 3)]), &claims).unwrap_err();
+        }
+        let small = Claims { overflow: 2, ..claims() };
+        assert!(finish(&column(&[(4, 5)]), &small).unwrap_err().contains("overflowed"));
+        let wrong_mean = Claims { mean: Some(Mean::cut(6.0)), ..claims() };
+        let finished = finish(&column(&[(4, 5), (9, 3)]), &wrong_mean).unwrap();
+        assert_eq!(
+            finished.invalid_because,
+            ["the file gives a mean of 6, its buckets have one of 5.88"]
+        );
+    }
+
+    #[test]
+    fn the_overflow_has_the_sum_that_the_mean_leaves() {
+        let claims = Claims {
+            overflow: 2,
+            extremes: Some((4, 500)),
+            mean: Some(Mean::cut(100.0)),
+            ..claims()
+        };
+        let finished = finish(&column(&[(4, 8)]), &claims).unwrap();
+        assert_eq!(finished.histogram.mean_ns(), Some(100_000.0));
+        assert_eq!(finished.histogram.quantile(0.9), Some(Quantile::AtLeast { at_least: 100_000 }));
+    }
+
+    #[test]
+    fn without_any_bucket_the_minimum_is_the_bound() {
+        let claims = Claims { overflow: 7, extremes: Some((984, 1_200)), ..claims() };
+        let finished = finish(&column(&[]), &claims).unwrap();
+        assert_eq!(finished.histogram.min_ns(), 984_000);
+        assert_eq!(finished.histogram.quantile(0.5), Some(Quantile::AtLeast { at_least: 984_000 }));
+    }
+
+    #[test]
+    fn counts_beyond_64_bits_are_refused() {
+        let mut column = column(&[(1, u64::MAX)]);
+        column.add(2, 1).unwrap_err();
+        let claims = Claims { extremes: None, mean: None, ..claims() };
+        finish(&column, &claims).unwrap_err();
+    }
+}

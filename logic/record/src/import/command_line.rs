@@ -1,0 +1,94 @@
+//! The options of a `cyclictest` command line that its JSON doesn't say otherwise.
+
+/// Short options of `cyclictest` that take a value, attached or as the next word.
+const WITH_VALUE: &str = "AbcdDFhHilopy";
+/// Short options whose value can only be attached.
+const WITH_ATTACHED: &str = "at";
+
+/// The interval where none is given, in µs.
+const INTERVAL_US: u64 = 1_000;
+
+/// The longest histogram that `cyclictest` keeps, in units of its output.
+const HISTOGRAM_MAX: u64 = 1_000_000;
+
+/// What matters for a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// `-i`, in µs.
+    pub(crate) interval_us: u64,
+    /// `-h` or `-H`: the end of the histogram, in units of the output.
+    pub(crate) histogram: Option<u64>,
+    /// `-p`.
+    pub(crate) priority: Option<u64>,
+}
+
+/// Reads a command line. What isn't understood is passed over.
+pub(crate) fn options(command_line: &str) -> Options {
+    let mut options = Options { interval_us: INTERVAL_US, histogram: None, priority: None };
+    let mut words = command_line.split_whitespace().skip(1).peekable();
+    while let Some(word) = words.next() {
+        if let Some(long) = word.strip_prefix("--") {
+            let (name, attached) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (long, None),
+            };
+            let letter = match name {
+                "interval" => 'i',
+                "histogram" => 'h',
+                "histofall" => 'H',
+                "priority" | "prio" => 'p',
+                _ => continue,
+            };
+            if let Some(value) = attached.or_else(|| words.next()) {
+                options.set(letter, value);
+            }
+        } else if let Some(cluster) = word.strip_prefix('-') {
+            for (place, letter) in cluster.char_indices() {
+                let attached = &cluster[place + letter.len_utf8()..];
+                if WITH_VALUE.contains(letter) {
+                    let value = if attached.is_empty() { words.next() } else { Some(attached) };
+                    options.set(letter, value.unwrap_or_default());
+                    break;
+                }
+                if WITH_ATTACHED.contains(letter) {
+                    break;
+                }
+            }
+        }
+    }
+    options
+}
+
+impl Options {
+    fn set(&mut self, letter: char, value: &str) {
+        let Ok(value) = value.parse() else { return };
+        match letter {
+            'i' => self.interval_us = value,
+            'h' | 'H' => self.histogram = Some(value.min(HISTOGRAM_MAX)),
+            'p' => self.priority = Some(value),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_spellings_are_understood() {
+        let expected = Options { interval_us: 200, histogram: Some(400), priority: Some(80) };
+        for line in [
+            "cyclictest -q -D 1 -h 400 -i 200 -p 80",
+            "cyclictest -mqSi200 -h400 -p80",
+            "cyclictest -t2 -a1 --histogram=400 --interval 200 --priority=80",
+            "/usr/bin/cyclictest -qH 400 --interval=200 -p 80 --json=x -l 100",
+        ] {
+            assert_eq!(options(line), expected, "{line}");
+        }
+        let default = Options { interval_us: 1_000, histogram: None, priority: None };
+        assert_eq!(options(""), default);
+        assert_eq!(options("cyclictest -h"), default);
+        assert_eq!(options("cyclictest -i many"), default);
+    }
+}

@@ -1,0 +1,342 @@
+//! The text of `cyclictest -h` and `-H`.
+//!
+//! ```text
+//! # /dev/cpu_dma_latency set to 0us            whatever was printed before is passed over; of
+//! T: 0 ( 6) P:80 I:1000 C: 1000 Min: …         these lines interval and priority are kept
+//! # Histogram
+//! 000000 000000   000000                       bucket, then a count a thread; -H adds their sum
+//! 000001 000002   000000
+//! # Total: 000000002 000000000                 without the overflow
+//! # Min Latencies: 00001 00002
+//! # Avg Latencies: 00001 00002                 cut to whole units, the overflow included
+//! # Max Latencies: 00001 00009
+//! # Histogram Overflows: 00000 00003
+//! # Histogram Overflow at cycle number:
+//! # Thread 0:
+//! # Thread 1: 00017 00018 # 00001 others
+//! ```
+//!
+//! The unit is 1 µs; with `-N` it is 1 ns, which the text doesn't say.
+
+use std::collections::BTreeMap;
+
+use super::column::{Claims, Column, Mean, finish};
+use super::error::{ImportError, Problems, quoted};
+use super::lines::{self, Line, Word};
+use super::source::{Source, Task, remark_stalls};
+use super::table::{Table, summary};
+use crate::record::{Conditions, Record};
+
+/// The line that the histogram begins with.
+pub(super) const HEADER: &str = "# Histogram";
+
+const TOTAL: &str = "# Total:";
+const MIN: &str = "# Min Latencies:";
+const AVG: &str = "# Avg Latencies:";
+const MAX: &str = "# Max Latencies:";
+const OVERFLOWS: &str = "# Histogram Overflows:";
+
+/// The summary lines in their order.
+const SUMMARY: [&str; 5] = [TOTAL, MIN, AVG, MAX, OVERFLOWS];
+
+/// Cycles of overflows that a remark names.
+const OVERFLOW_CYCLES_NAMED: usize = 10;
+
+pub(super) fn read(
+    source: &Source,
+    text: &str,
+    nanoseconds: bool,
+    problems: Problems,
+) -> Result<Vec<Record>, ImportError> {
+    let mut reader = Reader { problems, ..Reader::new() };
+    for line in lines::lines(text) {
+        reader.line(line);
+    }
+    reader.records(source, nanoseconds)
+}
+
+/// What a live summary line says about a thread.
+#[derive(Clone, Debug, Default)]
+struct Live {
+    priority: Option<u64>,
+    interval_us: Option<u64>,
+    cycles: Option<u64>,
+}
+
+/// What stands below the table about the overflowing cycles of a thread.
+#[derive(Clone, Debug)]
+struct Outliers {
+    named: Vec<String>,
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Reader {
+    problems: Problems,
+    table: Table,
+    started: Option<usize>,
+    /// The summary lines read: numbers and line.
+    summary: Vec<(Vec<u64>, usize)>,
+    live: BTreeMap<u64, Live>,
+    outliers: BTreeMap<u64, Outliers>,
+    dma_latency_held: bool,
+    last_line: usize,
+}
+
+impl Reader {
+    fn new() -> Self {
+        Self {
+            problems: Problems::new(""),
+            table: Table::default(),
+            started: None,
+            summary: Vec::new(),
+            live: BTreeMap::new(),
+            outliers: BTreeMap::new(),
+            dma_latency_held: false,
+            last_line: 1,
+        }
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        self.last_line = line.number;
+        let text = line.text.trim();
+        if text == HEADER {
+            match self.started {
+                None => self.started = Some(line.number),
+                Some(first) => self.problems.at(
+                    line.place(),
+                    format!(
+                        "a second histogram after the one of line {first}; give one run a file"
+                    ),
+                ),
+            }
+        } else if self.started.is_none() {
+            self.before(line);
+        } else if self.summary.len() < SUMMARY.len() {
+            self.inside(line);
+        } else {
+            self.below(line);
+        }
+    }
+
+    fn before(&mut self, line: Line<'_>) {
+        if line.text.contains("/dev/cpu_dma_latency set to 0us") {
+            self.dma_latency_held = true;
+        }
+        if let Some((thread, live)) = live_summary(line.text) {
+            self.live.insert(thread, live);
+        }
+    }
+
+    fn inside(&mut self, line: Line<'_>) {
+        let text = line.text.trim();
+        if text.is_empty() {
+            return;
+        }
+        let next = SUMMARY[self.summary.len()];
+        if text.starts_with(next) {
+            // `-H` adds a column to totals, maxima and overflows, not to minima and means.
+            let width = self.table.columns.len();
+            let counts = match self.summary.get(1) {
+                Some((minima, _)) if next == AVG => vec![minima.len()],
+                _ if next == MIN => vec![width, width.saturating_sub(1)],
+                _ => vec![width],
+            };
+            let numbers = summary(line, next, &counts, &mut self.problems).unwrap_or_default();
+            self.summary.push((numbers, line.number));
+        } else if !self.summary.is_empty() || text.starts_with('#') {
+            self.problems.at(
+                line.place(),
+                format!("{} where `{next}` is due; the file was cut off or changed", quoted(text)),
+            );
+            self.summary.push((Vec::new(), line.number));
+        } else {
+            self.table.add(line, &mut self.problems);
+        }
+    }
+
+    fn below(&mut self, line: Line<'_>) {
+        let Some(mut words) = line.after("# Thread ") else { return };
+        let thread = words.next().and_then(|word| word.text.strip_suffix(':')?.parse().ok());
+        let Some(thread) = thread else { return };
+        let mut outliers = Outliers { named: Vec::new(), count: 0 };
+        let mut others = false;
+        for word in words {
+            match lines::parse(word.text) {
+                Ok(number) if others => outliers.count = outliers.count.saturating_add(number),
+                Ok(number) => {
+                    outliers.count += 1;
+                    if outliers.named.len() < OVERFLOW_CYCLES_NAMED {
+                        outliers.named.push(number.to_string());
+                    }
+                }
+                Err(_) => others = word.text == "#",
+            }
+        }
+        self.outliers.insert(thread, outliers);
+    }
+
+    fn records(mut self, source: &Source, nanoseconds: bool) -> Result<Vec<Record>, ImportError> {
+        let end = (self.last_line, 1);
+        if self.table.columns.is_empty() && self.problems.is_empty() {
+            self.problems
+                .at(end, "the histogram has no rows; the file was cut off after its header");
+        } else if let Some(missing) = SUMMARY.get(self.summary.len()) {
+            self.problems.at(
+                end,
+                format!("`{missing}` is missing; the file was cut off, import the whole output"),
+            );
+        }
+        if !self.problems.is_empty() {
+            return Err(self.problems.into_error());
+        }
+        let threads = self.threads();
+        let mut records = Vec::with_capacity(threads);
+        for thread in 0..threads {
+            if let Some(record) = self.record(source, thread, nanoseconds) {
+                records.push(record);
+            }
+        }
+        self.problems.unless_any(records)
+    }
+
+    /// The number of threads, after the check of the sums that `-H` adds.
+    fn threads(&mut self) -> usize {
+        let columns = &self.table.columns;
+        let totals = &self.summary[0];
+        for (index, (column, stated)) in columns.iter().zip(&totals.0).enumerate() {
+            if column.total() != *stated {
+                self.problems.at(
+                    (totals.1, 1),
+                    format!(
+                        "the total of column {} is {stated}, its rows add up to {}; in an unchanged file they agree",
+                        index + 1,
+                        column.total()
+                    ),
+                );
+            }
+        }
+        let threads = self.summary[1].0.len();
+        if threads < columns.len() {
+            let sum: u128 =
+                columns[..threads].iter().map(|column| u128::from(column.total())).sum();
+            if sum != u128::from(columns[threads].total()) {
+                self.problems.at(
+                    (totals.1, 1),
+                    format!(
+                        "the last column counts {}, the {threads} threads {sum}; the last column of `-H` is their sum",
+                        columns[threads].total()
+                    ),
+                );
+            }
+        }
+        threads
+    }
+
+    fn record(&mut self, source: &Source, thread: usize, nanoseconds: bool) -> Option<Record> {
+        let value = |row: usize| self.summary[row].0[thread];
+        let column: &Column = &self.table.columns[thread];
+        let claims = Claims {
+            unit_ns: if nanoseconds { 1 } else { 1_000 },
+            bucket_size: 1,
+            overflow: value(4),
+            overflow_from: self.table.last_bucket.unwrap_or(0) + 1,
+            extremes: Some((value(1), value(3))),
+            mean: Some(Mean::cut(value(2) as f64)),
+        };
+        let count = column.total().saturating_add(claims.overflow);
+        let finished = match finish(column, &claims) {
+            Ok(finished) => finished,
+            Err(what) => {
+                let line = self.summary[1].1;
+                self.problems.at((line, 1), format!("thread {thread}: {what}"));
+                return None;
+            }
+        };
+        let live = self.live.get(&(thread as u64)).cloned().unwrap_or_default();
+        let conditions = self.conditions(thread as u64, count, claims.overflow, &live);
+        let task = Task {
+            name: format!("thread{thread}"),
+            probe: "cyclictest",
+            mode: "sleep",
+            cpu: None,
+            period_ns: live.interval_us.and_then(|interval| interval.checked_mul(1_000)),
+        };
+        Some(source.record(&task, finished, conditions))
+    }
+
+    fn conditions(&self, thread: u64, count: u64, overflow: u64, live: &Live) -> Conditions {
+        let mut conditions = Conditions {
+            policy: live
+                .priority
+                .map_or_else(String::new, |priority| format!("priority {priority}")),
+            dma_latency_held: self.dma_latency_held,
+            ..Conditions::default()
+        };
+        remark_stalls(&mut conditions);
+        if let Some(cycles) = live.cycles.filter(|cycles| *cycles != count) {
+            conditions.activity.insert(
+                "cycles".to_owned(),
+                format!(
+                    "the last live summary says {cycles}, the histogram has {count}, which counts"
+                ),
+            );
+        }
+        let listed = self.outliers.get(&thread);
+        if overflow > 0
+            && let Some(outliers) = listed
+        {
+            conditions
+                .activity
+                .insert("first overflows at cycles".to_owned(), outliers.named.join(", "));
+        }
+        if listed.map_or(0, |outliers| outliers.count) != overflow {
+            conditions.activity.insert(
+                "overflow list".to_owned(),
+                format!(
+                    "names {} of {overflow} overflows; the list was cut off or left out",
+                    listed.map_or(0, |outliers| outliers.count)
+                ),
+            );
+        }
+        conditions
+    }
+}
+
+/// Thread, and what is of use, of `T: 0 ( 6) P:80 I:1000 C:    495 Min: …`; the labels may stand
+/// apart from their figures.
+fn live_summary(text: &str) -> Option<(u64, Live)> {
+    let start = text.find("T:")?;
+    let line = Line { number: 1, text: &text[start..] };
+    let words: Vec<Word<'_>> = line.words().collect();
+    let after = |label: &str| {
+        words.iter().enumerate().find_map(|(index, word)| {
+            let figure = word.text.strip_prefix(label)?;
+            let figure = if figure.is_empty() { words.get(index + 1)?.text } else { figure };
+            lines::parse(figure).ok()
+        })
+    };
+    let live = Live { priority: after("P:"), interval_us: after("I:"), cycles: after("C:") };
+    live.cycles?;
+    Some((after("T:")?, live))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn live_summaries_are_understood() {
+        let (thread, live) = live_summary(
+            "\u{1b}[2AT: 0 (16168) P:80 I:2000 C:     30 Min:     12 Act:   15 Avg:   15 Max:      23",
+        )
+        .unwrap();
+        assert_eq!(thread, 0);
+        assert_eq!(
+            (live.priority, live.interval_us, live.cycles),
+            (Some(80), Some(2_000), Some(30))
+        );
+        assert!(live_summary("T: one two").is_none());
+        assert!(live_summary("no summary").is_none());
+    }
+}

@@ -1,0 +1,102 @@
+//! The four files behind figure 1 of seed 003: ten million cycles a thread.
+
+#[path = "support/skip.rs"]
+mod skip;
+
+use std::fs;
+
+use quietcore_record::histogram::Quantile;
+use quietcore_record::import::{self, ImportOptions, Kind};
+use quietcore_record::record::Record;
+use quietcore_record::statistics::Statistics;
+
+/// Count, overflow and maximum in µs of each thread.
+type Expected = &'static [(u64, u64, u64)];
+
+const FILES: [(&str, Expected); 4] = [
+    (
+        "BM-Prt.txt",
+        &[
+            (10_000_000, 0, 179),
+            (9_999_998, 0, 178),
+            (9_999_930, 0, 169),
+            (9_999_912, 0, 154),
+            (9_999_875, 0, 128),
+            (9_999_842, 0, 184),
+            (9_999_818, 0, 195),
+            (9_999_820, 0, 126),
+        ],
+    ),
+    (
+        "BM-Std.txt",
+        &[
+            (10_000_000, 0, 994),
+            (10_000_000, 0, 3_158),
+            (9_994_036, 0, 8_689),
+            (9_985_336, 0, 8_163),
+            (9_996_015, 0, 7_896),
+            (9_998_290, 0, 7_568),
+            (9_999_961, 0, 2_688),
+            (9_997_406, 0, 7_917),
+        ],
+    ),
+    ("C5-Std.txt", &[(10_000_000, 0, 889), (10_000_000, 0, 730), (10_000_000, 0, 514)]),
+    (
+        "T3-Std.txt",
+        &[
+            (9_928_101, 244_041, 81_034),
+            (10_000_000, 244_041, 79_941),
+            (9_965_463, 243_880, 79_235),
+        ],
+    ),
+];
+
+fn imported(test: &str, name: &str) -> Option<Vec<Record>> {
+    let path = skip::shared_data(test)?.join("hofer2019").join(name);
+    let Ok(text) = fs::read_to_string(&path) else {
+        skip::skip(test, &format!("`{name}` is not among the published data"));
+        return None;
+    };
+    let records = import::read(Kind::Cyclictest, name, &text, &ImportOptions::default());
+    Some(records.expect("the published files are whole"))
+}
+
+#[test]
+fn all_four_files_import_with_every_value() {
+    for (name, expected) in FILES {
+        let Some(records) = imported("all_four_files_import_with_every_value", name) else {
+            return;
+        };
+        let found: Vec<_> = records
+            .iter()
+            .map(|record| {
+                let release = &record.release;
+                assert!(record.is_valid(), "{:?}", record.invalid_because);
+                assert!(release.is_consistent());
+                assert!(Statistics::of(record).is_ordered());
+                (release.count(), release.overflow(), release.max_ns() / 1_000)
+            })
+            .collect();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+/// 2.4 % of the values of each thread of `T3-Std` overflowed: p97.5 lies just below the end of the
+/// histogram, p99 and all beyond it are bounds.
+#[test]
+fn quantiles_in_the_overflow_of_t3_are_bounds() {
+    let Some(records) = imported("quantiles_in_the_overflow_of_t3_are_bounds", "T3-Std.txt") else {
+        return;
+    };
+    for record in &records {
+        let statistics = Statistics::of(record);
+        let bound = Some(Quantile::AtLeast { at_least: 10_000_000 });
+        assert!(statistics.p97_5_ns.unwrap().exact().is_some());
+        assert_eq!(statistics.p99_ns, bound);
+        assert_eq!(statistics.p99_9_ns, bound);
+        assert_eq!(statistics.sd_ns, None);
+        // The file's own mean, 1.47 to 1.50 ms, most of which is overflow.
+        let mean = statistics.mean_ns.unwrap();
+        assert!((1_472_000.0..=1_498_000.5).contains(&mean), "{mean}");
+    }
+}
