@@ -1,1 +1,28 @@
-//! What people and programs read: the HTML report, JUnit, CSV and text.
+//! What people and programs read of an evidence folder: the HTML report, JUnit and text.
+//!
+//! ```text
+//! Evidence ─► Summary ─┬─► html    one self-contained page, verdict first
+//!                      ├─► junit   for continuous integration
+//!                      └─► text    for the terminal
+//! ```
+//!
+//! Everything here is pure: it takes the evidence as it was read and returns a string. It opens no
+//! file, reads no clock and no environment. Nothing in it is trusted: names, reasons and findings
+//! come from files that anyone may have written, so HTML and XML escape them and the terminal gets
+//! no control character of theirs.
+//!
+//! [`Summary`] decides what the evidence says; the three renderers only show it, so they can't
+//! disagree.
+
+#![forbid(unsafe_code)]
+
+mod figures;
+pub mod html;
+pub mod junit;
+mod plot;
+pub mod published;
+pub mod summary;
+pub mod text;
+
+pub use published::{Published, PublishedBox};
+pub use summary::Summary;

@@ -1,0 +1,127 @@
+//! Numbers as people read them: SI units with a space, three significant digits.
+//!
+//! The space before a unit never breaks a line. A value that is only known from below is written
+//! `≥ 400 µs`, one that is not known at all as a dash.
+
+use quietcore_record::histogram::Quantile;
+use quietcore_record::statistics::Statistics;
+use quietcore_record::verdict::{Verdict, thousands};
+use quietcore_units::Nanos;
+
+/// What stands where there is no value.
+pub(crate) const NONE: &str = "–";
+
+const NO_BREAK_SPACE: &str = "\u{a0}";
+
+/// A duration in ns.
+pub(crate) fn nanos(value_ns: u64) -> String {
+    Nanos::new(value_ns).to_string().replace(' ', NO_BREAK_SPACE)
+}
+
+/// A duration in ns with a fraction, such as a mean. Below 100 ns the fraction is shown.
+pub(crate) fn nanos_f64(value_ns: f64) -> String {
+    if !value_ns.is_finite() || value_ns < 0.0 {
+        return NONE.to_owned();
+    }
+    // Two digits before the point and one behind are three significant ones.
+    if value_ns > 0.0 && value_ns < 99.95 {
+        let decimals = if value_ns < 9.995 { 2 } else { 1 };
+        return format!("{value_ns:.decimals$}{NO_BREAK_SPACE}ns");
+    }
+    nanos(value_ns.round() as u64)
+}
+
+/// A quantile: a value, or a bound.
+pub(crate) fn quantile(value: Quantile) -> String {
+    match value {
+        Quantile::Exactly(value_ns) => nanos(value_ns),
+        Quantile::AtLeast { at_least } => format!("≥{NO_BREAK_SPACE}{}", nanos(at_least)),
+    }
+}
+
+/// The largest value of a sample. It is exact even where it has no bin.
+pub(crate) fn maximum(statistics: &Statistics) -> String {
+    if statistics.count == 0 { NONE.to_owned() } else { nanos(statistics.max_ns) }
+}
+
+/// A count with its thousands apart.
+pub(crate) fn count(count: u64) -> String {
+    thousands(count)
+}
+
+/// A probability per cycle as `1 in 120 000`.
+pub(crate) fn one_in(probability: f64) -> String {
+    if probability.is_nan() || probability <= 0.0 {
+        return NONE.to_owned();
+    }
+    // Two significant digits: the bound is an estimate, and more would pretend otherwise.
+    let cycles = 1.0 / probability;
+    let unit = 10_f64.powf((cycles.log10().floor() - 1.0).max(0.0));
+    format!(
+        "1{NO_BREAK_SPACE}in{NO_BREAK_SPACE}{}",
+        thousands(((cycles / unit).floor() * unit) as u64)
+    )
+}
+
+/// How long `cycles` take with a period of `period_ns`.
+pub(crate) fn time_of(cycles: u64, period_ns: u64) -> String {
+    nanos(cycles.saturating_mul(period_ns))
+}
+
+/// A number without unit, three significant digits, such as operations per second.
+pub(crate) fn amount(value: f64) -> String {
+    const STEPS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
+    if !value.is_finite() || value < 0.0 {
+        return NONE.to_owned();
+    }
+    let (size, prefix) =
+        STEPS.into_iter().find(|(size, _)| value >= *size * 0.9995).unwrap_or((1.0, ""));
+    let scaled = value / size;
+    let decimals = match scaled {
+        scaled if scaled >= 99.95 || scaled == 0.0 => 0,
+        scaled if scaled >= 9.995 => 1,
+        _ => 2,
+    };
+    let space = if prefix.is_empty() { "" } else { NO_BREAK_SPACE };
+    format!("{scaled:.decimals$}{space}{prefix}")
+}
+
+/// The sign that goes with a verdict's word.
+pub(crate) const fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "✓",
+        Verdict::NotProven => "?",
+        Verdict::Fail => "✗",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_significant_digits_and_units_that_stay_with_them() {
+        assert_eq!(nanos(23_449), "23.4\u{a0}µs");
+        assert_eq!(nanos_f64(3.456), "3.46\u{a0}ns");
+        assert_eq!(nanos_f64(45.67), "45.7\u{a0}ns");
+        assert_eq!(nanos_f64(99.99), "100\u{a0}ns");
+        assert_eq!(nanos_f64(0.0), "0\u{a0}ns");
+        assert_eq!(nanos_f64(f64::NAN), NONE);
+        assert_eq!(amount(1_234_567.0), "1.23\u{a0}M");
+        assert_eq!(amount(999.9), "1.00\u{a0}k");
+        assert_eq!(amount(12.34), "12.3");
+        assert_eq!(amount(0.0), "0");
+    }
+
+    #[test]
+    fn a_bound_is_never_written_as_a_number() {
+        assert_eq!(quantile(Quantile::AtLeast { at_least: 400_000 }), "≥\u{a0}400\u{a0}µs");
+    }
+
+    #[test]
+    fn probabilities_are_rounded_to_the_cautious_side() {
+        assert_eq!(one_in(2.9957e-5), "1\u{a0}in\u{a0}33\u{202f}000");
+        assert_eq!(one_in(1.0), "1\u{a0}in\u{a0}1");
+        assert_eq!(one_in(0.0), NONE);
+    }
+}

@@ -1,0 +1,139 @@
+//! The report as one HTML file that needs nothing else: no network, no font, no script for content.
+//!
+//! The order is that of the reader's questions: may my program move here (verdict), how do the
+//! latencies look (distributions, comparison, course), what exactly was measured (figures), under
+//! which conditions, what is wrong with the machine, and how a verdict comes about.
+//!
+//! The page is well-formed XML apart from its void elements, which the tests use to check it.
+
+mod comparison;
+mod conditions;
+mod course;
+mod definitions;
+mod distributions;
+mod doctor;
+mod elements;
+mod method;
+mod statistics;
+mod verdict;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use quietcore_evidence::Evidence;
+
+use crate::plot::Frame;
+use crate::published::Published;
+use crate::summary::Summary;
+
+const STYLE: &str = include_str!("html/style.css");
+const SCRIPT: &str = include_str!("html/script.js");
+
+/// Nothing may be loaded; style and the small script are in the page itself.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+                      script-src 'unsafe-inline'";
+
+/// The sections in their order: anchor and title.
+const SECTIONS: [(&str, &str); 8] = [
+    ("verdict", "Verdict"),
+    ("distributions", "Latency by profile"),
+    ("comparison", "Side by side"),
+    ("course", "Over time"),
+    ("figures", "Figures"),
+    ("conditions", "Conditions"),
+    ("doctor", "Doctor"),
+    ("method", "Method"),
+];
+
+/// The report as an HTML page. `published` are tables to draw beside the records.
+pub fn render(evidence: &Evidence, published: &[Published]) -> String {
+    let summary = Summary::of(evidence);
+    let frame = Frame::of(&summary);
+    let title = format!("{} – Quietcore timing report", evidence.manifest.name);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#verdict" { "To the verdict" }
+                (head(&summary))
+                main { (sections(&summary, &frame, published)) }
+                (foot(evidence))
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    visible(page.into_string())
+}
+
+fn head(summary: &Summary<'_>) -> Markup {
+    let manifest = &summary.evidence.manifest;
+    let machine = summary.machine_line();
+    html! {
+        header.top {
+            div {
+                p.over { "Quietcore timing report" }
+                h1 { (manifest.name) }
+                p.meta {
+                    time datetime=(manifest.started_at) { (elements::moment(&manifest.started_at)) }
+                    @if !machine.is_empty() { " · " (machine) }
+                }
+            }
+            button #theme type="button" title="Switch between light and dark" hidden="" {
+                "Light / dark"
+            }
+        }
+        nav aria-label="Sections" {
+            @for (anchor, title) in SECTIONS { a href=(format!("#{anchor}")) { (title) } }
+        }
+    }
+}
+
+fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Markup {
+    let bodies = [
+        verdict::section(summary),
+        distributions::section(summary, frame),
+        comparison::section(summary, frame, published),
+        course::section(summary, frame),
+        statistics::section(summary),
+        conditions::section(summary),
+        doctor::section(summary.evidence.doctor.as_ref()),
+        method::section(summary),
+    ];
+    html! {
+        @for ((anchor, title), body) in SECTIONS.into_iter().zip(bodies) {
+            section id=(anchor) aria-labelledby=(format!("{anchor}-title")) {
+                h2 id=(format!("{anchor}-title")) { (title) }
+                (body)
+            }
+        }
+    }
+}
+
+fn foot(evidence: &Evidence) -> Markup {
+    html! {
+        footer {
+            p {
+                "Made by Quietcore " (evidence.manifest.quietcore_version)
+                " from the records of this evidence folder; "
+                code { "quietcore report DIR --html FILE" } " makes it anew."
+            }
+        }
+    }
+}
+
+/// Replaces what can't be seen and may deceive: control characters and those that turn the
+/// direction of writing. Names from files may hold them; this page's own text doesn't.
+fn visible(page: String) -> String {
+    let deceives = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+    };
+    if page.contains(deceives) { page.replace(deceives, "\u{fffd}") } else { page }
+}

@@ -1,0 +1,150 @@
+//! What the doctor found: what makes control work impossible first, apart from mere advice.
+//!
+//! The document is read leniently, field by field: an unknown severity counts as unknown, a missing
+//! text is left out. A report must not fail because a newer doctor says more.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+/// Of the raw facts at most this much is shown, in bytes.
+const FACTS_MAX: usize = 100_000;
+
+/// Findings that are shown; a machine has some hundred at most.
+const FINDINGS_MAX: usize = 2_000;
+
+/// How grave a finding is, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Severity {
+    Conformance,
+    Advice,
+    Unknown,
+    Ok,
+}
+
+impl Severity {
+    fn of(finding: &Value) -> Self {
+        match text(finding, "severity") {
+            "conformance" => Self::Conformance,
+            "advice" => Self::Advice,
+            "ok" => Self::Ok,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Sign and word, the style's class, and a heading.
+    const fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Conformance => ("✗ CONFORMANCE", "fail", "Stands in the way of control work"),
+            Self::Advice => ("→ ADVICE", "advice", "Would help"),
+            Self::Unknown => ("? UNKNOWN", "unproven", "Could not be read"),
+            Self::Ok => ("✓ OK", "pass", "As it should be"),
+        }
+    }
+}
+
+fn text<'a>(finding: &'a Value, key: &str) -> &'a str {
+    finding.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+pub(super) fn section(document: Option<&Value>) -> Markup {
+    let Some(document) = document else {
+        return html! { p.empty { "The evidence holds no findings about the machine." } };
+    };
+    let findings: Vec<&Value> = document
+        .get("findings")
+        .and_then(Value::as_array)
+        .map(|findings| findings.iter().take(FINDINGS_MAX).collect())
+        .unwrap_or_default();
+    let groups = [Severity::Conformance, Severity::Advice, Severity::Unknown, Severity::Ok].map(
+        |severity| {
+            let found: Vec<_> = findings
+                .iter()
+                .filter(|finding| Severity::of(finding) == severity)
+                .copied()
+                .collect();
+            (severity, found)
+        },
+    );
+    let [(_, conformance), (_, advice), (_, unknown), (_, ok)] = &groups;
+    html! {
+        p {
+            @if conformance.is_empty() {
+                "Nothing stands in the way of control work on this machine. "
+            } @else {
+                b { (conformance.len()) " stand in the way of control work" } "; "
+            }
+            (advice.len()) " would help, " (unknown.len()) " could not be read, "
+            (ok.len()) " are as they should be."
+        }
+        @for (severity, found) in &groups {
+            @if !found.is_empty() { (group(*severity, found)) }
+        }
+        (facts(document))
+    }
+}
+
+fn group(severity: Severity, found: &[&Value]) -> Markup {
+    let (_, tone, heading) = severity.words();
+    let head = html! { (heading) " " span.sub { (found.len()) } };
+    html! {
+        @match severity {
+            Severity::Conformance | Severity::Advice => {
+                h3 { (head) }
+                div class=(format!("findings {tone}")) {
+                    @for found in found { (finding(found, severity)) }
+                }
+            },
+            Severity::Unknown | Severity::Ok => details {
+                summary { (head) }
+                div class=(format!("findings {tone}")) {
+                    @for found in found { (finding(found, severity)) }
+                }
+            },
+        }
+    }
+}
+
+fn finding(found: &Value, severity: Severity) -> Markup {
+    let (word, tone, _) = severity.words();
+    let rows = [
+        ("Read", text(found, "read")),
+        ("Right", text(found, "right")),
+        ("Effect", text(found, "effect")),
+    ];
+    let fix = text(found, "fix");
+    html! {
+        article.finding title=(text(found, "id")) {
+            h4 {
+                span class=(format!("mini {tone}")) { (word) } " "
+                (text(found, "subject"))
+                @if !text(found, "area").is_empty() { span.sub { (text(found, "area")) } }
+            }
+            dl {
+                @for (name, value) in rows {
+                    @if !value.is_empty() { div { dt { (name) } dd { (value) } } }
+                }
+                @if !fix.is_empty() { div { dt { "Fix" } dd.fix { (fix) } } }
+            }
+        }
+    }
+}
+
+fn facts(document: &Value) -> Markup {
+    let Some(facts) = document.get("facts") else {
+        return html! {};
+    };
+    // Values of this kind always can be written; an empty text is shown otherwise.
+    let mut written = serde_json::to_string_pretty(facts).unwrap_or_default();
+    let cut = written.len() > FACTS_MAX;
+    if cut {
+        let end = (0..=FACTS_MAX).rev().find(|end| written.is_char_boundary(*end)).unwrap_or(0);
+        written.truncate(end);
+    }
+    html! {
+        details.facts-raw {
+            summary { "All facts that were read" }
+            @if cut { p.remark { "Cut off here; doctor.json in the evidence folder holds them all." } }
+            pre tabindex="0" { code { (written) } }
+        }
+    }
+}

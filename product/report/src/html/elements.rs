@@ -1,0 +1,87 @@
+//! Small pieces that several sections use.
+
+use maud::{Markup, html};
+use quietcore_record::verdict::Verdict;
+
+use crate::figures;
+
+/// The class of the style sheet that colours a verdict.
+pub(super) const fn tone(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::NotProven => "unproven",
+        Verdict::Fail => "fail",
+    }
+}
+
+/// A verdict as sign, word and colour.
+pub(super) fn badge(verdict: Verdict) -> Markup {
+    html! {
+        span class=(format!("badge {}", tone(verdict))) {
+            span.sign aria-hidden="true" { (figures::sign(verdict)) }
+            " " (verdict)
+        }
+    }
+}
+
+/// A number with its unit, in parts, so that a column aligns at the decimal point.
+pub(super) fn quantity(text: &str) -> Markup {
+    let Some((number, unit)) = text.rsplit_once('\u{a0}') else {
+        return html! { span.q { span.i { (text) } span.f {} span.u {} } };
+    };
+    let (whole, fraction) = match number.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (number, None),
+    };
+    html! {
+        span.q {
+            span.i { (whole) }
+            span.f { @if let Some(fraction) = fraction { "." (fraction) } }
+            span.u { (unit) }
+        }
+    }
+}
+
+/// A moment of RFC 3339 as people read it: `2026-11-21 20:15:03 UTC`; other text as it is.
+pub(super) fn moment(text: &str) -> String {
+    let parts = text.split_once('T').filter(|_| text.is_ascii() && text.ends_with('Z'));
+    match parts {
+        Some((date, time)) if time.len() >= 9 => format!("{date} {} UTC", &time[..8]),
+        _ => text.to_owned(),
+    }
+}
+
+/// A sentence that begins with a capital and ends with a full stop.
+pub(super) fn sentence(text: &str) -> String {
+    let mut characters = text.trim().chars();
+    let Some(first) = characters.next() else {
+        return String::new();
+    };
+    let stop = if text.trim_end().ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{}{}{stop}", first.to_uppercase(), characters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_taken_apart_at_the_point() {
+        let markup = |text| quantity(text).into_string();
+        assert_eq!(
+            markup("23.4\u{a0}µs"),
+            "<span class=\"q\"><span class=\"i\">23</span><span class=\"f\">.4</span>\
+             <span class=\"u\">µs</span></span>"
+        );
+        assert!(markup("≥\u{a0}400\u{a0}µs").contains("<span class=\"i\">≥\u{a0}400</span>"));
+    }
+
+    #[test]
+    fn moments_and_sentences_read_well() {
+        assert_eq!(moment("2026-11-21T20:15:03.25Z"), "2026-11-21 20:15:03 UTC");
+        assert_eq!(moment("yesterday"), "yesterday");
+        assert_eq!(moment("T\u{fc}Z"), "T\u{fc}Z");
+        assert_eq!(sentence("no release was late"), "No release was late.");
+        assert_eq!(sentence(""), "");
+    }
+}

@@ -1,0 +1,22 @@
+//! Plots as inline SVG, drawn by this crate alone.
+//!
+//! Colours and strokes are classes of the page's style sheet, so a plot follows light, dark and
+//! print. Each has a title and a description for those who don't see it, and its parts have
+//! tooltips; nothing needs a script.
+//!
+//! What is compared has the same axes: they are made once for all records ([`Frame`]).
+
+mod axis;
+mod bars;
+mod boxes;
+mod frame;
+mod histogram;
+mod labels;
+mod svg;
+mod timeline;
+
+pub(crate) use axis::Scale;
+pub(crate) use boxes::{BoxFigures, End, axis_strip, strip};
+pub(crate) use frame::{Frame, Limit};
+pub(crate) use histogram::{caption, histogram};
+pub(crate) use timeline::timeline;

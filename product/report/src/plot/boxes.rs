@@ -1,0 +1,221 @@
+//! Box plots as strips below each other on one logarithmic axis.
+//!
+//! ```text
+//!   p2.5    q1  median  q3   p97.5       worst spikes      maximum
+//!    ├──────┌─────┬──────┐─────┤           ·  ·· ·            ▏
+//!           └─────┴──────┘   •mean
+//! ```
+//!
+//! A quantile that lies in an overflow is only known from below: what it ends is left open and has
+//! an arrow. Places are percentages, so that text keeps its size on a telephone.
+
+use maud::PreEscaped;
+use quietcore_record::histogram::Quantile;
+
+use super::axis::{Scale, time_mark};
+use super::frame::Limit;
+use super::svg::{Anchor, Svg, X};
+use crate::figures;
+use crate::summary::RecordSummary;
+
+const HEIGHT: f64 = 30.0;
+const MIDDLE: f64 = HEIGHT / 2.0;
+const BOX: f64 = 14.0;
+
+/// Spikes drawn one by one.
+const SPIKES_MAX: usize = 32;
+
+/// Where a part of the box ends, in ns: at a value, or somewhere beyond a bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum End {
+    At(f64),
+    Beyond(f64),
+}
+
+impl End {
+    const fn value(self) -> f64 {
+        match self {
+            Self::At(value) | Self::Beyond(value) => value,
+        }
+    }
+
+    const fn is_open(self) -> bool {
+        matches!(self, Self::Beyond(_))
+    }
+}
+
+impl From<Quantile> for End {
+    fn from(quantile: Quantile) -> Self {
+        match quantile {
+            Quantile::Exactly(value) => Self::At(value as f64),
+            Quantile::AtLeast { at_least } => Self::Beyond(at_least as f64),
+        }
+    }
+}
+
+/// The figures of one box plot, in ns.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BoxFigures {
+    pub(crate) whisker_low: End,
+    pub(crate) q1: End,
+    pub(crate) median: End,
+    pub(crate) mean: Option<f64>,
+    pub(crate) q3: End,
+    pub(crate) whisker_high: End,
+    pub(crate) max: Option<f64>,
+    pub(crate) spikes: Vec<f64>,
+}
+
+impl BoxFigures {
+    /// The box plot of a record; `None` where nothing was measured.
+    pub(crate) fn of(summary: &RecordSummary<'_>) -> Option<Self> {
+        let statistics = &summary.statistics;
+        let mut spikes: Vec<f64> = summary
+            .record
+            .spikes
+            .iter()
+            .take(SPIKES_MAX)
+            .map(|spike| spike.latency_ns as f64)
+            .collect();
+        if spikes.is_empty() {
+            // Imported data name no spikes: the highest bins beyond the whisker stand for them.
+            let beyond = statistics.p97_5_ns?.lower_bound();
+            let bins: Vec<_> = summary.record.release.bins().map(|bin| bin.low_ns).collect();
+            let highest = bins.iter().rev().take(SPIKES_MAX);
+            spikes = highest.filter(|low| **low > beyond).map(|low| *low as f64).collect();
+        }
+        Some(Self {
+            whisker_low: statistics.p2_5_ns?.into(),
+            q1: statistics.q1_ns?.into(),
+            median: statistics.median_ns?.into(),
+            mean: statistics.mean_ns,
+            q3: statistics.q3_ns?.into(),
+            whisker_high: statistics.p97_5_ns?.into(),
+            max: Some(statistics.max_ns as f64),
+            spikes,
+        })
+    }
+
+    /// The smallest and the largest value that is drawn, in ns.
+    pub(crate) fn extent(&self) -> (f64, f64) {
+        let high = self.max.unwrap_or(0.0).max(self.whisker_high.value());
+        (self.whisker_low.value().min(high), high)
+    }
+
+    fn about(&self) -> String {
+        let written = |end: End| {
+            let bound = if end.is_open() { "≥ " } else { "" };
+            format!("{bound}{}", figures::nanos_f64(end.value()))
+        };
+        let optional =
+            |value: Option<f64>| value.map_or_else(|| figures::NONE.to_owned(), figures::nanos_f64);
+        format!(
+            "whiskers {} to {}, quartiles {} to {}, median {}, mean {}, maximum {}",
+            written(self.whisker_low),
+            written(self.whisker_high),
+            written(self.q1),
+            written(self.q3),
+            written(self.median),
+            optional(self.mean),
+            optional(self.max),
+        )
+    }
+}
+
+/// Room at both ends of a strip, in percent of its width.
+const MARGIN: f64 = 1.5;
+
+fn percent(scale: Scale, value_ns: f64) -> f64 {
+    MARGIN + scale.part(value_ns) * (100.0 - 2.0 * MARGIN)
+}
+
+/// Draws one box plot. `class` sets its colours.
+pub(crate) fn strip(
+    figures: &BoxFigures,
+    title: &str,
+    class: &str,
+    scale: Scale,
+    limits: &[&Limit],
+) -> PreEscaped<String> {
+    let x = |value: f64| X::Percent(percent(scale, value));
+    let mut svg = Svg::stretched(&format!("strip {class}"), HEIGHT, title, &figures.about());
+    background(&mut svg, scale, limits);
+    let high_end = figures.whisker_high.value();
+    svg.line("whisker", (x(figures.whisker_low.value()), MIDDLE), (x(high_end), MIDDLE));
+    let cap = |svg: &mut Svg, value: f64| {
+        svg.line("whisker", (x(value), MIDDLE - 4.0), (x(value), MIDDLE + 4.0));
+    };
+    cap(&mut svg, figures.whisker_low.value());
+    if !figures.whisker_high.is_open() {
+        cap(&mut svg, high_end);
+    }
+    let (left, right) = (percent(scale, figures.q1.value()), percent(scale, figures.q3.value()));
+    let (top, width) = (MIDDLE - BOX / 2.0, X::Percent((right - left).max(0.3)));
+    let shape = if figures.q3.is_open() { "box open" } else { "box" };
+    svg.rect(shape, (X::Percent(left), top), (width, BOX), Some(&figures.about()));
+    if !figures.median.is_open() {
+        let median = figures.median.value();
+        svg.line("median", (x(median), top), (x(median), top + BOX));
+    }
+    for spike in &figures.spikes {
+        let tooltip = format!("spike of {}", crate::figures::nanos_f64(*spike));
+        svg.circle("spike", (x(*spike), MIDDLE), 2.2, Some(&tooltip));
+    }
+    if let Some(mean) = figures.mean {
+        let tooltip = format!("mean {}", crate::figures::nanos_f64(mean));
+        svg.circle("mean-dot", (x(mean), MIDDLE), 3.2, Some(&tooltip));
+    }
+    if let Some(max) = figures.max {
+        let tooltip = format!("maximum {}", crate::figures::nanos_f64(max));
+        svg.line("maximum-line", (x(max), MIDDLE - 8.0), (x(max), MIDDLE + 8.0));
+        svg.circle("maximum-hover", (x(max), MIDDLE), 7.0, Some(&tooltip));
+    }
+    let first_open =
+        [figures.median, figures.q3, figures.whisker_high].into_iter().find(|end| end.is_open());
+    if let Some(bound) = first_open {
+        let text = format!("→ ≥ {}", crate::figures::nanos_f64(bound.value()));
+        let at = percent(scale, bound.value());
+        let anchor = if at > 70.0 { Anchor::End } else { Anchor::Start };
+        svg.text("bound", (X::Percent(at), MIDDLE - 8.0), anchor, &text);
+    }
+    svg.finish()
+}
+
+fn background(svg: &mut Svg, scale: Scale, limits: &[&Limit]) {
+    for tick in scale.ticks(time_mark).iter().filter(|tick| !tick.label.is_empty()) {
+        let x = X::Percent(percent(scale, tick.value));
+        svg.line("grid", (x, 0.0), (x, HEIGHT));
+    }
+    for limit in limits {
+        let x = X::Percent(percent(scale, limit.limit_ns as f64));
+        let class = if limit.declared { "limit-line declared" } else { "limit-line" };
+        svg.line(class, (x, 0.0), (x, HEIGHT));
+    }
+}
+
+/// Draws the axis above the strips: limits named, then the marks.
+pub(crate) fn axis_strip(scale: Scale, limits: &[&Limit]) -> PreEscaped<String> {
+    const AXIS_HEIGHT: f64 = 34.0;
+    let about = "Release latency, logarithmic, the same for all rows";
+    let mut svg = Svg::stretched("strip axis", AXIS_HEIGHT, "Axis", about);
+    for tick in scale.ticks(time_mark).iter().filter(|tick| !tick.label.is_empty()) {
+        let at = percent(scale, tick.value);
+        svg.line("grid", (X::Percent(at), AXIS_HEIGHT - 4.0), (X::Percent(at), AXIS_HEIGHT));
+        svg.text("tick", (X::Percent(at), AXIS_HEIGHT - 8.0), anchor_at(at), &tick.label);
+    }
+    for limit in limits {
+        let at = percent(scale, limit.limit_ns as f64);
+        let class = if limit.declared { "limit-name declared" } else { "limit-name" };
+        svg.text(class, (X::Percent(at), 11.0), anchor_at(at), &limit.label);
+    }
+    svg.finish()
+}
+
+/// Text near an end of the strip grows inwards.
+fn anchor_at(percent: f64) -> Anchor {
+    match percent {
+        at if at < 8.0 => Anchor::Start,
+        at if at > 92.0 => Anchor::End,
+        _ => Anchor::Middle,
+    }
+}

@@ -1,0 +1,139 @@
+//! The axes that all plots of a report share, and the limits drawn in them.
+
+use super::axis::Scale;
+use crate::summary::Summary;
+
+/// Beyond this ratio of the largest to the smallest median a linear axis shows only one of them.
+const LINEAR_RATIO: f64 = 150.0;
+
+/// A limit line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Limit {
+    /// The limit, in ns.
+    pub(crate) limit_ns: u64,
+    /// What it is, such as `tenth of 1 ms`.
+    pub(crate) label: String,
+    /// The classes it belongs to, for the tooltip.
+    pub(crate) classes: String,
+    /// Whether a partition declares one of them.
+    pub(crate) declared: bool,
+}
+
+/// The shared axes. The same for all records, so that plots can be compared by eye.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Frame {
+    /// Latency along a histogram.
+    pub(crate) latency: Scale,
+    /// Releases per bar, logarithmic.
+    pub(crate) count: Scale,
+    /// Latency over time, logarithmic.
+    pub(crate) level: Scale,
+    /// Time since the first release, in ns, linear.
+    pub(crate) time: Scale,
+    /// Limit lines, ascending, one for each distinct limit.
+    pub(crate) limits: Vec<Limit>,
+}
+
+impl Frame {
+    /// Axes that hold all records.
+    pub(crate) fn of(summary: &Summary<'_>) -> Self {
+        let extent = Extent::of(summary);
+        let latency = if extent.max > extent.median_min * LINEAR_RATIO || extent.max > 2e6 {
+            Scale::logarithmic_around(extent.min, extent.max)
+        } else {
+            Scale::linear_beyond(extent.max)
+        };
+        Self {
+            latency,
+            count: Scale::Logarithmic { begin: 0.5, end: extent.count.max(10.0) * 2.5 },
+            level: Scale::logarithmic_around(extent.mean_min.min(extent.max / 2.0), extent.max),
+            time: Scale::Linear { end: extent.time.max(1.0) },
+            limits: limits(summary),
+        }
+    }
+}
+
+/// The ranges of all records together, in ns.
+struct Extent {
+    min: f64,
+    median_min: f64,
+    mean_min: f64,
+    max: f64,
+    count: f64,
+    time: f64,
+}
+
+impl Extent {
+    fn of(summary: &Summary<'_>) -> Self {
+        let mut extent = Self {
+            min: f64::INFINITY,
+            median_min: f64::INFINITY,
+            mean_min: f64::INFINITY,
+            max: 0.0,
+            count: 0.0,
+            time: 0.0,
+        };
+        for record in &summary.records {
+            let resolution = record.record.release.resolution_ns() as f64;
+            for statistics in [Some(&record.statistics), record.wakeup.as_ref()] {
+                let Some(statistics) = statistics.filter(|statistics| statistics.count > 0) else {
+                    continue;
+                };
+                let floor = |value: u64| (value as f64).max(resolution);
+                let median = statistics.median_ns.map_or(0, |median| median.lower_bound());
+                extent.min = extent.min.min(floor(statistics.min_ns));
+                extent.median_min = extent.median_min.min(floor(median));
+                extent.max = extent.max.max(statistics.max_ns as f64);
+                extent.count = extent.count.max(statistics.count as f64);
+            }
+            extent.add_timeline(record.record);
+        }
+        // Without a record the axes still exist.
+        if extent.max < 1.0 {
+            extent.max = 1_000.0;
+        }
+        extent.min = extent.min.min(extent.max);
+        extent.median_min = extent.median_min.min(extent.max);
+        extent.mean_min = extent.mean_min.min(extent.max);
+        extent
+    }
+
+    fn add_timeline(&mut self, record: &quietcore_record::record::Record) {
+        let mut cycles = 0_u64;
+        for (count, _, sum) in &record.timeline.slots {
+            if *count > 0 {
+                let mean = (*sum as f64 / *count as f64).max(1.0);
+                self.mean_min = self.mean_min.min(mean);
+            }
+            cycles = cycles.saturating_add(*count);
+        }
+        let span = cycles as f64 * super::timeline::cycle_of(record);
+        self.time = self.time.max(span);
+    }
+}
+
+/// One line for each distinct latency limit, named by the cycle it is a tenth of.
+fn limits(summary: &Summary<'_>) -> Vec<Limit> {
+    let mut limits: Vec<Limit> = Vec::new();
+    let manifest = &summary.evidence.manifest;
+    for class in &manifest.classes {
+        let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, class.latency_limit_ns()) else {
+            continue;
+        };
+        let declared = manifest.declared.values().any(|name| *name == class.name);
+        if let Some(limit) = limits.iter_mut().find(|limit| limit.limit_ns == limit_ns) {
+            limit.classes.push_str(", ");
+            limit.classes.push_str(&class.name);
+            limit.declared |= declared;
+            continue;
+        }
+        limits.push(Limit {
+            limit_ns,
+            label: format!("tenth of {}", super::axis::time_mark(cycle_ns as f64)),
+            classes: class.name.clone(),
+            declared,
+        });
+    }
+    limits.sort_by_key(|limit| limit.limit_ns);
+    limits
+}

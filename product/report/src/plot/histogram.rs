@@ -1,0 +1,359 @@
+//! The latency histogram of one record.
+//!
+//! Latency runs to the right, the number of releases upwards on a logarithmic axis, as in the
+//! plots of the OSADL test farm. The release latency is filled; the wake-up latency, which
+//! `cyclictest` would see, is a line. Limits stand as dashed lines, and the maximum is named.
+
+use std::fmt::Write as _;
+
+use maud::PreEscaped;
+use quietcore_record::histogram::Histogram;
+
+use super::axis::{Scale, plain, time_mark, unit_for};
+use super::bars::Edges;
+use super::frame::Frame;
+use super::labels::{LINE, Labels, Place};
+use super::svg::{Anchor, Short, Svg};
+use crate::figures;
+use crate::summary::RecordSummary;
+
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 280.0;
+const LEFT: f64 = 48.0;
+const RIGHT: f64 = WIDTH - 12.0;
+const TOP: f64 = 46.0;
+const BOTTOM: f64 = HEIGHT - 40.0;
+
+/// Columns that answer to the pointer.
+const TOOLTIPS_MAX: usize = 100;
+
+/// Maps values to places in the drawing.
+struct Area<'a> {
+    frame: &'a Frame,
+}
+
+impl Area<'_> {
+    fn x(&self, latency_ns: f64) -> f64 {
+        LEFT + self.frame.latency.part(latency_ns) * (RIGHT - LEFT)
+    }
+
+    fn y(&self, count: f64) -> f64 {
+        if count <= 0.0 { BOTTOM } else { BOTTOM - self.frame.count.part(count) * (BOTTOM - TOP) }
+    }
+}
+
+/// Draws the histogram of a record.
+pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscaped<String> {
+    let record = summary.record;
+    let area = Area { frame };
+    let edges = Edges::new(frame.latency, record.release.resolution_ns());
+    let release = edges.counts(&record.release);
+    let wakeup = summary.wakeup.as_ref().and(record.wakeup.as_ref());
+    let wakeup_counts = wakeup.map(|wakeup| edges.counts(wakeup));
+    let title = format!("Release latency, {} of {}", summary.label(), record.partition);
+    let mut svg = Svg::scaled("plot", WIDTH, HEIGHT, &title, &about(summary, &edges));
+    let mut labels = Labels::new(WIDTH);
+    grid(&mut svg, &area, &edges);
+    draw_limits(&mut svg, &area, &mut labels);
+    svg.path("release", &steps(&release, &edges, &area, true));
+    if let Some(counts) = &wakeup_counts {
+        svg.path("wakeup", &steps(counts, &edges, &area, false));
+    }
+    if record.release.overflow() > 0 {
+        overflow(&mut svg, &record.release, &area, &mut labels);
+    }
+    name_maximum(&mut svg, summary, &release, &edges, &area, &mut labels);
+    let same =
+        if wakeup.is_none() && record.wakeup.is_some() { "release = wake-up" } else { "release" };
+    name_series(&mut svg, ("release-label", same), &release, &edges, &area, &mut labels);
+    if let Some(counts) = &wakeup_counts {
+        let name = ("wakeup-label", "wake-up");
+        name_series(&mut svg, name, counts, &edges, &area, &mut labels);
+    }
+    tooltips(&mut svg, &release, wakeup_counts.as_deref(), &edges, &area);
+    svg.finish()
+}
+
+/// What those read who don't see the plot.
+fn about(summary: &RecordSummary<'_>, edges: &Edges) -> String {
+    let statistics = &summary.statistics;
+    let bins = match edges.width_ns() {
+        Some(width_ns) => format!("bars of {}", figures::nanos(width_ns)),
+        None => "bars of a 24th of a decade".to_owned(),
+    };
+    format!(
+        "Histogram of {} releases in {bins}, count on a logarithmic axis. Median {}, maximum {}.",
+        figures::count(statistics.count),
+        statistics.median_ns.map_or_else(|| figures::NONE.to_owned(), figures::quantile),
+        figures::maximum(statistics),
+    )
+}
+
+/// The width of the bars and the kind of axis in words, for the caption.
+pub(crate) fn caption(frame: &Frame, resolution_ns: u64) -> String {
+    let edges = Edges::new(frame.latency, resolution_ns);
+    match edges.width_ns() {
+        Some(width_ns) if width_ns < 1_000 => {
+            format!(
+                "bars of {}, finer than 1 µs because the latencies are small",
+                figures::nanos(width_ns)
+            )
+        }
+        Some(width_ns) => format!("bars of {}", figures::nanos(width_ns)),
+        None => {
+            "the range is so wide that latency has a logarithmic axis too, with 24 bars a decade"
+                .to_owned()
+        }
+    }
+}
+
+fn grid(svg: &mut Svg, area: &Area<'_>, edges: &Edges) {
+    svg.begin("axis");
+    for tick in area.frame.count.ticks(|value| figures::count(value as u64)) {
+        let y = area.y(tick.value);
+        if !tick.label.is_empty() && tick.value >= 1.0 {
+            svg.line("grid", (LEFT, y), (RIGHT, y));
+            svg.text("tick", (LEFT - 6.0, y + 3.5), Anchor::End, &tick.label);
+        }
+    }
+    svg.line("base", (LEFT, BOTTOM), (RIGHT, BOTTOM));
+    let scale = area.frame.latency;
+    let (unit, size) = unit_for(scale.end());
+    let ticks = match scale {
+        Scale::Linear { .. } => scale.ticks(|value| plain(value / size)),
+        Scale::Logarithmic { .. } => scale.ticks(time_mark),
+    };
+    for tick in ticks {
+        let x = area.x(tick.value);
+        let length = if tick.label.is_empty() { 3.0 } else { 5.0 };
+        svg.line("mark", (x, BOTTOM), (x, BOTTOM + length));
+        if !tick.label.is_empty() {
+            let anchor = if x > RIGHT - 10.0 { Anchor::End } else { Anchor::Middle };
+            svg.text("tick", (x, BOTTOM + 16.0), anchor, &tick.label);
+        }
+    }
+    let named = if scale.is_logarithmic() {
+        "latency, logarithmic".to_owned()
+    } else {
+        format!("latency in {unit}")
+    };
+    svg.text("name", (RIGHT, HEIGHT - 8.0), Anchor::End, &named);
+    let per = match edges.width_ns() {
+        Some(width_ns) => format!("releases per {}, logarithmic", time_mark(width_ns as f64)),
+        None => "releases per bar, logarithmic".to_owned(),
+    };
+    svg.text("name", (0.0, HEIGHT - 8.0), Anchor::Start, &per);
+    svg.end();
+}
+
+/// The outline of bars, from gap to gap; a filled one returns to the base line.
+fn steps(counts: &[u64], edges: &Edges, area: &Area<'_>, filled: bool) -> String {
+    let mut data = String::new();
+    let mut open = false;
+    for (index, count) in counts.iter().enumerate() {
+        let (low, high) = edges.range(index);
+        if *count == 0 {
+            if open {
+                close(&mut data, filled);
+                open = false;
+            }
+            continue;
+        }
+        let (left, right, y) = (area.x(low as f64), area.x(high as f64), area.y(*count as f64));
+        if !open {
+            let _ = write!(data, "M{} {}", Short(left), Short(BOTTOM));
+            open = true;
+        }
+        let _ = write!(data, "V{}H{}", Short(y), Short(right));
+    }
+    if open {
+        close(&mut data, filled);
+    }
+    data
+}
+
+fn close(data: &mut String, filled: bool) {
+    let _ = write!(data, "V{}", Short(BOTTOM));
+    if filled {
+        data.push('Z');
+    }
+}
+
+/// Limits within the range as lines, the next one beyond it as an arrow.
+fn draw_limits(svg: &mut Svg, area: &Area<'_>, labels: &mut Labels) {
+    let end = area.frame.latency.end();
+    let begin = area.frame.latency.begin();
+    let inside = |limit_ns: u64| limit_ns as f64 <= end && limit_ns as f64 > begin;
+    let mut shown: Vec<_> =
+        area.frame.limits.iter().filter(|limit| inside(limit.limit_ns)).collect();
+    // The declared one is named first, so that it gets the best place.
+    shown.sort_by_key(|limit| !limit.declared);
+    for limit in shown {
+        let x = area.x(limit.limit_ns as f64);
+        let class = if limit.declared { "limit declared" } else { "limit" };
+        let rows = [TOP - 6.0, TOP - 6.0 - LINE, TOP - 6.0 - 2.0 * LINE];
+        let places = rows.into_iter().flat_map(|y| {
+            [Anchor::Middle, Anchor::End, Anchor::Start].map(|anchor| Place { x, y, anchor })
+        });
+        let placed = labels.place(&limit.label, places);
+        let top = placed.map_or(TOP, |place| place.y + 3.0);
+        svg.begin(class);
+        svg.line("line", (x, top), (x, BOTTOM));
+        if let Some(place) = placed {
+            svg.text("label", (place.x, place.y), place.anchor, &limit.label);
+        }
+        svg.end();
+    }
+    let beyond = area.frame.limits.iter().find(|limit| limit.limit_ns as f64 > end);
+    let declared = area
+        .frame
+        .limits
+        .iter()
+        .find(|limit| limit.declared && limit.limit_ns as f64 > end)
+        .or(beyond);
+    if let Some(limit) = declared {
+        let text = format!("{} {} →", time_mark(limit.limit_ns as f64), limit.label);
+        let rows = [TOP + 8.0, TOP + 8.0 + LINE, TOP - 6.0, TOP - 6.0 - LINE];
+        let places = rows.map(|y| Place { x: RIGHT, y, anchor: Anchor::End });
+        if let Some(place) = labels.place(&text, places) {
+            let class = if limit.declared { "limit declared" } else { "limit" };
+            svg.begin(class);
+            svg.text("label", (place.x, place.y), place.anchor, &text);
+            svg.end();
+        }
+    }
+}
+
+/// What another program only counted lies somewhere between the end of its bins and its maximum.
+fn overflow(svg: &mut Svg, histogram: &Histogram, area: &Area<'_>, labels: &mut Labels) {
+    let from = area.x(histogram.overflow_from_ns() as f64);
+    let to = area.x(histogram.max_ns() as f64).max(from + 4.0);
+    let y = area.y(histogram.overflow() as f64);
+    let text = format!(
+        "≥ {}: {}",
+        time_mark(histogram.overflow_from_ns() as f64),
+        figures::count(histogram.overflow())
+    );
+    let tooltip = format!("{text} releases that the program only counted");
+    svg.rect("overflow", (from, y), (to - from, BOTTOM - y), Some(&tooltip));
+    let places = [-6.0, -6.0 - LINE, -6.0 - 2.0 * LINE].map(|above| Place {
+        x: (from + to) / 2.0,
+        y: y + above,
+        anchor: if to > RIGHT - 40.0 { Anchor::End } else { Anchor::Middle },
+    });
+    if let Some(place) = labels.place(&text, places) {
+        svg.text("overflow-label", (place.x, place.y), place.anchor, &text);
+    }
+}
+
+/// The maximum with its value and the size of the sample.
+fn name_maximum(
+    svg: &mut Svg,
+    summary: &RecordSummary<'_>,
+    counts: &[u64],
+    edges: &Edges,
+    area: &Area<'_>,
+    labels: &mut Labels,
+) {
+    if summary.statistics.count == 0 {
+        svg.text("empty", ((LEFT + RIGHT) / 2.0, HEIGHT / 2.0), Anchor::Middle, "nothing measured");
+        return;
+    }
+    let size = format!("n = {}", figures::count(summary.statistics.count));
+    let max = summary.statistics.max_ns as f64;
+    let last = counts.iter().rposition(|count| *count > 0);
+    let height = last.map_or(1.0, |index| counts[index] as f64);
+    let x = match last {
+        Some(index) if summary.record.release.overflow() == 0 => {
+            let (low, high) = edges.range(index);
+            (area.x(low as f64) + area.x(high as f64)) / 2.0
+        }
+        _ => area.x(max),
+    };
+    let y = area.y(height);
+    svg.path("maximum", &format!("M{} {}l-4 -7h8z", Short(x), Short(y - 3.0)));
+    labels.take([x - 5.0, y - 11.0, x + 5.0, y]);
+    let text = format!("max {}, {size}", figures::nanos(summary.statistics.max_ns));
+    let places = (0..9).flat_map(|row| {
+        let y = y - 16.0 - f64::from(row) * LINE;
+        [Anchor::End, Anchor::Middle, Anchor::Start].map(|anchor| Place {
+            x: if anchor == Anchor::End { x + 8.0 } else { x },
+            y,
+            anchor,
+        })
+    });
+    if let Some(place) = labels.place(&text, places.filter(|place| place.y > TOP + 6.0)) {
+        svg.text("maximum-label", (place.x, place.y), place.anchor, &text);
+    }
+}
+
+/// Writes the name of a series at its peak, or at the right of it.
+fn name_series(
+    svg: &mut Svg,
+    (class, name): (&str, &str),
+    counts: &[u64],
+    edges: &Edges,
+    area: &Area<'_>,
+    labels: &mut Labels,
+) {
+    let Some(peak) = (0..counts.len()).max_by_key(|index| (counts[*index], usize::MAX - index))
+    else {
+        return;
+    };
+    if counts[peak] == 0 {
+        return;
+    }
+    let top = area.y(counts[peak] as f64);
+    // Down the right flank the curve leaves room beside it.
+    let flank = (peak..counts.len()).filter(|index| counts[*index] > 0).step_by(2).take(60);
+    let beside = flank.map(|index| {
+        let (_, high) = edges.range(index);
+        let tallest = counts[index..].iter().copied().max().unwrap_or(0);
+        Place {
+            x: area.x(high as f64) + 6.0,
+            y: area.y(tallest as f64) + 3.0,
+            anchor: Anchor::Start,
+        }
+    });
+    let (low, high) = edges.range(peak);
+    let x = (area.x(low as f64) + area.x(high as f64)) / 2.0;
+    let above = Place { x, y: (top - 5.0).max(TOP + 8.0), anchor: Anchor::Middle };
+    let above_right = Place { x: x + 4.0, anchor: Anchor::Start, ..above };
+    if let Some(place) = labels.place(name, [above, above_right].into_iter().chain(beside)) {
+        svg.text(class, (place.x, place.y), place.anchor, name);
+    }
+}
+
+/// Invisible columns that tell what lies below the pointer.
+fn tooltips(
+    svg: &mut Svg,
+    release: &[u64],
+    wakeup: Option<&[u64]>,
+    edges: &Edges,
+    area: &Area<'_>,
+) {
+    svg.begin("hover");
+    let group = release.len().div_ceil(TOOLTIPS_MAX);
+    for first in (0..release.len()).step_by(group.max(1)) {
+        let last = (first + group).min(release.len());
+        let sum = |counts: &[u64]| counts[first..last].iter().sum::<u64>();
+        let (count, woken) = (sum(release), wakeup.map(sum));
+        if count == 0 && woken.unwrap_or(0) == 0 {
+            continue;
+        }
+        let (low, _) = edges.range(first);
+        let (_, high) = edges.range(last - 1);
+        let mut text = format!(
+            "{} to {}: {} releases",
+            figures::nanos(low),
+            figures::nanos(high),
+            figures::count(count)
+        );
+        if let Some(woken) = woken {
+            let _ = write!(text, ", {} wake-ups", figures::count(woken));
+        }
+        let (left, right) = (area.x(low as f64), area.x(high as f64));
+        svg.rect("", (left, TOP), ((right - left).max(1.0), BOTTOM - TOP), Some(&text));
+    }
+    svg.end();
+}

@@ -1,0 +1,81 @@
+//! Keeps labels apart: each takes a rectangle, and the next one looks for a free place.
+
+use super::svg::Anchor;
+
+/// The height of a line of text, in units of the drawing.
+pub(crate) const LINE: f64 = 13.0;
+
+/// Mean width of a character. Rather too wide: the reader's font isn't known.
+const CHARACTER: f64 = 6.2;
+
+/// A place for a text: its base line and where it hangs on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) anchor: Anchor,
+}
+
+/// What is taken already.
+pub(crate) struct Labels {
+    taken: Vec<[f64; 4]>,
+    width: f64,
+}
+
+impl Labels {
+    /// Nothing is taken on a drawing of this width.
+    pub(crate) const fn new(width: f64) -> Self {
+        Self { taken: Vec::new(), width }
+    }
+
+    /// Takes the first of `places` where `text` neither leaves the drawing nor meets another label.
+    pub(crate) fn place(
+        &mut self,
+        text: &str,
+        places: impl IntoIterator<Item = Place>,
+    ) -> Option<Place> {
+        let width = width_of(text);
+        for place in places {
+            let left = match place.anchor {
+                Anchor::Start => place.x,
+                Anchor::Middle => place.x - width / 2.0,
+                Anchor::End => place.x - width,
+            };
+            let wanted = [left, place.y - LINE * 0.8, left + width, place.y + LINE * 0.25];
+            if left >= 0.0 && left + width <= self.width && self.is_free(wanted) {
+                self.taken.push(wanted);
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    /// Takes a rectangle that no label may cover, as left, top, right, bottom.
+    pub(crate) fn take(&mut self, rectangle: [f64; 4]) {
+        self.taken.push(rectangle);
+    }
+
+    fn is_free(&self, [left, top, right, bottom]: [f64; 4]) -> bool {
+        self.taken.iter().all(|[l, t, r, b]| right <= *l || *r <= left || bottom <= *t || *b <= top)
+    }
+}
+
+/// The width a text is taken to have.
+pub(crate) fn width_of(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_label_moves_aside() {
+        let mut labels = Labels::new(200.0);
+        let at = |x, y| Place { x, y, anchor: Anchor::Start };
+        assert!(labels.place("release", [at(10.0, 20.0)]).is_some());
+        let second = labels.place("wake-up", [at(20.0, 22.0), at(10.0, 40.0)]).unwrap();
+        assert!((second.y - 40.0).abs() < 1e-9);
+        assert!(labels.place("too far to the right", [at(150.0, 80.0)]).is_none());
+    }
+}

@@ -1,0 +1,126 @@
+//! What the evidence says, before anything is drawn: the same for HTML, JUnit and the terminal.
+//!
+//! ```text
+//! Evidence ─► Summary ─┬─► records     each with its statistics, computed once
+//!                      ├─► partitions  columns (profiles) × rows (classes), overall verdicts
+//!                      └─► notices     what takes something away from the verdicts
+//! ```
+//!
+//! A column is a profile of a partition; where several tasks ran, the worst of them stands for it.
+//! The overall verdict of a class is the worst over the columns that keep the reservation. Missing
+//! evidence takes part: a profile that was asked for and not measured makes PASS to NOT PROVEN,
+//! unless other partitions show that it is one for comparison only.
+
+mod matrix;
+mod notices;
+
+use quietcore_evidence::Evidence;
+use quietcore_record::record::Record;
+use quietcore_record::statistics::Statistics;
+use quietcore_record::verdict::{Verdict, worst};
+
+pub use matrix::{Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary};
+pub use notices::{Notice, NoticeKind};
+
+/// Keys of `Conditions::machine` that make up the machine in one line, in this order.
+const MACHINE_LINE: [&str; 5] = ["cpu_model", "cpus_online", "kernel", "preemption", "hypervisor"];
+
+/// What the evidence says.
+#[derive(Debug)]
+pub struct Summary<'a> {
+    /// The evidence.
+    pub evidence: &'a Evidence,
+    /// Each record with its statistics, in the order of the evidence.
+    pub records: Vec<RecordSummary<'a>>,
+    /// Each partition, in the order of the records; those without a record come last.
+    pub partitions: Vec<PartitionSummary<'a>>,
+    /// What takes something away from the verdicts, the gravest first.
+    pub notices: Vec<Notice>,
+}
+
+/// A record with its statistics.
+#[derive(Debug)]
+pub struct RecordSummary<'a> {
+    /// The record.
+    pub record: &'a Record,
+    /// Statistics of the release latency.
+    pub statistics: Statistics,
+    /// Statistics of the wake-up latency; `None` where there is none or it equals the release
+    /// latency, as in mode `sleep`.
+    pub wakeup: Option<Statistics>,
+}
+
+impl RecordSummary<'_> {
+    /// `profile · CPU n`, or the name where that says more: imported data have neither.
+    pub fn label(&self) -> String {
+        let record = self.record;
+        let task = match record.cpu {
+            Some(cpu) => format!("CPU {cpu}"),
+            None => record
+                .name
+                .strip_prefix(&format!("{}.{}.", record.partition, record.profile))
+                .or_else(|| record.name.strip_prefix(&format!("{}.", record.partition)))
+                .unwrap_or(&record.name)
+                .to_owned(),
+        };
+        if task == record.profile { task } else { format!("{} · {task}", record.profile) }
+    }
+}
+
+impl<'a> Summary<'a> {
+    /// Summarises the evidence.
+    pub fn of(evidence: &'a Evidence) -> Self {
+        let records: Vec<_> = evidence.records.iter().map(summarise).collect();
+        let partitions = matrix::partitions(evidence, &records);
+        let notices = notices::notices(evidence);
+        Self { evidence, records, partitions, notices }
+    }
+
+    /// The verdict on what was declared: the worst over the partitions; `None` where no partition
+    /// declares a class, as for imported data.
+    pub fn verdict(&self) -> Option<Verdict> {
+        let declared: Vec<_> = self
+            .partitions
+            .iter()
+            .filter_map(|partition| Some(partition.declared.as_ref()?.overall.verdict))
+            .collect();
+        (!declared.is_empty()).then(|| worst(declared))
+    }
+
+    /// The machine in one line; empty where the records know nothing of it.
+    pub fn machine_line(&self) -> String {
+        let Some(first) = self.records.first() else {
+            return String::new();
+        };
+        let facts = &first.record.conditions.machine;
+        let parts: Vec<String> = MACHINE_LINE
+            .iter()
+            .filter_map(|key| Some((key, facts.get(*key)?)))
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(key, value)| match *key {
+                "cpus_online" => format!("CPUs {value}"),
+                "hypervisor" if value == "none" => "no hypervisor".to_owned(),
+                "hypervisor" => format!("under {value}"),
+                _ => value.clone(),
+            })
+            .collect();
+        parts.join(" · ")
+    }
+
+    /// Whether the time of any record is emulated: then no number in it is one.
+    pub fn is_emulated(&self) -> bool {
+        self.notices.iter().any(|notice| notice.kind == NoticeKind::Emulated)
+    }
+}
+
+fn summarise(record: &Record) -> RecordSummary<'_> {
+    let wakeup = record
+        .wakeup
+        .as_ref()
+        .filter(|wakeup| wakeup.count() > 0 && **wakeup != record.release)
+        .map(Statistics::of_histogram);
+    RecordSummary { record, statistics: Statistics::of(record), wakeup }
+}
+
+#[cfg(test)]
+mod tests;

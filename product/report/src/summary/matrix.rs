@@ -1,0 +1,357 @@
+//! Partitions: each a matrix of classes and profiles.
+
+use std::collections::HashMap;
+
+use quietcore_evidence::Evidence;
+use quietcore_record::class::{Class, JitterDefinition};
+use quietcore_record::statistics::Statistics;
+use quietcore_record::verdict::{Judgement, Verdict, fastest_cycle, worst};
+use quietcore_units::Nanos;
+
+use super::RecordSummary;
+
+/// A partition with its verdicts.
+#[derive(Debug)]
+pub struct PartitionSummary<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The class it declares; `None` where it declares none.
+    pub declared: Option<Declared<'a>>,
+    /// Its profiles that were measured.
+    pub columns: Vec<Column<'a>>,
+    /// A row a class; each has as many cells as there are columns.
+    pub rows: Vec<ClassRow<'a>>,
+    /// The fastest cycle it qualifies for, or why none is proven.
+    pub fastest: Result<Fastest, String>,
+}
+
+/// The class that a partition declares.
+#[derive(Debug)]
+pub struct Declared<'a> {
+    /// Its name in the site file.
+    pub name: &'a str,
+    /// Its figures; `None` where the evidence has no class of this name.
+    pub class: Option<&'a Class>,
+    /// The verdict.
+    pub overall: Overall,
+}
+
+/// A profile of a partition.
+#[derive(Debug)]
+pub struct Column<'a> {
+    /// The profile.
+    pub profile: &'a str,
+    /// What it does, in words; empty where the manifest doesn't say.
+    pub description: &'a str,
+    /// Whether it keeps the partition's reservation. Others are for comparison.
+    pub reserved: bool,
+    /// Its records, as indices into `Summary::records`.
+    pub records: Vec<usize>,
+}
+
+/// A class against all profiles of a partition.
+#[derive(Debug)]
+pub struct ClassRow<'a> {
+    /// The class.
+    pub class: &'a Class,
+    /// A cell a column.
+    pub cells: Vec<Cell>,
+    /// The worst over the columns that keep the reservation.
+    pub overall: Overall,
+}
+
+/// A verdict over several records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overall {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, as a sentence.
+    pub because: String,
+    /// The record that decides, as an index into `Summary::records`; `None` where it is the lack of
+    /// one.
+    pub record: Option<usize>,
+    /// Cycles that would be needed, where more would help.
+    pub cycles_needed: Option<u64>,
+}
+
+/// The verdict of one class under one profile: that of its worst record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, as a sentence.
+    pub because: String,
+    /// The number that decides.
+    pub figure: Figure,
+    /// The record it comes from, as an index into `Summary::records`.
+    pub record: usize,
+    /// Cycles that would be needed, where more would help.
+    pub cycles_needed: Option<u64>,
+}
+
+/// The number that decides a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// The largest release latency, in ns.
+    Latency(u64),
+    /// The release jitter by the class's definition, in ns; `None` where it lies in the overflow.
+    Jitter(Option<u64>),
+    /// Nothing was measured.
+    Nothing,
+}
+
+/// The fastest cycle that a partition qualifies for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fastest {
+    /// The cycle, in ns.
+    pub cycle_ns: u64,
+    /// The measurement's period is the limit, not the latency.
+    pub limited_by_period: bool,
+    /// The record that sets the limit, as an index into `Summary::records`.
+    pub record: usize,
+}
+
+type Judgements<'a> = HashMap<(&'a str, &'a str), &'a Judgement>;
+
+pub(super) fn partitions<'a>(
+    evidence: &'a Evidence,
+    records: &[RecordSummary<'a>],
+) -> Vec<PartitionSummary<'a>> {
+    let judgements = index(evidence);
+    let mut names: Vec<&str> = Vec::new();
+    let manifest = &evidence.manifest;
+    let all = (evidence.records.iter().map(|record| record.partition.as_str()))
+        .chain(manifest.declared.keys().map(String::as_str))
+        .chain(manifest.not_measured.iter().map(|missing| missing.partition.as_str()));
+    for name in all {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.into_iter().map(|name| partition(name, evidence, records, &judgements)).collect()
+}
+
+/// Judgements by record and class. Should a file hold two of one name, the worse one counts.
+fn index(evidence: &Evidence) -> Judgements<'_> {
+    let mut judgements: Judgements<'_> = HashMap::new();
+    for judgement in &evidence.judgements {
+        let known = judgements
+            .entry((judgement.record.as_str(), judgement.class.as_str()))
+            .or_insert(judgement);
+        if judgement.verdict > known.verdict {
+            *known = judgement;
+        }
+    }
+    judgements
+}
+
+fn partition<'a>(
+    name: &'a str,
+    evidence: &'a Evidence,
+    records: &[RecordSummary<'a>],
+    judgements: &Judgements<'a>,
+) -> PartitionSummary<'a> {
+    let columns = columns(name, evidence, records);
+    let gap = gap(name, evidence, records);
+    let rows: Vec<_> = evidence
+        .manifest
+        .classes
+        .iter()
+        .map(|class| {
+            let cells: Vec<_> =
+                columns.iter().map(|column| cell(class, column, records, judgements)).collect();
+            let overall = overall(&columns, &cells, gap.as_deref());
+            ClassRow { class, cells, overall }
+        })
+        .collect();
+    let declared = evidence.manifest.declared.get(name).map(|class| declare(class, &rows));
+    let fastest = fastest(&columns, records, evidence.manifest.exceedance, gap.as_deref());
+    PartitionSummary { name, declared, columns, rows, fastest }
+}
+
+fn declare<'a>(name: &'a str, rows: &[ClassRow<'a>]) -> Declared<'a> {
+    match rows.iter().find(|row| row.class.name == name) {
+        Some(row) => Declared { name, class: Some(row.class), overall: row.overall.clone() },
+        None => Declared {
+            name,
+            class: None,
+            overall: missing(format!("the evidence has no figures for class `{name}`")),
+        },
+    }
+}
+
+fn columns<'a>(
+    partition: &str,
+    evidence: &'a Evidence,
+    records: &[RecordSummary<'a>],
+) -> Vec<Column<'a>> {
+    let mut columns: Vec<Column<'a>> = Vec::new();
+    for (index, summary) in records.iter().enumerate() {
+        let record = summary.record;
+        if record.partition != partition {
+            continue;
+        }
+        let known = columns
+            .iter_mut()
+            .find(|column| column.profile == record.profile && column.reserved == record.reserved);
+        if let Some(column) = known {
+            column.records.push(index);
+            continue;
+        }
+        let description = evidence
+            .manifest
+            .profiles
+            .iter()
+            .find(|(name, _)| *name == record.profile)
+            .map_or("", |(_, description)| description);
+        columns.push(Column {
+            profile: &record.profile,
+            description,
+            reserved: record.reserved,
+            records: vec![index],
+        });
+    }
+    columns
+}
+
+/// What is missing of a partition so that it can't have passed; `None` when nothing is.
+fn gap(partition: &str, evidence: &Evidence, records: &[RecordSummary<'_>]) -> Option<String> {
+    let manifest = &evidence.manifest;
+    let for_comparison = |profile: &str| {
+        let mut others = records.iter().filter(|other| other.record.profile == profile).peekable();
+        others.peek().is_some() && others.all(|other| !other.record.reserved)
+    };
+    let not_measured: Vec<String> = manifest
+        .not_measured
+        .iter()
+        .filter(|missing| missing.partition == partition && !for_comparison(&missing.profile))
+        .map(|missing| format!("{} was not measured: {}", missing.profile, missing.because))
+        .collect();
+    if !not_measured.is_empty() {
+        return Some(not_measured.join("; "));
+    }
+    if !evidence.damage.is_empty() {
+        return Some("the evidence folder is damaged".to_owned());
+    }
+    (!manifest.complete).then(|| "the campaign is not complete".to_owned())
+}
+
+fn cell(
+    class: &Class,
+    column: &Column<'_>,
+    records: &[RecordSummary<'_>],
+    judgements: &Judgements<'_>,
+) -> Cell {
+    column
+        .records
+        .iter()
+        .map(|index| judged(class, *index, &records[*index], judgements))
+        .max_by_key(|cell| (cell.verdict, records[cell.record].statistics.max_ns))
+        .expect("a column is made for a record")
+}
+
+fn judged(
+    class: &Class,
+    index: usize,
+    summary: &RecordSummary<'_>,
+    judgements: &Judgements<'_>,
+) -> Cell {
+    let key = (summary.record.name.as_str(), class.name.as_str());
+    let Some(judgement) = judgements.get(&key) else {
+        return Cell {
+            verdict: Verdict::NotProven,
+            because: "the record was not judged against this class".to_owned(),
+            figure: figure_of(None, class, &summary.statistics),
+            record: index,
+            cycles_needed: None,
+        };
+    };
+    Cell {
+        verdict: judgement.verdict,
+        because: judgement.because.clone(),
+        figure: figure_of(Some(judgement), class, &summary.statistics),
+        record: index,
+        cycles_needed: judgement.cycles_needed,
+    }
+}
+
+fn figure_of(judgement: Option<&Judgement>, class: &Class, statistics: &Statistics) -> Figure {
+    if statistics.count == 0 {
+        return Figure::Nothing;
+    }
+    let by_jitter = judgement.is_some_and(|judgement| {
+        judgement.verdict == Verdict::Fail && judgement.exceedances == Some(0)
+    });
+    if !by_jitter {
+        return Figure::Latency(statistics.max_ns);
+    }
+    Figure::Jitter(match class.jitter_definition {
+        JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
+        JitterDefinition::PeakToPeak => Some(statistics.jitter_peak_to_peak_ns),
+        JitterDefinition::Successive => {
+            statistics.jitter_successive_ns.map(|jitter| jitter.ceil() as u64)
+        }
+    })
+}
+
+fn missing(because: String) -> Overall {
+    Overall { verdict: Verdict::NotProven, because, record: None, cycles_needed: None }
+}
+
+/// The worst over what keeps the reservation. A gap never makes a FAIL better.
+fn overall(columns: &[Column<'_>], cells: &[Cell], gap: Option<&str>) -> Overall {
+    let reserved = || columns.iter().zip(cells).filter(|(column, _)| column.reserved);
+    let verdict = worst(reserved().map(|(_, cell)| cell.verdict));
+    if let Some(gap) = gap.filter(|_| verdict != Verdict::Fail) {
+        return missing(gap.to_owned());
+    }
+    let decides = reserved()
+        .map(|(_, cell)| cell)
+        .filter(|cell| cell.verdict == verdict)
+        .max_by_key(|cell| match cell.figure {
+            Figure::Latency(value) => value,
+            Figure::Jitter(value) => value.unwrap_or(u64::MAX),
+            Figure::Nothing => u64::MAX,
+        });
+    match decides {
+        Some(cell) => Overall {
+            verdict,
+            because: cell.because.clone(),
+            record: Some(cell.record),
+            cycles_needed: cell.cycles_needed,
+        },
+        None if cells.is_empty() => missing("nothing was measured".to_owned()),
+        None => missing("no profile that keeps the reservation was measured".to_owned()),
+    }
+}
+
+fn fastest(
+    columns: &[Column<'_>],
+    records: &[RecordSummary<'_>],
+    exceedance: f64,
+    gap: Option<&str>,
+) -> Result<Fastest, String> {
+    let mut slowest: Option<Fastest> = None;
+    for index in columns.iter().filter(|column| column.reserved).flat_map(|column| &column.records)
+    {
+        let summary = &records[*index];
+        let found = fastest_cycle(summary.record, exceedance)
+            .map_err(|because| format!("{}: {because}", summary.label()))?;
+        if slowest.is_none_or(|slowest| found.cycle_ns > slowest.cycle_ns) {
+            slowest = Some(Fastest {
+                cycle_ns: found.cycle_ns,
+                limited_by_period: found.limited_by_period,
+                record: *index,
+            });
+        }
+    }
+    match (slowest, gap) {
+        (Some(slowest), None) => Ok(slowest),
+        (Some(slowest), Some(gap)) => Err(format!(
+            "{gap}; what was measured would allow a cycle of {}",
+            Nanos::new(slowest.cycle_ns)
+        )),
+        (None, Some(gap)) => Err(gap.to_owned()),
+        (None, None) => Err("no profile that keeps the reservation was measured".to_owned()),
+    }
+}

@@ -1,0 +1,177 @@
+//! What takes something away from the verdicts, each with its cost and its remedy.
+
+use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::record::Record;
+
+/// What kind of trouble, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoticeKind {
+    /// The machine's time is emulated.
+    Emulated,
+    /// The evidence folder was changed or cut off.
+    Damaged,
+    /// A record can't be trusted.
+    Invalid,
+    /// Something that was asked for was not in force.
+    Degraded,
+    /// A delay was put in on purpose.
+    Injected,
+    /// A profile has no record.
+    NotMeasured,
+    /// A run was ended before its time.
+    Interrupted,
+    /// The campaign has not ended.
+    Incomplete,
+}
+
+/// Something the reader must know before believing a verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The kind.
+    pub kind: NoticeKind,
+    /// In a few words.
+    pub title: &'static str,
+    /// What was found.
+    pub what: String,
+    /// The records or profiles it concerns; empty for all.
+    pub concerns: Vec<String>,
+    /// What it costs.
+    pub cost: &'static str,
+    /// What would help.
+    pub remedy: &'static str,
+}
+
+/// The words of a kind: title, cost, remedy.
+const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
+    match kind {
+        NoticeKind::Emulated => (
+            "Timing not valid: this time is emulated",
+            "No latency in this report describes a real machine, and no class can pass.",
+            "Measure on hardware, or in a guest whose processor runs natively.",
+        ),
+        NoticeKind::Damaged => (
+            "The evidence is damaged",
+            "No record of this folder is trusted; every class is NOT PROVEN.",
+            "Fetch an unchanged copy of the folder, or measure again.",
+        ),
+        NoticeKind::Invalid => (
+            "Invalid records",
+            "Their numbers are shown and prove nothing.",
+            "Remove the cause and measure again.",
+        ),
+        NoticeKind::Degraded => (
+            "Not measured as the site asks",
+            "The numbers hold for the conditions there were, not for the site; these records prove \
+             nothing about it.",
+            "Grant what was refused (the doctor's findings below give the commands) and measure \
+             again.",
+        ),
+        NoticeKind::Injected => (
+            "A delay was put in on purpose",
+            "The largest latency is the injected one; the run shows that the probe sees it.",
+            "Measure without the injected delay for a verdict on the machine.",
+        ),
+        NoticeKind::NotMeasured => (
+            "Not measured",
+            "What was not measured can't pass; the overall verdict is NOT PROVEN at best.",
+            "Remove the cause and run the campaign again: it resumes with what is missing.",
+        ),
+        NoticeKind::Interrupted => (
+            "Ended before its time",
+            "What was measured until then is whole, but fewer cycles exclude less.",
+            "Run the campaign again: it resumes with what is missing.",
+        ),
+        NoticeKind::Incomplete => (
+            "The campaign is not complete",
+            "The overall verdict is NOT PROVEN at best.",
+            "Run the campaign again: it resumes with what is missing.",
+        ),
+    }
+}
+
+pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    for damage in &evidence.damage {
+        add(&mut notices, NoticeKind::Damaged, damage, None);
+    }
+    for record in &evidence.records {
+        of_record(record, &mut notices);
+    }
+    for missing in &evidence.manifest.not_measured {
+        let concerns = format!("{} · {}", missing.partition, missing.profile);
+        add(&mut notices, NoticeKind::NotMeasured, &missing.because, Some(concerns));
+    }
+    let said = notices
+        .iter()
+        .any(|notice| matches!(notice.kind, NoticeKind::NotMeasured | NoticeKind::Interrupted));
+    if !evidence.manifest.complete && !said {
+        let what = match evidence.manifest.origin {
+            Origin::Campaign => "not all profiles that were asked for have been measured",
+            Origin::Probe => "the probe did not run to its end",
+            Origin::Import => "not all files were imported",
+        };
+        add(&mut notices, NoticeKind::Incomplete, what, None);
+    }
+    notices.sort_by_key(|notice| notice.kind);
+    notices
+}
+
+fn of_record(record: &Record, notices: &mut Vec<Notice>) {
+    let name = || Some(record.name.clone());
+    if let Some(because) = emulated(record) {
+        add(notices, NoticeKind::Emulated, because, name());
+    }
+    for because in &record.invalid_because {
+        // What reading a damaged folder adds to every record has its own notice.
+        if !is_about_emulation(because) && because != "the evidence folder is damaged" {
+            add(notices, NoticeKind::Invalid, because, name());
+        }
+    }
+    for because in &record.degraded {
+        add(notices, NoticeKind::Degraded, because, name());
+    }
+    if let Some(injected) = &record.conditions.injected {
+        add(notices, NoticeKind::Injected, injected, name());
+    }
+    if record.interrupted {
+        let measured = record.release.count();
+        let what = match record.counters.planned_cycles {
+            0 => "the run was interrupted".to_owned(),
+            planned => format!(
+                "interrupted after {} of {} cycles",
+                crate::figures::count(measured),
+                crate::figures::count(planned)
+            ),
+        };
+        add(notices, NoticeKind::Interrupted, &what, name());
+    }
+}
+
+/// Why the record's time is not real: the calibration's result travels with the machine's facts as
+/// `time_is_real`, which says `yes`, or `no` and why; an invalid record may say it as well.
+fn emulated(record: &Record) -> Option<&str> {
+    let fact = record
+        .conditions
+        .machine
+        .get("time_is_real")
+        .map(String::as_str)
+        .filter(|fact| ["no", "false", "emulated"].iter().any(|word| fact.starts_with(word)));
+    let invalid = record.invalid_because.iter().map(String::as_str).find(|b| is_about_emulation(b));
+    invalid.or(fact)
+}
+
+fn is_about_emulation(because: &str) -> bool {
+    because.contains("timing not valid") || because.contains("emulated")
+}
+
+/// Adds a notice, or its subject to the same one: 24 records without a right are one notice.
+fn add(notices: &mut Vec<Notice>, kind: NoticeKind, what: &str, concerns: Option<String>) {
+    match notices.iter_mut().find(|notice| notice.kind == kind && notice.what == what) {
+        Some(notice) => notice.concerns.extend(concerns),
+        None => {
+            let (title, cost, remedy) = words(kind);
+            let concerns = concerns.into_iter().collect();
+            notices.push(Notice { kind, title, what: what.to_owned(), concerns, cost, remedy });
+        }
+    }
+}

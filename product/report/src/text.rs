@@ -1,0 +1,209 @@
+//! The verdicts for the terminal: words and signs, colour only where the caller asks for it.
+//!
+//! ```text
+//! press-line · 2026-11-21 20:15:03 UTC
+//! ✗ FAIL        axis: Motion control (factory automation), cycle 1.00 ms
+//!               13 of 300000 releases were later than …
+//!
+//! class                       cycle  overall       tp1        tp2
+//! Motion control …          1.00 ms  ✗ FAIL        ✓ PASS     ✗ FAIL
+//! ```
+//!
+//! The width is the caller's; the table leaves out the latency limit, then folds profiles into a
+//! table of their own where it doesn't fit. Text from files loses its control characters, so
+//! nothing in a record can move the cursor or change the colours.
+
+mod table;
+
+use quietcore_evidence::Evidence;
+use quietcore_record::verdict::Verdict;
+
+use crate::figures;
+use crate::summary::{PartitionSummary, Summary};
+
+/// The narrowest text; below it a table of verdicts makes no sense.
+pub const WIDTH_MIN: usize = 60;
+
+/// The columns that a headline's verdict takes: the longest one and a gap.
+const VERDICT_WIDTH: usize = 14;
+
+/// The report as text of at most `width` columns (at least [`WIDTH_MIN`]), with escape sequences
+/// for colour where `color` is true.
+pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
+    let width = width.max(WIDTH_MIN);
+    let summary = Summary::of(evidence);
+    let mut page = Page { text: String::new(), width, color };
+    page.head(&summary);
+    for notice in &summary.notices {
+        page.paragraph("! ", &format!("{}: {}. {}", notice.title, notice.what, notice.cost));
+        page.paragraph("  ", &format!("Remedy: {}", notice.remedy));
+    }
+    if summary.partitions.is_empty() {
+        let word = page.verdict(Verdict::NotProven, VERDICT_WIDTH);
+        page.line(&format!("{word}nothing was measured"));
+    }
+    for partition in &summary.partitions {
+        page.partition(partition, &summary);
+    }
+    page.text
+}
+
+/// The text so far.
+struct Page {
+    text: String,
+    width: usize,
+    color: bool,
+}
+
+impl Page {
+    fn head(&mut self, summary: &Summary<'_>) {
+        let manifest = &summary.evidence.manifest;
+        self.paragraph("", &format!("{} · {}", manifest.name, manifest.started_at));
+        let machine = summary.machine_line();
+        if !machine.is_empty() {
+            self.paragraph("", &machine);
+        }
+        self.line("");
+    }
+
+    fn partition(&mut self, partition: &PartitionSummary<'_>, summary: &Summary<'_>) {
+        match &partition.declared {
+            Some(declared) => {
+                let word = self.verdict(declared.overall.verdict, VERDICT_WIDTH);
+                let title = declared.class.map_or(declared.name, |class| class.title.as_str());
+                let cycle = declared.class.and_then(|class| class.cycle_ns);
+                let cycle =
+                    cycle.map_or_else(String::new, |ns| format!(", cycle {}", figures::nanos(ns)));
+                let line = format!("{}: {title}{cycle}", partition.name);
+                self.hanging(&word, VERDICT_WIDTH, &line);
+                self.paragraph(&" ".repeat(VERDICT_WIDTH), &declared.overall.because);
+            }
+            None => self.paragraph("", &format!("{}: no class declared", partition.name)),
+        }
+        let fastest = match &partition.fastest {
+            Ok(fastest) => {
+                let limit = if fastest.limited_by_period {
+                    "limited by the period of the measurement".to_owned()
+                } else {
+                    format!("limited by {}", summary.records[fastest.record].label())
+                };
+                format!("Fastest cycle: {} ({limit})", figures::nanos(fastest.cycle_ns))
+            }
+            Err(because) => format!("Fastest cycle: none proven ({because})"),
+        };
+        self.paragraph(&" ".repeat(VERDICT_WIDTH), &fastest);
+        self.line("");
+        self.figures(partition, summary);
+        self.classes(partition);
+    }
+
+    /// Appends a line as it is.
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    /// Appends text that is wrapped, every line behind `indent`.
+    fn paragraph(&mut self, indent: &str, text: &str) {
+        let room = self.width - indent.chars().count();
+        let follow = " ".repeat(indent.chars().count());
+        for (index, line) in wrap(&plain(text), room).into_iter().enumerate() {
+            let indent = if index == 0 { indent } else { &follow };
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+
+    /// Appends text behind a head that may be coloured and takes `taken` columns.
+    fn hanging(&mut self, head: &str, taken: usize, text: &str) {
+        for (index, line) in wrap(&plain(text), self.width - taken).into_iter().enumerate() {
+            let follow = " ".repeat(taken);
+            let head = if index == 0 { head } else { &follow };
+            self.line(&format!("{head}{line}"));
+        }
+    }
+
+    /// A verdict as sign and word in a field of `width` columns.
+    fn verdict(&self, verdict: Verdict, width: usize) -> String {
+        let text = format!("{:width$}", format!("{} {verdict}", figures::sign(verdict)));
+        if !self.color {
+            return text;
+        }
+        let code = match verdict {
+            Verdict::Pass => "32",
+            Verdict::NotProven => "33",
+            Verdict::Fail => "1;31",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+
+    /// Text that counts less.
+    fn dim(&self, text: &str) -> String {
+        if self.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// Text without control characters, and with plain spaces: columns are counted in characters.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\u{a0}' | '\u{202f}' | '\n' | '\t' => ' ',
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+/// Lines of at most `room` columns. A word that is longer is cut.
+fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut taken = 0;
+    for word in text.split_whitespace() {
+        let mut word: Vec<char> = word.chars().collect();
+        if taken > 0 && taken + 1 + word.len() > room {
+            lines.push(std::mem::take(&mut line));
+            taken = 0;
+        }
+        while word.len() > room {
+            lines.push(word.drain(..room).collect());
+        }
+        if taken > 0 {
+            line.push(' ');
+            taken += 1;
+        }
+        taken += word.len();
+        line.extend(word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_is_wrapped_between_words() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert!(wrap("", 10).is_empty());
+    }
+
+    #[test]
+    fn nothing_from_a_file_moves_the_cursor() {
+        assert_eq!(plain("a\u{1b}[2Jb\rc\u{202e}d"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_long(text in ".{0,200}", room in 5_usize..80) {
+            for line in wrap(&plain(&text), room) {
+                prop_assert!(line.chars().count() <= room);
+            }
+        }
+    }
+}
