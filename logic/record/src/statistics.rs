@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bound::exceedance_bound;
+pub use crate::bound::{cycles_needed, exceedance_bound};
 use crate::histogram::{Histogram, Quantile};
 use crate::record::Record;
 

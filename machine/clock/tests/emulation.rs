@@ -19,10 +19,7 @@ const MARK: &str = "verdict of the calibration: ";
 fn the_verdict_can_be_printed() {
     let verdict = TimeCalibration::measure().verdict.to_string();
     println!("{MARK}{verdict}");
-    assert!(
-        verdict.starts_with("native") || verdict.contains(": "),
-        "{verdict}"
-    );
+    assert!(verdict.starts_with("native") || verdict.contains(": "), "{verdict}");
 }
 
 #[test]

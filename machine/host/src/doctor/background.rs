@@ -87,36 +87,30 @@ fn workqueues(view: &View<'_>) -> Finding {
             "unbound work of drivers and file systems runs on control CPUs between releases: \
              cold caches and, without PREEMPT_RT, delays of some 10 µs",
         )
-        .fix(sys_file(
-            "echo MASK_OF_HOUSEKEEPING_CPUS > /sys/devices/virtual/workqueue/cpumask",
-        ));
+        .fix(sys_file("echo MASK_OF_HOUSEKEEPING_CPUS > /sys/devices/virtual/workqueue/cpumask"));
     match cpus {
-        Reading::Read(list) if view.control_is_a_part() => draft
-            .read(list.to_string())
-            .ok_if(list.0.intersection(&view.control.0).is_empty()),
-        Reading::Read(list) => draft
-            .read(format!("{list}; no control CPUs are set apart"))
-            .advice(),
+        Reading::Read(list) if view.control_is_a_part() => {
+            draft.read(list.to_string()).ok_if(list.0.intersection(&view.control.0).is_empty())
+        }
+        Reading::Read(list) => {
+            draft.read(format!("{list}; no control CPUs are set apart")).advice()
+        }
         other => draft.without(other),
     }
 }
 
 fn tuners(view: &View<'_>) -> Finding {
     let interfering = &view.facts.activity.interfering;
-    let draft = finding(
-        "tuning-daemons",
-        Area::Scheduler,
-        "programs that change settings",
-    )
-    .right("none that undoes what a site file sets")
-    .effect(
-        "a daemon that moves interrupts or frequencies during a run makes the run's \
+    let draft = finding("tuning-daemons", Area::Scheduler, "programs that change settings")
+        .right("none that undoes what a site file sets")
+        .effect(
+            "a daemon that moves interrupts or frequencies during a run makes the run's \
              conditions false; the drift is noticed and invalidates it",
-    )
-    .fix(
-        "`systemctl disable --now NAME` for tuned, power-profiles-daemon, thermald, \
+        )
+        .fix(
+            "`systemctl disable --now NAME` for tuned, power-profiles-daemon, thermald, \
              auto-cpufreq",
-    );
+        );
     match interfering {
         Reading::Read(names) => {
             // The clock daemons are wanted; irqbalance has a finding of its own.
@@ -129,11 +123,7 @@ fn tuners(view: &View<'_>) -> Finding {
                         .any(|other| name.starts_with(other))
                 })
                 .collect();
-            let read = if tuners.is_empty() {
-                "none".to_owned()
-            } else {
-                tuners.join(", ")
-            };
+            let read = if tuners.is_empty() { "none".to_owned() } else { tuners.join(", ") };
             draft.read(read).ok_if(tuners.is_empty())
         }
         other => draft.without(other),
@@ -178,9 +168,9 @@ fn command_line(view: &View<'_>) -> Finding {
     match &line.text {
         Reading::Read(_) if given.is_empty() => draft.read("nothing for real-time work").ok(),
         Reading::Read(_) => draft.read(given.join(" ")).ok(),
-        Reading::Absent | Reading::Unreadable(_) => draft
-            .read(line.text.describe(Clone::clone))
-            .unknown("mount /proc to read it"),
+        Reading::Absent | Reading::Unreadable(_) => {
+            draft.read(line.text.describe(Clone::clone)).unknown("mount /proc to read it")
+        }
     }
 }
 
@@ -189,25 +179,15 @@ fn debugging(view: &View<'_>) -> Option<Finding> {
     let symbols = ["CONFIG_PROVE_LOCKING", "CONFIG_DEBUG_PREEMPT"];
     let kernel = &view.facts.kernel;
     kernel.configuration.get()?;
-    let on: Vec<&str> = symbols
-        .into_iter()
-        .filter(|symbol| kernel.configured(symbol) == Some(true))
-        .collect();
-    let read = if on.is_empty() {
-        "none".to_owned()
-    } else {
-        on.join(", ")
-    };
+    let on: Vec<&str> =
+        symbols.into_iter().filter(|symbol| kernel.configured(symbol) == Some(true)).collect();
+    let read = if on.is_empty() { "none".to_owned() } else { on.join(", ") };
     Some(
-        finding(
-            "kernel-debugging",
-            Area::Scheduler,
-            "debugging built into the kernel",
-        )
-        .read(read)
-        .right("none")
-        .effect("each lock and each switch of tasks costs several times its normal time")
-        .fix("take the distribution's kernel instead of its debug variant")
-        .ok_if(on.is_empty()),
+        finding("kernel-debugging", Area::Scheduler, "debugging built into the kernel")
+            .read(read)
+            .right("none")
+            .effect("each lock and each switch of tasks costs several times its normal time")
+            .fix("take the distribution's kernel instead of its debug variant")
+            .ok_if(on.is_empty()),
     )
 }

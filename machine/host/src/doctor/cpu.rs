@@ -173,9 +173,7 @@ fn isolation(view: &View<'_>) -> Finding {
             "ordinary tasks and kernel work may be placed on a control CPU; each costs the next \
              release a switch and cold caches, some 5 to 50 µs",
         )
-        .fix(kernel_parameter(&format!(
-            "isolcpus=managed_irq,domain,{cpus}"
-        )));
+        .fix(kernel_parameter(&format!("isolcpus=managed_irq,domain,{cpus}")));
     match isolated {
         Reading::Read(list) => {
             let covered = !list.0.is_empty() && view.control.0.without(&list.0).is_empty();
@@ -306,26 +304,18 @@ fn allocation_by_cpuid(view: &View<'_>) -> Finding {
         .into_iter()
         .flatten()
         .collect();
-    finding(
-        "cache-allocation-cpuid",
-        Area::Cpu,
-        "cache allocation, by CPUID",
-    )
-    .read(if levels.is_empty() {
-        "none".to_owned()
-    } else {
-        levels.join("; ")
-    })
-    .right("L3 or L2 allocation (Intel CAT, AMD QoS)")
-    .effect(
-        "without it cache ways can't be reserved by hardware; page colours remain (`cache = \
+    finding("cache-allocation-cpuid", Area::Cpu, "cache allocation, by CPUID")
+        .read(if levels.is_empty() { "none".to_owned() } else { levels.join("; ") })
+        .right("L3 or L2 allocation (Intel CAT, AMD QoS)")
+        .effect(
+            "without it cache ways can't be reserved by hardware; page colours remain (`cache = \
              { colours = … }`)",
-    )
-    .fix(view.on_host(
-        "a server or real-time processor with CAT, and a hypervisor that \
+        )
+        .fix(view.on_host(
+            "a server or real-time processor with CAT, and a hypervisor that \
             passes it on",
-    ))
-    .ok_if(!levels.is_empty())
+        ))
+        .ok_if(!levels.is_empty())
 }
 
 fn allocation_by_kernel(view: &View<'_>) -> Finding {

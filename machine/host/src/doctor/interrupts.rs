@@ -86,23 +86,17 @@ fn balancer(view: &View<'_>) -> Finding {
 
 fn management(view: &View<'_>) -> Finding {
     let count = &view.facts.firmware.smi_count;
-    let draft = finding(
-        "management-interrupts",
-        Area::Interrupts,
-        "system management interrupts",
-    )
-    .right("none during a run")
-    .effect("the firmware stops all CPUs for 10 µs to some milliseconds, unseen by the kernel")
-    .fix(view.on_host(
-        "switch off USB legacy support, power capping and error scrubbing in \
+    let draft = finding("management-interrupts", Area::Interrupts, "system management interrupts")
+        .right("none during a run")
+        .effect("the firmware stops all CPUs for 10 µs to some milliseconds, unseen by the kernel")
+        .fix(view.on_host(
+            "switch off USB legacy support, power capping and error scrubbing in \
             the BIOS; some makers have a low-latency setting",
-    ));
+        ));
     match count {
-        Reading::Read(count) => draft
-            .read(format!(
-                "{count} since reset; a run counts those that happen in it"
-            ))
-            .ok(),
+        Reading::Read(count) => {
+            draft.read(format!("{count} since reset; a run counts those that happen in it")).ok()
+        }
         Reading::Absent if view.is_guest() => draft
             .read("hidden from a virtual machine")
             .unknown("only the host can count them: `turbostat --show SMI` there"),

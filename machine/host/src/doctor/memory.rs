@@ -63,11 +63,7 @@ fn huge_pages(view: &View<'_>) -> Finding {
         .collect();
     let any = pools.iter().any(|pool| pool.free.get().is_some_and(|free| *free > 0));
     finding("huge-pages", Area::Memory, "huge pages")
-        .read(if texts.is_empty() {
-            "not offered".to_owned()
-        } else {
-            texts.join("; ")
-        })
+        .read(if texts.is_empty() { "not offered".to_owned() } else { texts.join("; ") })
         .right("a pool for partitions with large memory, virtual machines above all")
         .effect(
             "with 4 KiB pages a walk through large data misses the address cache: some 10 to \
@@ -79,19 +75,13 @@ fn huge_pages(view: &View<'_>) -> Finding {
 
 fn transparent_huge_pages(view: &View<'_>) -> Finding {
     let mode = &view.facts.memory.transparent_huge_pages;
-    let draft = finding(
-        "transparent-huge-pages",
-        Area::Memory,
-        "transparent huge pages",
-    )
-    .right("`madvise` or `never`")
-    .effect(
-        "the kernel joins pages behind a program's back; while it does, the program stalls \
+    let draft = finding("transparent-huge-pages", Area::Memory, "transparent huge pages")
+        .right("`madvise` or `never`")
+        .effect(
+            "the kernel joins pages behind a program's back; while it does, the program stalls \
              for up to some 100 µs at a touch, locked or not",
-    )
-    .fix(sys_file(
-        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-    ));
+        )
+        .fix(sys_file("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"));
     match mode {
         Reading::Read(mode) => draft.read(mode.clone()).ok_if(mode != "always"),
         other => draft.without(other),
@@ -124,17 +114,13 @@ fn swap(view: &View<'_>) -> Finding {
 
 fn same_page_merging(view: &View<'_>) -> Finding {
     let run = &view.facts.memory.same_page_merging;
-    let draft = finding(
-        "same-page-merging",
-        Area::Memory,
-        "merging of equal pages (KSM)",
-    )
-    .right("off (0)")
-    .effect(
-        "a merged page is copied at its next write: a fault of 1 to 10 µs in the middle of \
+    let draft = finding("same-page-merging", Area::Memory, "merging of equal pages (KSM)")
+        .right("off (0)")
+        .effect(
+            "a merged page is copied at its next write: a fault of 1 to 10 µs in the middle of \
              a step, and a kernel thread that reads all memory",
-    )
-    .fix(sys_file("echo 2 > /sys/kernel/mm/ksm/run"));
+        )
+        .fix(sys_file("echo 2 > /sys/kernel/mm/ksm/run"));
     match run {
         Reading::Read(run) => draft.read(run.to_string()).ok_if(*run == 0),
         other => draft.without(other),

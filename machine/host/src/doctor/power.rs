@@ -30,9 +30,7 @@ fn idle_states(view: &View<'_>) -> Finding {
     let power = &view.facts.power;
     let driver = power.idle_driver.describe(Clone::clone);
     let draft = finding("idle-states", Area::Power, "idle states (C-states)")
-        .right(format!(
-            "control CPUs stay in states that are left within {HARMLESS_LATENCY_US} µs"
-        ))
+        .right(format!("control CPUs stay in states that are left within {HARMLESS_LATENCY_US} µs"))
         .fix(format!(
             "Quietcore holds /dev/cpu_dma_latency while it measures or runs a partition; \
              without it: `cpupower idle-set -D {HARMLESS_LATENCY_US}`; permanent: {}",
@@ -48,9 +46,7 @@ fn idle_states(view: &View<'_>) -> Finding {
     }
     match deepest {
         Some((latency, name)) => draft
-            .read(format!(
-                "driver {driver}; deepest enabled `{name}`, left within {latency} µs"
-            ))
+            .read(format!("driver {driver}; deepest enabled `{name}`, left within {latency} µs"))
             .effect(format!(
                 "a release that finds its CPU in `{name}` is up to {latency} µs late{}",
                 if view.is_guest() {
@@ -140,9 +136,7 @@ fn governor(view: &View<'_>) -> Finding {
             .read("no frequency policy covers the control CPUs")
             .unknown("bring the control CPUs online first");
     }
-    draft
-        .read(names.join(", "))
-        .ok_if(names.iter().all(|name| name == "performance"))
+    draft.read(names.join(", ")).ok_if(names.iter().all(|name| name == "performance"))
 }
 
 fn frequency_range(view: &View<'_>) -> Finding {

@@ -54,11 +54,7 @@ fn preemption(view: &View<'_>) -> Finding {
                 "a long system call of any program delays a release until it ends: milliseconds \
                  under load",
             )
-            .fix(if preemption.dynamic {
-                to_full
-            } else {
-                to_rt.to_owned()
-            })
+            .fix(if preemption.dynamic { to_full } else { to_rt.to_owned() })
             .advice(),
         PreemptionModel::Unknown => draft
             .effect("whether a system call of another program delays a release is not known")
@@ -119,26 +115,19 @@ fn fresh_cgroup(view: &View<'_>) -> Finding {
         .left_behind
         .as_ref()
         .map_or_else(String::new, |left| format!("; left behind: {left}"));
-    let draft = finding(
-        "realtime-policy-in-container",
-        Area::Scheduler,
-        "SCHED_FIFO in a fresh cgroup",
-    )
-    .right("granted in a group that was just made, as a container's is")
-    .effect(
-        "a control program in a container gets no real-time priority although the same one \
+    let draft =
+        finding("realtime-policy-in-container", Area::Scheduler, "SCHED_FIFO in a fresh cgroup")
+            .right("granted in a group that was just made, as a container's is")
+            .effect(
+                "a control program in a container gets no real-time priority although the same one \
              works outside",
-    )
-    .fix(GRANT_BUDGET);
+            )
+            .fix(GRANT_BUDGET);
     match (&fresh.as_made, &fresh.with_budget) {
         (Attempt::Succeeded, _) => draft.read(format!("granted{budget}{left}")).ok(),
         (Attempt::Refused(error), Attempt::Succeeded) => draft
-            .read(format!(
-                "refused{budget}: {error}; granted once it had 10000 µs{left}"
-            ))
-            .fix(format!(
-                "Quietcore gives its containers a budget; elsewhere: {GRANT_BUDGET}"
-            ))
+            .read(format!("refused{budget}: {error}; granted once it had 10000 µs{left}"))
+            .fix(format!("Quietcore gives its containers a budget; elsewhere: {GRANT_BUDGET}"))
             .advice(),
         (Attempt::Refused(error), with_budget) => draft
             .read(format!(
@@ -161,26 +150,15 @@ fn fresh_cgroup(view: &View<'_>) -> Finding {
 fn group_scheduling(view: &View<'_>) -> Finding {
     let scheduler = &view.facts.scheduler;
     let configured = view.facts.kernel.configured("CONFIG_RT_GROUP_SCHED");
-    let draft = finding(
-        "realtime-group-scheduling",
-        Area::Scheduler,
-        "RT group scheduling",
-    )
-    .right("off, or every group with real-time tasks has a budget")
-    .effect(
-        "real-time tasks of a group without budget can't start, and those that exhaust \
+    let draft = finding("realtime-group-scheduling", Area::Scheduler, "RT group scheduling")
+        .right("off, or every group with real-time tasks has a budget")
+        .effect(
+            "real-time tasks of a group without budget can't start, and those that exhaust \
              theirs are stopped until the next period; under cgroup v2 the CPU controller can't \
              be switched on beside real-time tasks",
-    )
-    .fix(GRANT_BUDGET);
-    if view
-        .facts
-        .kernel
-        .command_line
-        .value("rt_group_sched")
-        .as_deref()
-        == Some("0")
-    {
+        )
+        .fix(GRANT_BUDGET);
+    if view.facts.kernel.command_line.value("rt_group_sched").as_deref() == Some("0") {
         return draft.read("off: rt_group_sched=0").ok();
     }
     let files = scheduler.rt_group.get().copied();

@@ -20,9 +20,7 @@ fn find<'a>(findings: &'a [Finding], id: &str) -> &'a Finding {
 }
 
 fn with(findings: &[Finding], severity: Severity) -> Vec<&str> {
-    let those = findings
-        .iter()
-        .filter(|finding| finding.severity == severity);
+    let those = findings.iter().filter(|finding| finding.severity == severity);
     those.map(|finding| finding.id.as_str()).collect()
 }
 
@@ -42,20 +40,11 @@ fn a_tuned_machine_meets_every_requirement_and_gets_no_advice() {
 #[test]
 fn a_machine_that_refuses_everything_fails_by_name() {
     let mut machine = Machine::tuned();
-    machine.attempts = Fake {
-        cpuid: machine.attempts.cpuid.clone(),
-        ..Fake::refusing()
-    };
-    machine.write(
-        "proc/self/status",
-        "Uid:\t1000\t1000\nCapEff:\t0000000000000000\n",
-    );
+    machine.attempts = Fake { cpuid: machine.attempts.cpuid.clone(), ..Fake::refusing() };
+    machine.write("proc/self/status", "Uid:\t1000\t1000\nCapEff:\t0000000000000000\n");
     machine.write("sys/devices/system/cpu/online", "0");
     machine.write("proc/sys/kernel/sched_rt_runtime_us", "0");
-    machine.write(
-        "sys/devices/system/clocksource/clocksource0/current_clocksource",
-        "hpet",
-    );
+    machine.write("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet");
     let findings = examine(&machine.facts(), None);
     let expected = BTreeSet::from([
         "clock-source",
@@ -95,12 +84,7 @@ fn a_machine_without_files_is_mostly_unknown_and_never_fine_where_it_matters() {
 fn every_finding_says_what_to_do_and_why() {
     let mut refusing = Machine::guest();
     refusing.attempts = Fake::refusing();
-    for machine in [
-        Machine::tuned(),
-        Machine::guest(),
-        Machine::empty(),
-        refusing,
-    ] {
+    for machine in [Machine::tuned(), Machine::guest(), Machine::empty(), refusing] {
         for partition in [None, Some(cpus("2-3")), Some(cpus("9"))] {
             let findings = examine(&machine.facts(), partition.as_ref());
             let mut seen = BTreeSet::new();
@@ -129,11 +113,7 @@ fn a_partition_on_cpus_that_do_not_exist_is_refused() {
     let findings = examine(&Machine::tuned().facts(), Some(&cpus("2,9")));
     let finding = find(&findings, "partition-cpus");
     assert_eq!(finding.severity, Severity::Conformance);
-    assert!(
-        finding.read.contains("wanted 2,9; online 0-3"),
-        "{}",
-        finding.read
-    );
+    assert!(finding.read.contains("wanted 2,9; online 0-3"), "{}", finding.read);
     assert!(finding.fix.contains("bring 9 online"), "{}", finding.fix);
 }
 
@@ -151,10 +131,7 @@ fn a_partition_outside_the_cpuset_of_this_process_is_refused() {
 fn a_sibling_counts_only_outside_of_the_partition() {
     let mut machine = Machine::tuned();
     for cpu in [2, 3] {
-        machine.write(
-            &format!("sys/devices/system/cpu/cpu{cpu}/topology/core_cpus_list"),
-            "2-3",
-        );
+        machine.write(&format!("sys/devices/system/cpu/cpu{cpu}/topology/core_cpus_list"), "2-3");
     }
     let judge = |partition: &str| {
         let findings = examine(&machine.facts(), Some(&cpus(partition)));
@@ -171,17 +148,10 @@ fn a_guest_is_told_what_only_its_host_can_change() {
     for id in ["hypervisor", "cache-allocation-cpuid"] {
         let finding = one(&machine, id);
         assert_eq!(finding.severity, Severity::Advice);
-        assert!(
-            finding.fix.contains("only the owner of the host"),
-            "{}",
-            finding.fix
-        );
+        assert!(finding.fix.contains("only the owner of the host"), "{}", finding.fix);
     }
     let metal = one(&Machine::tuned(), "hypervisor");
-    assert_eq!(
-        (metal.severity, metal.read.as_str()),
-        (Severity::Ok, "none")
-    );
+    assert_eq!((metal.severity, metal.read.as_str()), (Severity::Ok, "none"));
 }
 
 #[test]
@@ -207,11 +177,7 @@ fn a_group_that_was_left_behind_is_named() {
     let mut machine = Machine::tuned();
     machine.attempts.fresh_cgroup.left_behind = Some("/sys/fs/cgroup/q: busy".to_owned());
     let finding = one(&machine, "realtime-policy-in-container");
-    assert!(
-        finding.read.contains("left behind: /sys/fs/cgroup/q"),
-        "{}",
-        finding.read
-    );
+    assert!(finding.read.contains("left behind: /sys/fs/cgroup/q"), "{}", finding.read);
 }
 
 #[test]
@@ -223,14 +189,8 @@ fn guests_are_native_by_speed_not_by_the_device() {
         (2e7, Severity::Conformance),
         (1e6, Severity::Conformance),
     ] {
-        machine.attempts.kvm = Reading::Read(GuestSpeed {
-            instructions_per_second: speed,
-        });
-        assert_eq!(
-            one(&machine, "kvm-guest-speed").severity,
-            severity,
-            "{speed}"
-        );
+        machine.attempts.kvm = Reading::Read(GuestSpeed { instructions_per_second: speed });
+        assert_eq!(one(&machine, "kvm-guest-speed").severity, severity, "{speed}");
     }
     machine.attempts.kvm = Reading::Unreadable("the guest did not halt".to_owned());
     assert_eq!(one(&machine, "kvm-guest-speed").severity, Severity::Unknown);
@@ -244,19 +204,9 @@ fn interrupts_on_control_cpus_are_named_with_their_remedy() {
     machine.write("proc/irq/24/effective_affinity_list", "3");
     let findings = examine(&machine.facts(), Some(&cpus("2-3")));
     let finding = find(&findings, "interrupt-affinity");
-    assert_eq!(
-        (finding.severity, finding.read.as_str()),
-        (Severity::Advice, "24 enp3s0")
-    );
-    assert!(
-        finding.fix.starts_with("`echo 0,1 > /proc/irq/NUMBER"),
-        "{}",
-        finding.fix
-    );
-    assert_eq!(
-        find(&findings, "network-interrupts").severity,
-        Severity::Advice
-    );
+    assert_eq!((finding.severity, finding.read.as_str()), (Severity::Advice, "24 enp3s0"));
+    assert!(finding.fix.starts_with("`echo 0,1 > /proc/irq/NUMBER"), "{}", finding.fix);
+    assert_eq!(find(&findings, "network-interrupts").severity, Severity::Advice);
 }
 
 #[test]
@@ -284,15 +234,9 @@ fn a_report_names_its_schema_and_survives_being_written() {
     let report = Report::new(Machine::tuned().facts(), Some(&cpus("2-3")));
     let value = serde_json::to_value(&report).unwrap();
     assert_eq!(value["schema"], "quietcore.doctor/1");
-    let keys: BTreeSet<&str> = value["findings"][0]
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
-    let expected = [
-        "area", "effect", "fix", "id", "read", "right", "severity", "subject",
-    ];
+    let keys: BTreeSet<&str> =
+        value["findings"][0].as_object().unwrap().keys().map(String::as_str).collect();
+    let expected = ["area", "effect", "fix", "id", "read", "right", "severity", "subject"];
     assert_eq!(keys, BTreeSet::from(expected));
     assert_eq!(value["findings"][0]["severity"], "ok");
     assert_eq!(value["facts"]["cpu"]["isolated"]["read"], "2,3");

@@ -41,14 +41,12 @@ fn reality(view: &View<'_>) -> Finding {
 fn clock_source(view: &View<'_>) -> Finding {
     let clock = &view.facts.clock;
     let available = clock.available.describe(|names| names.join(", "));
-    let draft = finding("clock-source", Area::Time, "clock source")
-        .right("`tsc`")
-        .fix(format!(
-            "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource` \
+    let draft = finding("clock-source", Area::Time, "clock source").right("`tsc`").fix(format!(
+        "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource` \
              where it is available, permanent: {}; where the kernel called the TSC unstable, \
              `dmesg | grep -i tsc` says why",
-            kernel_parameter("clocksource=tsc tsc=reliable")
-        ));
+        kernel_parameter("clocksource=tsc tsc=reliable")
+    ));
     let name = match &clock.source {
         Reading::Read(name) => name.as_str(),
         other => {
@@ -60,9 +58,7 @@ fn clock_source(view: &View<'_>) -> Finding {
     };
     let draft = draft.read(format!("{name}; available: {available}"));
     match name {
-        "tsc" | "arch_sys_counter" => draft
-            .effect("read in some 20 ns without a system call")
-            .ok(),
+        "tsc" | "arch_sys_counter" => draft.effect("read in some 20 ns without a system call").ok(),
         "kvm-clock" | "hyperv_clocksource_tsc_page" | "xen" => draft
             .effect(
                 "the hypervisor scales the TSC: some 10 ns more a reading, and corrections \
@@ -77,9 +73,7 @@ fn clock_source(view: &View<'_>) -> Finding {
                  are no evidence",
             )
             .conformance(),
-        _ => draft
-            .effect("this clock's cost and steadiness are not known to us")
-            .advice(),
+        _ => draft.effect("this clock's cost and steadiness are not known to us").advice(),
     }
 }
 
@@ -128,17 +122,13 @@ fn high_resolution(view: &View<'_>) -> Finding {
     let kernel = &view.facts.kernel;
     let off = kernel.command_line.value("highres").as_deref() == Some("off");
     let configured = kernel.configured("CONFIG_HIGH_RES_TIMERS");
-    let draft = finding(
-        "high-resolution-timers",
-        Area::Time,
-        "high-resolution timers",
-    )
-    .right("on")
-    .effect("without them every sleep ends at the next tick, 1 to 10 ms late")
-    .fix(
-        "remove `highres=off` from the kernel command line, or take a kernel with \
+    let draft = finding("high-resolution-timers", Area::Time, "high-resolution timers")
+        .right("on")
+        .effect("without them every sleep ends at the next tick, 1 to 10 ms late")
+        .fix(
+            "remove `highres=off` from the kernel command line, or take a kernel with \
              CONFIG_HIGH_RES_TIMERS",
-    );
+        );
     match (off, configured) {
         (true, _) => draft.read("highres=off").conformance(),
         (false, Some(false)) => draft.read("not built in").conformance(),

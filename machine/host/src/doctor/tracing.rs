@@ -76,17 +76,13 @@ fn active(view: &View<'_>) -> Finding {
 fn counting(view: &View<'_>) -> Finding {
     let paranoid = &view.facts.tracing.perf_paranoid;
     let root = view.facts.limits.user == Reading::Read(0);
-    let draft = finding(
-        "performance-counters",
-        Area::Tracing,
-        "performance counters",
-    )
-    .right("usable by the one who measures")
-    .effect(
-        "cache misses and instructions of a control program can't be counted, so a slow \
+    let draft = finding("performance-counters", Area::Tracing, "performance counters")
+        .right("usable by the one who measures")
+        .effect(
+            "cache misses and instructions of a control program can't be counted, so a slow \
              step can't be put down to a neighbour",
-    )
-    .fix(sysctl("kernel.perf_event_paranoid", "1"));
+        )
+        .fix(sysctl("kernel.perf_event_paranoid", "1"));
     match paranoid {
         Reading::Read(level) => {
             draft.read(format!("kernel.perf_event_paranoid = {level}")).ok_if(*level <= 1 || root)

@@ -45,17 +45,13 @@ fn hypervisor(view: &View<'_>) -> Finding {
 
 fn steal(view: &View<'_>) -> Finding {
     let steal = &view.facts.activity.steal;
-    let draft = finding(
-        "stolen-time",
-        Area::Virtualization,
-        "time stolen by the host",
-    )
-    .right("none")
-    .effect(
-        "for this share of time a virtual CPU was ready and did not run, typically for \
+    let draft = finding("stolen-time", Area::Virtualization, "time stolen by the host")
+        .right("none")
+        .effect(
+            "for this share of time a virtual CPU was ready and did not run, typically for \
              milliseconds at once: missed cycles that nothing in this guest prevents",
-    )
-    .fix(view.on_host("do not overcommit: one isolated CPU for each virtual one"));
+        )
+        .fix(view.on_host("do not overcommit: one isolated CPU for each virtual one"));
     match steal {
         Reading::Read(steal) => draft
             .read(format!(
@@ -70,20 +66,16 @@ fn steal(view: &View<'_>) -> Finding {
 
 fn container(view: &View<'_>) -> Finding {
     let container = &view.facts.virtualization.container;
-    let draft = finding(
-        "container",
-        Area::Virtualization,
-        "container around this process",
-    )
-    .right("none, or one with the host's devices and rights")
-    .effect(
-        "what is read here may be the container's view: devices, limits and cgroups can be \
+    let draft = finding("container", Area::Virtualization, "container around this process")
+        .right("none, or one with the host's devices and rights")
+        .effect(
+            "what is read here may be the container's view: devices, limits and cgroups can be \
              narrower than the host's",
-    )
-    .fix(
-        "run `quietcore doctor` outside, or start the container with --privileged \
+        )
+        .fix(
+            "run `quietcore doctor` outside, or start the container with --privileged \
              --pid=host for the reading",
-    );
+        );
     match container {
         Reading::Read(name) => draft.read(name.clone()).advice(),
         other => draft.without(other),
@@ -92,9 +84,8 @@ fn container(view: &View<'_>) -> Finding {
 
 fn kvm_device(view: &View<'_>) -> Finding {
     let opens = &view.facts.virtualization.kvm.opens;
-    let draft = finding("kvm-device", Area::Virtualization, "/dev/kvm")
-        .right("can be opened")
-        .effect(
+    let draft =
+        finding("kvm-device", Area::Virtualization, "/dev/kvm").right("can be opened").effect(
             "partitions with the backends `kvm` and `qemu` are not possible at full speed; \
              processes and containers are not concerned",
         );
@@ -119,23 +110,20 @@ fn kvm_device(view: &View<'_>) -> Finding {
 fn kvm_speed(view: &View<'_>) -> Finding {
     let speed = &view.facts.virtualization.kvm.speed;
     let own = view.facts.clock.calibration.instructions_per_second;
-    let draft = finding(
-        "kvm-guest-speed",
-        Area::Virtualization,
-        "guests under KVM, by calibration",
-    )
-    .right("run by the processor")
-    .effect(
-        "an interpreted guest runs a thousand times slower, without floating point: no \
+    let draft =
+        finding("kvm-guest-speed", Area::Virtualization, "guests under KVM, by calibration")
+            .right("run by the processor")
+            .effect(
+                "an interpreted guest runs a thousand times slower, without floating point: no \
              timing of it is evidence, and no partition with the backend `kvm` can pass",
-    )
-    .fix(if view.is_guest() {
-        "use the backends `process` and `container` here; only the owner of the host can \
+            )
+            .fix(if view.is_guest() {
+                "use the backends `process` and `container` here; only the owner of the host can \
              change this: there, pass hardware virtualization on to this machine"
-    } else {
-        "use the backends `process` and `container`, or a processor with hardware \
+            } else {
+                "use the backends `process` and `container`, or a processor with hardware \
              virtualization"
-    });
+            });
     match speed {
         Reading::Read(speed) => {
             let rate = speed.instructions_per_second;
