@@ -28,6 +28,6 @@ mod read;
 mod write;
 
 pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, folder_name};
-pub use manifest::{MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
-pub use read::{Evidence, ReadError, read};
+pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
+pub use read::{Evidence, ReadError, read, read_manifest};
 pub use write::{WriteError, Writer, write_whole};

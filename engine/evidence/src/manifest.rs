@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use quietcore_record::class::Class;
+use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// The schema name of the manifest.
@@ -18,6 +19,16 @@ pub enum Origin {
     Probe,
     /// Data of another program.
     Import,
+}
+
+/// How long a profile is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Length {
+    /// For this time.
+    Duration(Nanos),
+    /// For this number of cycles.
+    Cycles(u64),
 }
 
 /// The manifest of an evidence folder.
@@ -43,6 +54,8 @@ pub struct Manifest {
     pub declared: BTreeMap<String, String>,
     /// Profiles in their order, each with its description.
     pub profiles: Vec<(String, String)>,
+    /// How long each profile is measured, where the command line said other than the site file.
+    pub length: Option<Length>,
     /// What the campaign asked for and what could not be measured, or not yet.
     pub not_measured: Vec<NotMeasured>,
     /// Whether all that was asked for has been measured.

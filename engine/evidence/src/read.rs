@@ -30,6 +30,15 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// Records that stand in no folder, judged.
+    pub fn of(manifest: Manifest, records: Vec<Record>) -> Self {
+        let judge_all = |record| {
+            manifest.classes.iter().map(move |class| judge(record, class, manifest.exceedance))
+        };
+        let judgements = records.iter().flat_map(judge_all).collect();
+        Self { manifest, records, judgements, site: None, doctor: None, damage: Vec::new() }
+    }
+
     /// The verdict on a partition and a class: the worst over the records that keep the
     /// reservation, and NOT PROVEN where one of those is missing.
     pub fn overall(&self, partition: &str, class: &str) -> Verdict {
@@ -87,16 +96,7 @@ pub enum ReadError {
 /// # Errors
 /// [`ReadError`] when the folder or its manifest can't be read.
 pub fn read(root: &Path) -> Result<Evidence, ReadError> {
-    let manifest: Manifest = json(&root.join(folder::MANIFEST))?;
-    if manifest.schema != MANIFEST_SCHEMA {
-        return Err(ReadError::Damaged {
-            path: root.join(folder::MANIFEST),
-            problem: format!(
-                "its schema is `{}`; this program reads `{MANIFEST_SCHEMA}`",
-                manifest.schema
-            ),
-        });
-    }
+    let manifest = read_manifest(root)?;
     let mut damage = check_sums(root);
     let mut records = read_records(root, &mut damage);
     let rank =
@@ -109,16 +109,25 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
             record.invalid_because.push("the evidence folder is damaged".to_owned());
         }
     }
-    let judgements = records
-        .iter()
-        .flat_map(|record| {
-            manifest.classes.iter().map(|class| judge(record, class, manifest.exceedance))
-        })
-        .collect();
     let site = optional(&root.join(folder::SITE))?;
     let doctor =
         optional(&root.join(folder::DOCTOR))?.and_then(|text| serde_json::from_str(&text).ok());
-    Ok(Evidence { manifest, records, judgements, site, doctor, damage })
+    Ok(Evidence { site, doctor, damage, ..Evidence::of(manifest, records) })
+}
+
+/// Reads the manifest alone, as whoever goes on with an interrupted campaign does.
+///
+/// # Errors
+/// [`ReadError`] when it can't be read or has another schema.
+pub fn read_manifest(root: &Path) -> Result<Manifest, ReadError> {
+    let path = root.join(folder::MANIFEST);
+    let manifest: Manifest = json(&path)?;
+    if manifest.schema == MANIFEST_SCHEMA {
+        return Ok(manifest);
+    }
+    let problem =
+        format!("its schema is `{}`; this program reads `{MANIFEST_SCHEMA}`", manifest.schema);
+    Err(ReadError::Damaged { path, problem })
 }
 
 fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Record> {

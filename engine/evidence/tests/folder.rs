@@ -51,6 +51,7 @@ fn manifest() -> Manifest {
         classes: catalogue(),
         declared: BTreeMap::from([("axis".to_owned(), "fast-control-loop".to_owned())]),
         profiles: profiles.map(|name| (name.to_owned(), String::new())).to_vec(),
+        length: None,
         not_measured: Vec::new(),
         complete: true,
     }

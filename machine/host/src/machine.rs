@@ -3,7 +3,7 @@
 use quietcore_site::Machine;
 use quietcore_units::ByteSize;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, TimeReality};
 
 impl Facts {
     /// What decides whether a site file can be realised here. What could not be read counts as not
@@ -24,6 +24,17 @@ impl Facts {
                 && self.scheduler.rt_runtime_us.get() == Some(&-1),
             dma_latency: self.power.latency_request.get().is_some(),
             kvm: self.virtualization.kvm.opens.get().is_some(),
+        }
+    }
+
+    /// Why this machine's time can't be trusted, by calibration; `None` where it can.
+    pub fn why_time_is_not_real(&self) -> Option<String> {
+        match &self.clock.calibration.time {
+            TimeReality::Native => None,
+            TimeReality::Emulated(because) => Some(because.clone()),
+            TimeReality::Unknown(because) => {
+                Some(format!("whether time is real could not be found out: {because}"))
+            }
         }
     }
 

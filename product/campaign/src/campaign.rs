@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use quietcore_evidence::{MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer};
+use quietcore_evidence::{
+    Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer,
+};
 use quietcore_site::Site;
 
 use crate::measure::{Machine, MeasureError, measure};
@@ -54,7 +56,7 @@ pub enum CampaignError {
 }
 
 impl Campaign {
-    /// Begins a campaign in a new folder.
+    /// Begins a campaign in a new folder. `length` is what the command line said of the length.
     ///
     /// # Errors
     /// When the folder's first files can't be written.
@@ -63,6 +65,7 @@ impl Campaign {
         site: &Site,
         site_bytes: &[u8],
         started_at: &str,
+        length: Option<Length>,
         runs: Vec<Run>,
     ) -> Result<Self, CampaignError> {
         let site_sha256 = runs.first().map(|run| run.site_sha256.clone()).unwrap_or_default();
@@ -82,6 +85,7 @@ impl Campaign {
                 .iter()
                 .map(|profile| (profile.name.clone(), profile.description.clone()))
                 .collect(),
+            length,
             not_measured: runs.iter().map(|run| not_measured(run, NOT_REACHED)).collect(),
             complete: false,
         };

@@ -1,3 +1,34 @@
 //! The command `quietcore`.
+//!
+//! ```text
+//! arguments (parsing only) ─► command::NAME::run ─► Status ─► exit status
+//! ```
+//!
+//! Results go to standard output, progress and remarks to standard error. Exit status 0: passed or
+//! done; 1: failed or not proven; 2: could not be done.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod command;
+mod files;
+mod finish;
+mod machine;
+mod progress;
+mod status;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let arguments = arguments::Arguments::parse();
+    match command::run(arguments.command) {
+        Ok(status) => status.into(),
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -6,8 +6,11 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.first().map(String::as_str) {
+    let mut arguments = std::env::args_os().skip(1);
+    let role = arguments.next();
+    // The load comes first and at once: the load `fork` executes this program again and again.
+    match role.as_ref().and_then(|role| role.to_str()) {
+        Some("load") => quietcore_load::worker::main(arguments),
         Some("partition") => quietcore_backend::process::serve(),
         _ => {
             eprintln!("quietcore-runtime is started by quietcore; see `quietcore --help`");

@@ -1,0 +1,300 @@
+//! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
+//! nothing.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use quietcore_probe::job::Injection;
+use quietcore_units::{CpuSet, Nanos};
+
+/// Run industrial control programs beside ordinary workloads on one machine, and prove with evidence
+/// that their timing holds
+#[derive(Debug, Parser)]
+#[command(name = "quietcore", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Begin with `quietcore doctor`, then `quietcore init > site.toml`, \
+    `quietcore plan site.toml` and `quietcore qualify site.toml`.\n\n\
+    Exit status: 0 passed or done, 1 failed or not proven, 2 could not be done.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Examine everything about this machine that decides real-time behaviour
+    Doctor(Doctor),
+    /// Write a site file that fits this machine to standard output
+    Init(Init),
+    /// Say what a campaign would do on this machine, without doing it
+    Plan(Plan),
+    /// Run a site's campaign on this machine and judge it against the application classes
+    Qualify(Qualify),
+    /// Run one probe by hand
+    Probe(Probe),
+    /// Print the records and verdicts of an evidence folder
+    Show(Show),
+    /// Make the report and other formats of an evidence folder anew
+    Report(Report),
+    /// Read results of other programs into an evidence folder
+    Import(Import),
+    /// Say what differs between two runs, or put a published table beside one
+    Compare(Compare),
+    /// Print a JSON Schema: of the site file, or of what `show --json` prints
+    Schema(Schema),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Write the manual pages into a folder
+    Man(Man),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// The CPUs that control programs will run on, such as `1` or `2-5`; without it all are looked at
+    #[arg(long, value_name = "LIST")]
+    pub(crate) cpus: Option<CpuSet>,
+    /// Print facts and findings as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the counts and the unmet requirements only
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) summary: bool,
+    /// Print what is as it should be, too
+    #[arg(long, conflicts_with_all = ["json", "summary"])]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The example to fit: minimal, quickstart or acceptance
+    #[arg(long, value_name = "NAME", default_value = "quickstart")]
+    pub(crate) example: quietcore_site::Example,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// The site file
+    pub(crate) site: PathBuf,
+    /// Print the plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Qualify {
+    /// The site file
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    pub(crate) site: Option<PathBuf>,
+    /// Only these profiles, such as `tp2,tp4`
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', conflicts_with = "resume")]
+    pub(crate) profile: Vec<String>,
+    /// Measure each profile this long, such as `40 s` or `8h`, instead of what the site file says
+    #[arg(long, value_name = "D", conflicts_with_all = ["cycles", "resume"])]
+    pub(crate) duration: Option<Nanos>,
+    /// Measure this many cycles of each profile instead of what the site file says
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    pub(crate) cycles: Option<u64>,
+    /// The evidence folder to make; by default runs/TIME-NAME
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on with a campaign that was interrupted
+    #[arg(long, value_name = "DIR")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Print records and verdicts as JSON at the end, as `show --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Probe {
+    #[command(subcommand)]
+    pub(crate) probe: ProbeKind,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProbeKind {
+    /// How late a CPU releases a real-time thread
+    Latency(Latency),
+}
+
+/// How a thread comes to its release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// Sleep until the release: measures what cyclictest measures
+    Sleep,
+    /// Sleep to a margin before the release and spin to the instant
+    EarlyWake,
+}
+
+/// A scheduling policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyName {
+    /// SCHED_FIFO
+    Fifo,
+    /// SCHED_DEADLINE; the kernel doesn't let such a thread be pinned
+    Deadline,
+    /// SCHED_OTHER
+    Other,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Latency {
+    /// CPUs to measure, one pinned thread on each; the last one by default
+    #[arg(long, value_name = "LIST")]
+    pub(crate) cpus: Option<CpuSet>,
+    /// One thread that may run on any CPU
+    #[arg(long, conflicts_with = "cpus")]
+    pub(crate) unpinned: bool,
+    /// Time between two releases
+    #[arg(long, value_name = "D", default_value = "1 ms")]
+    pub(crate) period: Nanos,
+    /// How long to measure
+    #[arg(long, value_name = "D", default_value = "10 s")]
+    pub(crate) duration: Nanos,
+    /// Number of releases to measure, instead of a duration
+    #[arg(long, value_name = "N", conflicts_with = "duration")]
+    pub(crate) cycles: Option<u64>,
+    /// How long to run before measuring
+    #[arg(long, value_name = "D", default_value = "1 s")]
+    pub(crate) warm_up: Nanos,
+    /// Scheduling policy of the threads
+    #[arg(long, value_enum, default_value_t = PolicyName::Fifo)]
+    pub(crate) policy: PolicyName,
+    /// Priority of SCHED_FIFO, 1 to 99
+    #[arg(long, value_name = "N", default_value_t = 90,
+        value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub(crate) priority: u8,
+    /// How a thread comes to its release
+    #[arg(long, value_enum, default_value_t = Mode::Sleep)]
+    pub(crate) mode: Mode,
+    /// A fixed margin for mode early-wake; by default it is learned
+    #[arg(long, value_name = "D")]
+    pub(crate) margin: Option<Nanos>,
+    /// Part of the core that a learned margin may spin, in per cent
+    #[arg(long, value_name = "N", default_value_t = 25,
+        value_parser = clap::value_parser!(u8).range(1..=90))]
+    pub(crate) share: u8,
+    /// Hold up one release on purpose, to prove that it is seen, such as `500us@1000`
+    #[arg(long, value_name = "D@N")]
+    pub(crate) inject: Option<Injection>,
+    /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    #[arg(long, value_name = "KIND:N")]
+    pub(crate) load: Vec<String>,
+    /// Keep records and report in this new folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print records as JSON, as `show --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print what cyclictest -h would print, with this many buckets of 1 µs
+    #[arg(long, value_name = "N", conflicts_with = "json",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) histogram: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The evidence folder
+    pub(crate) folder: PathBuf,
+    /// Print records and verdicts as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// The evidence folder
+    pub(crate) folder: PathBuf,
+    /// Write the page to this file; without any of these options, into the evidence folder
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write a JUnit file for continuous integration
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write records.csv, histograms.csv and verdicts.csv into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cyclictest: Option<PathBuf>,
+}
+
+/// A program whose results can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportKind {
+    /// cyclictest -h (text) or --json
+    Cyclictest,
+    /// jitterdebugger's JSON
+    Jitterdebugger,
+    /// rtla timerlat hist or rtla osnoise hist
+    Rtla,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The program that wrote the files
+    #[arg(value_enum)]
+    pub(crate) kind: ImportKind,
+    /// The files
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The evidence folder to make
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Time between two releases, where the files don't say
+    #[arg(long, value_name = "D")]
+    pub(crate) interval: Option<Nanos>,
+    /// cyclictest ran with -N: the files are in nanoseconds
+    #[arg(long)]
+    pub(crate) nanoseconds: bool,
+    /// The probability per cycle of exceeding a limit that must be excluded for a PASS
+    #[arg(long, value_name = "P", default_value_t = 1e-6)]
+    pub(crate) exceedance: f64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The evidence folder of the run, A
+    pub(crate) folder: PathBuf,
+    /// The evidence folder to compare with, B
+    #[arg(required_unless_present_any = ["with", "tables"], conflicts_with = "with")]
+    pub(crate) other: Option<PathBuf>,
+    /// A published table to put beside the run, such as `000/table-4`
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) with: Option<String>,
+    /// List the published tables
+    #[arg(long)]
+    pub(crate) tables: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A document that has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaKind {
+    /// The site file
+    Site,
+    /// What `show --json` prints
+    Evidence,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Which document
+    #[arg(value_enum, default_value_t = SchemaKind::Site)]
+    pub(crate) document: SchemaKind,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}

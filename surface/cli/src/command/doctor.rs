@@ -1,0 +1,140 @@
+//! `quietcore doctor`
+
+use std::fmt::Write as _;
+
+use quietcore_host::doctor::{Report, Severity};
+use quietcore_host::{Area, Finding};
+
+use crate::arguments::Doctor;
+use crate::machine;
+use crate::status::{Failure, Status};
+use crate::terminal::Palette;
+
+/// Column at which the text of a finding begins.
+const INDENT: usize = 10;
+
+pub(super) fn run(request: &Doctor) -> Result<Status, Failure> {
+    let report = Report::new(machine::read_facts(), request.cpus.as_ref());
+    if request.json {
+        super::print_json(&report)?;
+    } else {
+        let text = text(&report, request, &Palette::of_terminal());
+        super::print(&text)?;
+    }
+    let unmet = report.findings.iter().any(|finding| finding.severity == Severity::Conformance);
+    Ok(if unmet { Status::NotPassed } else { Status::Done })
+}
+
+fn text(report: &Report, request: &Doctor, palette: &Palette) -> String {
+    let mut text = String::new();
+    let of = |severity: Severity| {
+        report.findings.iter().filter(move |finding| finding.severity == severity)
+    };
+    let must: Vec<_> = of(Severity::Conformance).collect();
+    if must.is_empty() {
+        line(&mut text, format_args!("Requirements: all met."));
+    } else {
+        let bold = palette.bold;
+        line(&mut text, format_args!("{bold}Requirements that are not met{}", palette.reset));
+        for finding in &must {
+            write_finding(&mut text, finding, palette);
+        }
+    }
+    if !request.summary {
+        let rest: Vec<_> = of(Severity::Advice).chain(of(Severity::Unknown)).collect();
+        write_by_area(&mut text, &rest, palette, "What would help");
+        if request.all {
+            write_by_area(
+                &mut text,
+                &of(Severity::Ok).collect::<Vec<_>>(),
+                palette,
+                "As it should be",
+            );
+        }
+    }
+    line(
+        &mut text,
+        format_args!(
+            "\n{} requirements not met, {} pieces of advice, {} unknown, {} as they should be{}",
+            must.len(),
+            of(Severity::Advice).count(),
+            of(Severity::Unknown).count(),
+            of(Severity::Ok).count(),
+            if request.all || request.summary { "" } else { " (--all shows them)" },
+        ),
+    );
+    text
+}
+
+fn write_by_area(text: &mut String, findings: &[&Finding], palette: &Palette, heading: &str) {
+    if findings.is_empty() {
+        return;
+    }
+    line(text, format_args!("\n{}{heading}{}", palette.bold, palette.reset));
+    let mut areas: Vec<Area> = findings.iter().map(|finding| finding.area).collect();
+    areas.sort();
+    areas.dedup();
+    for area in areas {
+        line(text, format_args!("\n  {}{area}{}", palette.bold, palette.reset));
+        for finding in findings.iter().filter(|finding| finding.area == area) {
+            write_finding(text, finding, palette);
+        }
+    }
+}
+
+fn write_finding(text: &mut String, finding: &Finding, palette: &Palette) {
+    let (color, sign) = match finding.severity {
+        Severity::Conformance => (palette.red, "✗ MUST"),
+        Severity::Advice => (palette.yellow, "! advice"),
+        Severity::Unknown => (palette.dim, "? unknown"),
+        Severity::Ok => (palette.green, "✓ ok"),
+    };
+    let reset = palette.reset;
+    let head = format!("{}: {}", finding.subject, finding.read);
+    let mut first = true;
+    for part in wrap(&head, crate::terminal::width() - INDENT) {
+        let sign = if first { sign } else { "" };
+        line(text, format_args!("{color}{sign:<INDENT$}{reset}{part}"));
+        first = false;
+    }
+    if finding.severity == Severity::Ok {
+        return;
+    }
+    for (label, words) in
+        [("right", &finding.right), ("effect", &finding.effect), ("fix", &finding.fix)]
+    {
+        if words.is_empty() {
+            continue;
+        }
+        let mut label = label;
+        for part in wrap(words, crate::terminal::width() - INDENT - 8) {
+            line(text, format_args!("{:INDENT$}{}{label:<8}{reset}{part}", "", palette.dim));
+            label = "";
+        }
+    }
+}
+
+/// Breaks text at spaces; a word that is longer than the width, such as a path or a command, stays
+/// whole.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let mut current = String::new();
+        for word in paragraph.split_whitespace() {
+            let length = current.chars().count() + 1 + word.chars().count();
+            if !current.is_empty() && length > width {
+                lines.push(std::mem::take(&mut current));
+            }
+            if !current.is_empty() {
+                current.push(' ');
+            }
+            current.push_str(word);
+        }
+        lines.push(current);
+    }
+    lines
+}
+
+fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+    writeln!(text, "{words}").expect("writing to a string cannot fail");
+}

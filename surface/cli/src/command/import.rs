@@ -1,0 +1,103 @@
+//! `quietcore import`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use quietcore_evidence::{MANIFEST_SCHEMA, Manifest, Origin, Writer};
+use quietcore_record::class::catalogue;
+use quietcore_record::import::{self, ImportOptions, Kind};
+use quietcore_record::record::Record;
+
+use crate::arguments::{Import, ImportKind};
+use crate::status::{Failure, Status};
+use crate::{files, finish, machine};
+
+/// The largest file that is read.
+const FILE_BYTES_MAX: usize = 64 << 20;
+
+pub(super) fn run(request: &Import) -> Result<Status, Failure> {
+    if !(request.exceedance > 0.0 && request.exceedance < 1.0) {
+        return Err(Failure::new(format_args!(
+            "quietcore: --exceedance {}: a probability lies between 0 and 1, such as 1e-6",
+            request.exceedance
+        )));
+    }
+    let records = read_all(request)?;
+    let writer = Writer::create(&request.out)?;
+    writer.manifest(&manifest(request, &records))?;
+    for record in &records {
+        writer.record(record)?;
+    }
+    let evidence = finish::finish(&writer)?;
+    super::show::print_evidence(&evidence, false)?;
+    eprintln!("report: {}", request.out.join(finish::REPORT).display());
+    Ok(Status::Done)
+}
+
+/// Reads all files before anything is written; the problems of all of them become one failure.
+fn read_all(request: &Import) -> Result<Vec<Record>, Failure> {
+    let kind = match request.kind {
+        ImportKind::Cyclictest => Kind::Cyclictest,
+        ImportKind::Jitterdebugger => Kind::Jitterdebugger,
+        ImportKind::Rtla => Kind::Rtla,
+    };
+    let options = ImportOptions { interval: request.interval, nanoseconds: request.nanoseconds };
+    let mut records = Vec::new();
+    let mut problems = Vec::new();
+    for path in &request.files {
+        match read_one(kind, path, &options) {
+            Ok(more) => records.extend(more),
+            Err(failure) => problems.push(failure.to_string()),
+        }
+    }
+    let mut names = BTreeSet::new();
+    for record in &records {
+        if !names.insert(&record.name) {
+            problems.push(format!(
+                "quietcore: two files yield the record `{}`; give them different names",
+                record.name
+            ));
+        }
+    }
+    if problems.is_empty() { Ok(records) } else { Err(Failure::new(problems.join("\n"))) }
+}
+
+fn read_one(kind: Kind, path: &Path, options: &ImportOptions) -> Result<Vec<Record>, Failure> {
+    let bytes = files::read(path, FILE_BYTES_MAX)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Failure::new(format_args!(
+            "{}: byte {} is not UTF-8; give a text file that {kind} has written",
+            path.display(),
+            error.utf8_error().valid_up_to()
+        ))
+    })?;
+    import::read(kind, &path.display().to_string(), &text, options).map_err(Failure::new)
+}
+
+fn manifest(request: &Import, records: &[Record]) -> Manifest {
+    let name = request
+        .out
+        .file_name()
+        .map_or_else(|| "import".to_owned(), |name| name.to_string_lossy().into_owned());
+    let mut profiles: Vec<(String, String)> = Vec::new();
+    for record in records {
+        if !profiles.iter().any(|(profile, _)| *profile == record.profile) {
+            profiles.push((record.profile.clone(), String::new()));
+        }
+    }
+    Manifest {
+        schema: MANIFEST_SCHEMA.to_owned(),
+        name,
+        origin: Origin::Import,
+        started_at: machine::time_of_day(),
+        quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
+        site_sha256: String::new(),
+        exceedance: request.exceedance,
+        classes: catalogue(),
+        declared: BTreeMap::new(),
+        profiles,
+        length: None,
+        not_measured: Vec::new(),
+        complete: true,
+    }
+}

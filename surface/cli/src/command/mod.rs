@@ -1,0 +1,54 @@
+//! The commands, one file each.
+
+mod compare;
+mod completions;
+mod doctor;
+mod import;
+mod init;
+mod plan;
+mod probe;
+mod qualify;
+mod report;
+mod schema;
+mod show;
+
+use std::io::{self, Write as _};
+
+use serde::Serialize;
+
+use crate::arguments::Command;
+use crate::status::{Failure, Status};
+
+/// Runs a command.
+pub(crate) fn run(command: Command) -> Result<Status, Failure> {
+    match command {
+        Command::Doctor(request) => doctor::run(&request),
+        Command::Init(request) => init::run(&request),
+        Command::Plan(request) => plan::run(&request),
+        Command::Qualify(request) => qualify::run(&request),
+        Command::Probe(request) => probe::run(request),
+        Command::Show(request) => show::run(&request),
+        Command::Report(request) => report::run(&request),
+        Command::Import(request) => import::run(&request),
+        Command::Compare(request) => compare::run(&request),
+        Command::Schema(request) => schema::run(&request),
+        Command::Completions(request) => completions::run(&request),
+        Command::Man(request) => completions::man(&request),
+    }
+}
+
+/// Prints text on standard output. A reader that has gone away, as `head` does, is no failure.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a document as JSON.
+fn print_json(document: &impl Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(document)?;
+    text.push('\n');
+    print(&text)
+}

@@ -1,0 +1,67 @@
+//! `quietcore plan`
+
+use std::fmt::Write as _;
+
+use quietcore_host::Facts;
+use quietcore_site::Site;
+use quietcore_units::Nanos;
+use serde::Serialize;
+
+use crate::arguments::Plan;
+use crate::files::{self, SiteFile};
+use crate::machine;
+use crate::status::{Failure, Status};
+
+/// What `plan --json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    site: &'a str,
+    expected_ns: u64,
+    steps: Vec<String>,
+    degraded: Vec<String>,
+}
+
+pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
+    let SiteFile { site, .. } = files::read_site(&request.site)?;
+    let facts = machine::read_facts();
+    let plan = make(&site, &facts)?;
+    if request.json {
+        super::print_json(&Document {
+            schema: "quietcore.plan/1",
+            site: site.name(),
+            expected_ns: plan.expected.get(),
+            steps: plan.steps.iter().map(ToString::to_string).collect(),
+            degraded: plan.degraded.iter().map(ToString::to_string).collect(),
+        })?;
+        return Ok(Status::Done);
+    }
+    let mut text = String::new();
+    for (number, step) in (1..).zip(&plan.steps) {
+        writeln!(text, "{number:>3}. {step}").expect("writing to a string cannot fail");
+    }
+    let expected: Nanos = plan.expected;
+    writeln!(text, "\nThis takes about {expected}. Nothing has been done yet.")
+        .expect("writing to a string cannot fail");
+    super::print(&text)?;
+    remark(&site, &plan);
+    Ok(Status::Done)
+}
+
+/// Plans a site for a machine; every refusal becomes a line of the failure.
+pub(super) fn make(site: &Site, facts: &Facts) -> Result<quietcore_site::Plan, Failure> {
+    quietcore_site::plan(site, &facts.machine()).map_err(|refusals| {
+        let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        Failure::new(lines.join("\n"))
+    })
+}
+
+/// Says on standard error what the site file and this machine give reason to say.
+pub(super) fn remark(site: &Site, plan: &quietcore_site::Plan) {
+    for remark in site.remarks() {
+        eprintln!("remark: {remark}");
+    }
+    for degraded in &plan.degraded {
+        eprintln!("degraded: {degraded}");
+    }
+}

@@ -1,0 +1,212 @@
+//! `quietcore probe`
+
+use std::collections::BTreeMap;
+
+use quietcore_campaign::{Machine, Run, measure};
+use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
+use quietcore_host::Facts;
+use quietcore_host::doctor::Report;
+use quietcore_load::{LoadKind, LoadRequest};
+use quietcore_probe::job::{LatencyJob, Wake};
+use quietcore_process::setting::Policy;
+use quietcore_record::class::catalogue;
+use quietcore_record::export::cyclictest_text;
+use quietcore_record::record::Record;
+use quietcore_units::{CpuSet, Nanos};
+
+use crate::arguments::{Latency, Mode, PolicyName, Probe, ProbeKind};
+use crate::machine;
+use crate::progress::Bar;
+use crate::status::{Failure, Status};
+use crate::{files, finish};
+
+/// The shortest period; below, the recording itself would be what is measured.
+const PERIOD_MIN: Nanos = Nanos::from_micros(20);
+/// The longest period: a stop is noticed once a period.
+const PERIOD_MAX: Nanos = Nanos::from_secs(10);
+/// The most releases: 3 years at 1 ms.
+const CYCLES_MAX: u64 = 100_000_000_000;
+/// The probability that a probe by hand is judged with; a campaign chooses its own.
+const EXCEEDANCE: f64 = 1e-6;
+
+pub(super) fn run(request: Probe) -> Result<Status, Failure> {
+    let ProbeKind::Latency(request) = request.probe;
+    let stop = machine::stop_flag()?;
+    let runtime = files::runtime()?;
+    let facts = machine::read_facts();
+    let run = run_of(&request, facts.machine().online)?;
+    let writer = request.out.as_deref().map(Writer::create).transpose()?;
+    let measured = {
+        let awake = machine::hold_awake();
+        let emulated = machine::emulated(&facts);
+        let conditions = facts.conditions_summary();
+        let mut bar = Bar::new(std::slice::from_ref(&run));
+        let machine = Machine {
+            runtime: &runtime,
+            conditions: &conditions,
+            emulated: emulated.as_deref(),
+            dma_latency_held: awake.is_some(),
+            time_of_day: machine::time_of_day,
+        };
+        measure(&run, &machine, &mut bar, &stop)?
+    };
+    let seen = injection_seen(&run, &measured.records);
+    let evidence = match &writer {
+        Some(writer) => keep(writer, &facts, measured.records)?,
+        None => in_memory(measured.records),
+    };
+    match request.histogram {
+        Some(buckets) => {
+            super::print(&cyclictest_text(&evidence.records, Nanos::from_micros(buckets)))?;
+        }
+        None => super::show::print_evidence(&evidence, request.json)?,
+    }
+    Ok(if seen { Status::Done } else { Status::NotPassed })
+}
+
+/// What was asked for as a run; all that is wrong with it becomes one failure.
+fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
+    let mut problems = Vec::new();
+    if !(PERIOD_MIN..=PERIOD_MAX).contains(&request.period) {
+        problems.push(format!(
+            "--period {}: out of range; give {PERIOD_MIN} to {PERIOD_MAX}",
+            request.period
+        ));
+    }
+    let cycles = request.cycles.unwrap_or(request.duration.whole_times(request.period));
+    if !(1..=CYCLES_MAX).contains(&cycles) {
+        problems.push(format!("{cycles} cycles: out of range; give 1 to {CYCLES_MAX}"));
+    }
+    if let Some(margin) = request.margin.filter(|margin| *margin >= request.period) {
+        problems.push(format!(
+            "--margin {margin}: not below the period of {}; give less",
+            request.period
+        ));
+    }
+    if let Some(injection) = request.inject
+        && (injection.release >= cycles || injection.delay > Nanos::from_secs(10))
+    {
+        problems.push(format!(
+            "--inject {}@{}: there are {cycles} releases and at most 10 s of delay",
+            injection.delay, injection.release
+        ));
+    }
+    let cpus = cpus(request, online, &mut problems);
+    let loads = request
+        .load
+        .iter()
+        .filter_map(|text| load(text).map_err(|problem| problems.push(problem)).ok())
+        .collect();
+    if !problems.is_empty() {
+        return Err(Failure::new(problems.join("\n")));
+    }
+    Ok(Run {
+        partition: "probe".to_owned(),
+        profile: if request.unpinned { "unpinned" } else { "pinned" }.to_owned(),
+        reserved: !request.unpinned,
+        job: LatencyJob {
+            cpus,
+            period: request.period,
+            cycles,
+            warm_up_cycles: request.warm_up.whole_times(request.period),
+            policy: policy(request),
+            wake: wake(request),
+            injection: request.inject,
+        },
+        loads,
+        site_sha256: String::new(),
+    })
+}
+
+/// A task for each CPU asked for, or one that may run anywhere.
+fn cpus(request: &Latency, online: CpuSet, problems: &mut Vec<String>) -> Vec<Option<u32>> {
+    if request.unpinned {
+        return vec![None];
+    }
+    let wanted = request.cpus.unwrap_or_else(|| online.iter().last().into_iter().collect());
+    let absent = wanted.without(&online);
+    if !absent.is_empty() {
+        problems.push(format!("--cpus: CPU {absent} is not online; online are {online}"));
+    }
+    if wanted.is_empty() {
+        problems.push(format!("--cpus: no CPU is named; online are {online}"));
+    }
+    wanted.iter().map(|cpu| Some(cpu.get())).collect()
+}
+
+fn policy(request: &Latency) -> Policy {
+    match request.policy {
+        PolicyName::Fifo => Policy::Fifo(request.priority),
+        PolicyName::Deadline => Policy::Deadline {
+            // Enough for the spinning and the recording.
+            budget: request.period / 100 * u64::from(request.share.max(10)),
+            period: request.period,
+        },
+        PolicyName::Other => Policy::Other,
+    }
+}
+
+fn wake(request: &Latency) -> Wake {
+    match (request.mode, request.margin) {
+        (Mode::Sleep, _) => Wake::Sleep,
+        (Mode::EarlyWake, Some(margin)) => Wake::Early(margin),
+        (Mode::EarlyWake, None) => Wake::Adaptive { share_percent: request.share },
+    }
+}
+
+/// Reads `sqrt:4`.
+fn load(text: &str) -> Result<LoadRequest, String> {
+    let (kind, workers) = text.split_once(':').unwrap_or((text, "1"));
+    let kind: LoadKind = kind.parse().map_err(|error| format!("--load {text}: {error}"))?;
+    let workers = workers
+        .parse()
+        .map_err(|_| format!("--load {text}: `{workers}` is no number of workers"))?;
+    Ok(LoadRequest::new(kind, workers))
+}
+
+/// Whether an injected delay was seen in every record; true where none was injected.
+fn injection_seen(run: &Run, records: &[Record]) -> bool {
+    let Some(injected) = run.injected() else { return true };
+    records.iter().all(|record| {
+        record
+            .spikes
+            .iter()
+            .any(|spike| spike.release == injected.release && spike.latency_ns >= injected.delay_ns)
+    })
+}
+
+fn keep(writer: &Writer, facts: &Facts, records: Vec<Record>) -> Result<Evidence, Failure> {
+    writer.doctor(&Report::new(facts.clone(), None))?;
+    writer.manifest(&manifest())?;
+    for record in &records {
+        writer.record(record)?;
+    }
+    let evidence = finish::finish(writer)?;
+    eprintln!("report: {}", writer.root().join(finish::REPORT).display());
+    Ok(evidence)
+}
+
+fn in_memory(records: Vec<Record>) -> Evidence {
+    Evidence::of(manifest(), records)
+}
+
+fn manifest() -> Manifest {
+    Manifest {
+        schema: MANIFEST_SCHEMA.to_owned(),
+        name: "probe latency".to_owned(),
+        origin: Origin::Probe,
+        started_at: machine::time_of_day(),
+        quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
+        site_sha256: String::new(),
+        exceedance: EXCEEDANCE,
+        classes: catalogue(),
+        declared: BTreeMap::new(),
+        profiles: vec![
+            ("pinned".to_owned(), String::new()),
+            ("unpinned".to_owned(), String::new()),
+        ],
+        length: None,
+        not_measured: Vec::new(),
+        complete: true,
+    }
+}

@@ -1,0 +1,125 @@
+//! `quietcore qualify`
+
+use std::path::{Path, PathBuf};
+
+use quietcore_campaign::{Campaign, Machine, Outcome, runs};
+use quietcore_evidence::{Evidence, Manifest, Writer, folder_name, read_manifest};
+use quietcore_host::Facts;
+use quietcore_host::doctor::Report;
+use quietcore_site::{Length, Site};
+
+use crate::arguments::Qualify;
+use crate::files::{self, SiteFile};
+use crate::machine;
+use crate::progress::Bar;
+use crate::status::{Failure, Status};
+use crate::{command, finish};
+
+pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
+    let stop = machine::stop_flag()?;
+    let runtime = files::runtime()?;
+    let (file, resumed) = match &request.resume {
+        Some(folder) => resumed_site(folder)?,
+        None => (chosen_site(request)?, None),
+    };
+    let facts = machine::read_facts();
+    let plan = command::plan::make(&file.site, &facts)?;
+    command::plan::remark(&file.site, &plan);
+    let online = facts.machine().online;
+    let runs = runs(&file.site, &file.sha256, online);
+    let mut campaign = match (&request.resume, resumed) {
+        (Some(folder), Some(manifest)) => {
+            Campaign::resume(Writer::open(folder)?, manifest, &file.sha256, runs)?
+        }
+        _ => begin(request, &file, &facts, runs)?,
+    };
+    eprintln!("evidence: {}", campaign.writer().root().display());
+    let outcome = {
+        let awake = machine::hold_awake();
+        let emulated = machine::emulated(&facts);
+        let conditions = facts.conditions_summary();
+        let mut bar = Bar::new(campaign.runs());
+        let machine = Machine {
+            runtime: &runtime,
+            conditions: &conditions,
+            emulated: emulated.as_deref(),
+            dma_latency_held: awake.is_some(),
+            time_of_day: machine::time_of_day,
+        };
+        campaign.measure_all(&machine, &mut bar, &stop)?
+    };
+    let evidence = finish::finish(campaign.writer())?;
+    conclude(request, &evidence, campaign.writer().root(), outcome)
+}
+
+fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
+    let path = request.site.as_ref().expect("clap asks for the site file without --resume");
+    let mut file = files::read_site(path)?;
+    if !request.profile.is_empty() {
+        file.site.select_profiles(&request.profile)?;
+    }
+    let length = request.duration.map(Length::Duration).or(request.cycles.map(Length::Cycles));
+    if let Some(length) = length {
+        file.site.set_length(length)?;
+    }
+    Ok(file)
+}
+
+/// The site file of an interrupted campaign, with what was chosen on its command line.
+fn resumed_site(folder: &Path) -> Result<(SiteFile, Option<Manifest>), Failure> {
+    let manifest = read_manifest(folder)?;
+    if manifest.complete && manifest.not_measured.is_empty() {
+        return Err(Failure::new(format_args!(
+            "quietcore: `{}` is complete; nothing is left to be measured",
+            folder.display()
+        )));
+    }
+    let mut file = files::read_site(&folder.join("site.toml"))?;
+    let profiles: Vec<String> = manifest.profiles.iter().map(|(name, _)| name.clone()).collect();
+    file.site.select_profiles(&profiles)?;
+    if let Some(length) = manifest.length {
+        file.site.set_length(match length {
+            quietcore_evidence::Length::Duration(duration) => Length::Duration(duration),
+            quietcore_evidence::Length::Cycles(cycles) => Length::Cycles(cycles),
+        })?;
+    }
+    Ok((file, Some(manifest)))
+}
+
+fn begin(
+    request: &Qualify,
+    file: &SiteFile,
+    facts: &Facts,
+    runs: Vec<quietcore_campaign::Run>,
+) -> Result<Campaign, Failure> {
+    let started_at = machine::time_of_day();
+    let folder = request.out.clone().unwrap_or_else(|| default_folder(&started_at, &file.site));
+    let writer = Writer::create(&folder)?;
+    writer.doctor(&Report::new(facts.clone(), Some(&file.site.claimed_cpus())))?;
+    let length = request
+        .duration
+        .map(quietcore_evidence::Length::Duration)
+        .or(request.cycles.map(quietcore_evidence::Length::Cycles));
+    Ok(Campaign::begin(writer, &file.site, &file.bytes, &started_at, length, runs)?)
+}
+
+fn default_folder(started_at: &str, site: &Site) -> PathBuf {
+    Path::new("runs").join(folder_name(started_at, site.name()))
+}
+
+fn conclude(
+    request: &Qualify,
+    evidence: &Evidence,
+    folder: &Path,
+    outcome: Outcome,
+) -> Result<Status, Failure> {
+    super::show::print_evidence(evidence, request.json)?;
+    eprintln!("report: {}", folder.join(finish::REPORT).display());
+    if outcome == Outcome::Interrupted {
+        eprintln!("interrupted; go on with: quietcore qualify --resume {}", folder.display());
+    }
+    if evidence.records.is_empty() {
+        return Err(Failure::new("quietcore: nothing could be measured; see the reasons above"));
+    }
+    Ok(evidence.declared_verdict().into())
+}

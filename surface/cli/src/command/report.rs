@@ -1,0 +1,61 @@
+//! `quietcore report`
+
+use std::fs;
+use std::path::Path;
+
+use quietcore_evidence::{Evidence, write_whole};
+use quietcore_record::export;
+use quietcore_report::junit;
+use quietcore_units::Nanos;
+
+use crate::arguments::Report;
+use crate::finish::{self, REPORT};
+use crate::status::{Failure, Status};
+
+/// Range of the histogram in cyclictest's format; what is longer is counted as its overflow.
+const CYCLICTEST_END: Nanos = Nanos::from_millis(10);
+
+pub(super) fn run(request: &Report) -> Result<Status, Failure> {
+    let evidence = finish::read(&request.folder)?;
+    for damage in &evidence.damage {
+        eprintln!("damaged: {damage}");
+    }
+    let chosen = [&request.html, &request.junit, &request.csv, &request.cyclictest];
+    if chosen.iter().all(|option| option.is_none()) {
+        // The page in the folder is made anew, without sealing it: the sums stay those of the run.
+        let path = request.folder.join(REPORT);
+        write_whole(&path, finish::page(&evidence).as_bytes())?;
+        super::print(&format!("{}\n", path.display()))?;
+    }
+    if let Some(path) = &request.html {
+        write_whole(path, finish::page(&evidence).as_bytes())?;
+    }
+    if let Some(path) = &request.junit {
+        write_whole(path, junit::render(&evidence).as_bytes())?;
+    }
+    if let Some(folder) = &request.csv {
+        write_csv(folder, &evidence)?;
+    }
+    if let Some(path) = &request.cyclictest {
+        write_whole(path, cyclictest(path, &evidence).as_bytes())?;
+    }
+    Ok(Status::Done)
+}
+
+fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
+    fs::create_dir_all(folder)?;
+    for (name, text) in [
+        ("records.csv", export::records_csv(&evidence.records)),
+        ("histograms.csv", export::histogram_csv(&evidence.records)),
+        ("verdicts.csv", export::verdicts_csv(&evidence.judgements)),
+    ] {
+        write_whole(&folder.join(name), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn cyclictest(path: &Path, evidence: &Evidence) -> String {
+    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    let write = if is_json { export::cyclictest_json } else { export::cyclictest_text };
+    write(&evidence.records, CYCLICTEST_END)
+}

@@ -1,0 +1,59 @@
+//! The machine as the commands see it.
+
+use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use quietcore_host::Facts;
+use quietcore_host::controls::DmaLatency;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::status::Failure;
+
+/// Reads the facts, with a sign of life: where a guest is tried, it takes a few seconds.
+pub(crate) fn read_facts() -> Facts {
+    let spinner = ProgressBar::new_spinner();
+    if io::stderr().is_terminal() {
+        let style = ProgressStyle::with_template("{spinner} {msg}");
+        spinner.set_style(style.expect("the template has known keys only"));
+        spinner.set_message("reading the machine");
+        spinner.enable_steady_tick(Duration::from_millis(100));
+    }
+    let facts = Facts::read();
+    spinner.finish_and_clear();
+    facts
+}
+
+/// Why this machine's time can't be trusted; `None` where it can.
+pub(crate) fn emulated(facts: &Facts) -> Option<String> {
+    facts.why_time_is_not_real()
+}
+
+/// Keeps all CPUs awake while it lives, where that is allowed.
+pub(crate) fn hold_awake() -> Option<DmaLatency> {
+    match DmaLatency::hold() {
+        Ok(held) => Some(held),
+        Err(error) => {
+            eprintln!("remark: CPUs may fall asleep between cycles: {error}");
+            None
+        }
+    }
+}
+
+/// A flag that Ctrl-C or SIGTERM sets. The second Ctrl-C ends the program at once; partitions and
+/// loads end with it.
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&flag))?;
+        signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    }
+    Ok(flag)
+}
+
+/// Now, RFC 3339, UTC.
+pub(crate) fn time_of_day() -> String {
+    jiff::Timestamp::now().to_string()
+}

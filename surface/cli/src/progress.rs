@@ -1,0 +1,117 @@
+//! The progress of a campaign on a terminal, or as lines where there is none.
+
+use std::io::{self, IsTerminal as _};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use quietcore_campaign::{Observer, Progress, Run};
+use quietcore_record::record::Record;
+use quietcore_record::statistics::Statistics;
+use quietcore_record::verdict::thousands;
+use quietcore_units::Nanos;
+
+const TEMPLATE: &str = "{prefix} [{bar:24}] {percent:>3} %  {msg}";
+
+/// Shows a campaign's progress on standard error.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    terminal: bool,
+    /// Time of all runs that are still to come, the current one included.
+    left: Nanos,
+    current: Nanos,
+    number: usize,
+    count: usize,
+}
+
+impl Bar {
+    /// A bar for these runs.
+    pub(crate) fn new(runs: &[Run]) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let bar = if terminal { ProgressBar::new(1) } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template(TEMPLATE);
+        bar.set_style(style.expect("the template has known keys only").progress_chars("█▉▊▋▌▍▎▏ "));
+        Self {
+            bar,
+            terminal,
+            left: runs.iter().map(Run::duration).sum(),
+            current: Nanos::ZERO,
+            number: 0,
+            count: runs.len(),
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if self.terminal {
+            self.bar.println(text);
+        } else {
+            eprintln!("{text}");
+        }
+    }
+}
+
+impl Observer for Bar {
+    fn step(&mut self, text: &str) {
+        self.bar.set_message(text.to_owned());
+    }
+
+    fn begin(&mut self, run: &Run) {
+        self.number += 1;
+        self.current = run.duration();
+        self.bar.set_length((run.job.cycles * run.job.cpus.len() as u64).max(1));
+        self.bar.set_position(0);
+        self.bar.set_prefix(format!("{}/{} {}", self.number, self.count, run.name()));
+        self.bar.set_message("warming up");
+        if !self.terminal {
+            eprintln!("{}/{} {}: {}", self.number, self.count, run.name(), run.duration());
+        }
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.bar.set_position(progress.cycles);
+        let done = progress.cycles as f64 / progress.planned_cycles.max(1) as f64;
+        let passed = Nanos::new((self.current.get() as f64 * done.min(1.0)) as u64);
+        let left = self.left.saturating_sub(passed);
+        let missed = match progress.missed_cycles {
+            0 => String::new(),
+            missed => format!("  missed {}", thousands(missed)),
+        };
+        self.bar.set_message(format!(
+            "worst {}{missed}  left {} s",
+            progress.worst,
+            left.get().div_ceil(1_000_000_000)
+        ));
+    }
+
+    fn end(&mut self, run: &Run, records: &[Record]) {
+        self.left = self.left.saturating_sub(self.current);
+        for record in records {
+            let statistics = Statistics::of(record);
+            let median = statistics.median_ns.map_or(0, |median| median.lower_bound());
+            let mut line = format!(
+                "{:<16} {:>8} cycles  median {:>8}  max {:>8}",
+                record.name,
+                thousands(statistics.count),
+                Nanos::new(median).to_string(),
+                Nanos::new(statistics.max_ns).to_string()
+            );
+            if let Some(missed) = statistics.missed_cycles.filter(|missed| *missed > 0) {
+                line.push_str(&format!("  missed {}", thousands(missed)));
+            }
+            self.say(&line);
+        }
+        self.bar.set_message(format!("{} done", run.name()));
+        if self.number == self.count {
+            self.bar.finish_and_clear();
+        }
+    }
+
+    fn failed(&mut self, run: &Run, because: &str) {
+        self.left = self.left.saturating_sub(self.current);
+        self.say(&format!("{}: not measured: {because}", run.name()));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,47 @@
+//! What the terminal can show.
+
+use std::env;
+use std::io::{self, IsTerminal as _};
+
+/// Width of text where there is no terminal to ask.
+const WIDTH: usize = 100;
+
+/// Whether standard output takes colour: a terminal, and nobody said `NO_COLOR`.
+pub(crate) fn color() -> bool {
+    let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal() && !refused && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// How wide text may be. Tables fit 100 columns; a narrower terminal wraps by itself.
+pub(crate) const fn width() -> usize {
+    WIDTH
+}
+
+/// A palette: escape sequences, or nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Palette {
+    pub(crate) bold: &'static str,
+    pub(crate) dim: &'static str,
+    pub(crate) red: &'static str,
+    pub(crate) yellow: &'static str,
+    pub(crate) green: &'static str,
+    pub(crate) reset: &'static str,
+}
+
+impl Palette {
+    /// The palette for standard output.
+    pub(crate) fn of_terminal() -> Self {
+        if color() {
+            Self {
+                bold: "\x1b[1m",
+                dim: "\x1b[2m",
+                red: "\x1b[31m",
+                yellow: "\x1b[33m",
+                green: "\x1b[32m",
+                reset: "\x1b[0m",
+            }
+        } else {
+            Self { bold: "", dim: "", red: "", yellow: "", green: "", reset: "" }
+        }
+    }
+}
