@@ -16,8 +16,9 @@
 //! Three kinds of emulation follow from the costs:
 //! - *Interpreted*: fewer than [`INTERPRETED_BELOW`] simple instructions a second.
 //! - *Translated*: at least [`SUSPICIONS_NEEDED`] sequences cost, in additions, more than the
-//!   limit in [`Sequence::limit`]. The limits lie between what was seen on both sides: scalar 2.1
-//!   and 50, x87 4.2 and 115, packed 3.1 and 46, convert 4.2 and 124 (Zen 4; QEMU 7.2 upon it).
+//!   limit in [`Sequence::limit`]. Seen natively (Zen 4): scalar 2.1, x87 4.2, packed 2.1, convert
+//!   4.2. Seen under QEMU 7.2 on the same machine: as user emulation 50, 113, 47, 116; as a whole
+//!   machine the same or, depending on where its code came to lie, 21, 48, 20, 50.
 //! - *Counted*: a division costs about as much as an addition. Then the clock is computed from the
 //!   number of instructions (QEMU's `-icount`), not from time.
 //!
@@ -37,14 +38,20 @@ pub const INTERPRETED_BELOW: f64 = 5e7;
 /// or a translator of another processor's floating point can make a single kind slow.
 pub const SUSPICIONS_NEEDED: usize = 2;
 
-/// A division that costs fewer additions than this is counted, not timed. Natively it is 20 to 80.
+/// A division that costs fewer additions than this is counted, not timed. Natively it is 20 to 80,
+/// under `-icount` it was 2.2.
 pub const COUNTED_BELOW: f64 = 5.0;
 
 /// The time after which no further repeat begins.
 pub const BUDGET: Duration = Duration::from_millis(60);
 
-/// A repeat is long enough when it takes this: 400 times the resolution of a fast clock.
+/// A repeat takes at least this.
 const REPEAT_LENGTH: Duration = Duration::from_micros(20);
+/// A repeat takes at least this many readings of the clock, which are part of it. Reading is dear
+/// where the kernel has no counter to trust.
+const REPEAT_READINGS: u32 = 100;
+/// But never longer, so that several fit into the budget.
+const REPEAT_LENGTH_MOST: Duration = Duration::from_millis(1);
 const REPEATS: usize = 40;
 const REPEATS_LEAST: usize = 3;
 const ITERATIONS_FIRST: u64 = 16;
@@ -89,10 +96,10 @@ impl Sequence {
     pub const fn limit(self) -> Option<f64> {
         match self {
             Self::Integer | Self::Division => None,
-            Self::Scalar => Some(12.0),
-            Self::X87 => Some(30.0),
-            Self::Packed => Some(14.0),
-            Self::Convert => Some(20.0),
+            Self::Scalar => Some(8.0),
+            Self::X87 => Some(16.0),
+            Self::Packed => Some(8.0),
+            Self::Convert => Some(16.0),
         }
     }
 }
@@ -150,13 +157,14 @@ impl TimeCalibration {
     /// Measures on the calling thread, wherever it runs. Takes at most about 100 ms, also on an
     /// interpreter.
     pub fn measure() -> Self {
+        let length = repeat_length();
         let started = Instant::now();
         let mut nanoseconds = Vec::with_capacity(Sequence::ALL.len());
         for (index, sequence) in Sequence::ALL.into_iter().enumerate() {
             // Each sequence may use its share of what is left, so that a dear one starves none.
             let left = BUDGET.saturating_sub(started.elapsed());
             let share = left / (Sequence::ALL.len() - index) as u32;
-            match cheapest(sequence, share) {
+            match cheapest(sequence, length, share) {
                 Some(cost) => nanoseconds.push((sequence, cost)),
                 None => return Self::unknown(),
             }
@@ -243,8 +251,15 @@ fn verdict(instructions_per_second: f64, costs: &[Cost]) -> TimeVerdict {
     TimeVerdict::Native
 }
 
+/// How long a repeat must be for the readings around it not to count.
+fn repeat_length() -> Duration {
+    let reading = (0..8).map(|_| Instant::now().elapsed()).min();
+    let needed = reading.unwrap_or_default() * REPEAT_READINGS;
+    needed.clamp(REPEAT_LENGTH, REPEAT_LENGTH_MOST)
+}
+
 /// The smallest cost of one instruction in nanoseconds, or `None` without such a sequence here.
-fn cheapest(sequence: Sequence, share: Duration) -> Option<f64> {
+fn cheapest(sequence: Sequence, length: Duration, share: Duration) -> Option<f64> {
     let started = Instant::now();
     let mut iterations = ITERATIONS_FIRST;
     let mut smallest = f64::INFINITY;
@@ -253,7 +268,7 @@ fn cheapest(sequence: Sequence, share: Duration) -> Option<f64> {
         let before = Instant::now();
         let instructions = execute(sequence, iterations)?;
         let elapsed = before.elapsed();
-        if elapsed < REPEAT_LENGTH && iterations < ITERATIONS_MOST {
+        if elapsed < length && iterations < ITERATIONS_MOST {
             iterations *= 4;
             continue;
         }

@@ -2,8 +2,8 @@
 //!
 //! A spike in a run is explained by what happened around it: time stolen by the hypervisor, a storm
 //! of interrupts, a clock that dropped. The sampler keeps its files open and reads each with one
-//! system call into memory it already has; parsing takes some 10 µs on a machine with few CPUs. It
-//! belongs on a housekeeping CPU.
+//! system call; the kernel's own work for `/proc/stat` grows with CPUs and interrupts. It allocates
+//! and belongs on a housekeeping CPU, never into a control thread.
 
 use std::fs::File;
 use std::io;

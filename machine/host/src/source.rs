@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::cpu_list::CpuList;
@@ -159,11 +159,6 @@ impl Source {
     /// What a link points to, whole.
     pub fn link(&self, path: &str) -> Option<PathBuf> {
         fs::read_link(self.place(path)).ok()
-    }
-
-    /// The folder below which everything is read.
-    pub fn root(&self) -> &Path {
-        &self.root
     }
 }
 

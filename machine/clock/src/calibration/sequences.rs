@@ -1,7 +1,8 @@
 //! The instruction sequences of the calibration, for x86-64.
 //!
 //! Each function runs its sequence `iterations` times and returns the number of timed instructions
-//! in one iteration. `iterations` is never 0: the loops count down to it.
+//! in one iteration. `iterations` is never 0: the loops count down to it. Each loop fits into 128
+//! bytes and is aligned to as many, so that none crosses a page: a translator would cut it in two.
 //
 // UNSAFETY: the sequences must be exactly these instructions in every build, which only inline
 // assembly promises; each touches registers alone.
@@ -14,6 +15,7 @@ pub(super) fn integer_add(iterations: u64) -> u64 {
     // SAFETY: registers only, all declared.
     unsafe {
         asm!(
+            ".p2align 7",
             "2:",
             ".rept 6",
             "add {a}, 1",
@@ -38,6 +40,7 @@ pub(super) fn scalar_multiply(iterations: u64) -> u64 {
     // SAFETY: registers only, all declared; multiplying 1.3 by 1.0 raises no exception.
     unsafe {
         asm!(
+            ".p2align 7",
             "2:",
             ".rept 2",
             "mulsd {a}, {k}",
@@ -76,6 +79,7 @@ pub(super) fn x87_multiply(iterations: u64) -> u64 {
             "fldpi",
             ".endr",
             "fld1",
+            ".p2align 7",
             "2:",
             ".rept 2",
             "fmul st(1), st",
@@ -104,12 +108,17 @@ pub(super) fn packed_multiply(iterations: u64) -> u64 {
     // SAFETY: registers only, all declared.
     unsafe {
         asm!(
+            ".p2align 7",
             "2:",
-            ".rept 4",
+            ".rept 2",
             "pmaddwd {a}, {k}",
             "pmaddwd {b}, {k}",
             "pmaddwd {c}, {k}",
             "pmaddwd {d}, {k}",
+            "pmaddwd {e}, {k}",
+            "pmaddwd {f}, {k}",
+            "pmaddwd {g}, {k}",
+            "pmaddwd {h}, {k}",
             ".endr",
             "dec {n}",
             "jnz 2b",
@@ -119,6 +128,10 @@ pub(super) fn packed_multiply(iterations: u64) -> u64 {
             b = inout(xmm_reg) 1.3_f64 => _,
             c = inout(xmm_reg) 1.3_f64 => _,
             d = inout(xmm_reg) 1.3_f64 => _,
+            e = inout(xmm_reg) 1.3_f64 => _,
+            f = inout(xmm_reg) 1.3_f64 => _,
+            g = inout(xmm_reg) 1.3_f64 => _,
+            h = inout(xmm_reg) 1.3_f64 => _,
             options(nomem, nostack),
         );
     }
@@ -129,6 +142,7 @@ pub(super) fn convert(iterations: u64) -> u64 {
     // SAFETY: registers only, all declared; 1.3 fits an integer.
     unsafe {
         asm!(
+            ".p2align 7",
             "2:",
             ".rept 4",
             "cvttsd2si {a}, {k}",
@@ -154,6 +168,7 @@ pub(super) fn divide(iterations: u64) -> u64 {
     // SAFETY: registers only, all declared; the quotients stay near 1, far from an exception.
     unsafe {
         asm!(
+            ".p2align 7",
             "2:",
             ".rept 4",
             "movapd {c}, {k}",

@@ -3,9 +3,13 @@
 use super::*;
 
 /// Costs in additions, as measured on a Zen 4 in a virtual machine.
-const NATIVE: [f64; 6] = [1.0, 2.1, 4.2, 3.1, 4.2, 54.1];
+const NATIVE: [f64; 6] = [1.0, 2.1, 4.2, 2.1, 4.2, 54.1];
 /// The same machine under QEMU 7.2's user emulation.
-const TRANSLATED: [f64; 6] = [1.0, 50.0, 115.0, 46.0, 124.1, 64.5];
+const TRANSLATED: [f64; 6] = [1.0, 50.1, 113.0, 47.0, 116.4, 63.7];
+/// The same machine as a whole under QEMU 7.2, at its least conspicuous.
+const TRANSLATED_MACHINE: [f64; 6] = [1.0, 21.4, 48.7, 20.0, 49.7, 26.8];
+/// The same with time counted in instructions (`-icount`).
+const COUNTED: [f64; 6] = [1.0, 1.1, 1.1, 1.1, 1.1, 2.2];
 
 fn judged(addition_ns: f64, additions: [f64; 6]) -> TimeCalibration {
     let costs: Vec<_> =
@@ -31,21 +35,21 @@ fn costs_of_a_processor_are_native_at_any_clock_rate() {
 fn costs_of_a_translator_are_emulated_and_named() {
     let calibration = judged(0.09, TRANSLATED);
     let because = reason(&calibration);
-    for name in ["scalar 50", "x87 115", "packed 46", "convert 124"] {
+    for name in ["scalar 50", "x87 113", "packed 47", "convert 116"] {
         assert!(because.contains(name), "{because}");
     }
 }
 
 #[test]
 fn half_the_cost_of_a_translator_is_still_emulated() {
-    let halved = TRANSLATED.map(|cost| if cost > 1.0 { cost / 2.0 } else { cost });
+    let halved = TRANSLATED_MACHINE.map(|cost| if cost > 1.0 { cost / 2.0 } else { cost });
     assert!(!judged(0.09, halved).is_native());
 }
 
 #[test]
-fn twice_the_cost_of_a_processor_is_still_native() {
-    let doubled = NATIVE.map(|cost| if cost > 1.0 { cost * 2.0 } else { cost });
-    assert!(judged(0.065, doubled).is_native());
+fn three_times_the_cost_of_a_processor_is_still_native() {
+    let tripled = NATIVE.map(|cost| if cost > 1.0 { cost * 3.0 } else { cost });
+    assert!(judged(0.065, tripled).is_native());
 }
 
 #[test]
@@ -63,7 +67,7 @@ fn a_million_instructions_a_second_are_an_interpreter() {
 
 #[test]
 fn equal_costs_are_time_counted_in_instructions() {
-    let calibration = judged(1.0, [1.0, 1.1, 1.6, 1.1, 1.1, 2.3]);
+    let calibration = judged(1.0, COUNTED);
     assert!(reason(&calibration).contains("counted"));
 }
 
