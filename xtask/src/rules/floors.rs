@@ -6,7 +6,7 @@
 //! | 2 | `logic/` | | 5 | `product/` |
 //! | 3 | `machine/` | | 6 | `surface/` |
 //!
-//! Within a floor only the pairs in [`SIDEWAYS`](crate::exemptions::SIDEWAYS) may depend on each
+//! Within a floor only the pairs in [`SIDEWAYS`] may depend on each
 //! other, and `guest/` may use floor 1 only. What stands beside the floors may use all of them and
 //! is used by none. The rule holds for the dependencies of tests and build scripts as well.
 

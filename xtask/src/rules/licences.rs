@@ -3,7 +3,7 @@
 //! A package's SPDX expression must be satisfiable with permissive licences alone: one side of an
 //! `OR` is enough, of an `AND` both are needed. MPL-2.0 is accepted because it binds its own files
 //! only; the GPL family is not. A package without an expression is refused until somebody has read
-//! its sources and listed it in [`KNOWN_LICENCES`](crate::exemptions::KNOWN_LICENCES).
+//! its sources and listed it in [`KNOWN_LICENCES`].
 
 use crate::exemptions::{KNOWN_LICENCES, KnownLicence};
 use crate::finding::Finding;

@@ -2,7 +2,7 @@
 //!
 //! | rule | says |
 //! |---|---|
-//! | `unsafe-home` | only in the folders of [`UNSAFE_HOMES`](crate::exemptions::UNSAFE_HOMES) |
+//! | `unsafe-home` | only in the folders of [`UNSAFE_HOMES`] |
 //! | `unsafety` | the file says why it needs it, with `// UNSAFETY:` at its head |
 //! | `safety` | right above each block, `impl` and `extern` stands `// SAFETY:` |
 //! | `safety-section` | the documentation of an unsafe function has a section `# Safety` |
