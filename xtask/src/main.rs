@@ -1,3 +1,66 @@
-//! The house rules that a program can check.
+//! `cargo xtask check`: the house rules that a program can check.
+//!
+//! It looks at what git tracks, prints every departure as `path:line: rule: what; remedy` to its
+//! standard output, and ends with status 0 without one, 1 with some, 2 where it could not look.
+//! Rules live in [`rules`], exemptions with their reasons in [`exemptions`], and nowhere else.
 
-fn main() {}
+mod comments;
+mod exemptions;
+mod finding;
+mod manifest;
+mod rules;
+mod source;
+mod tree;
+
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+
+use tree::Tree;
+
+const USAGE: &str = "usage: cargo xtask check | exemptions
+
+check        checks the house rules on all files that git tracks; ends with status 0
+             where all hold, 1 with findings, 2 where it could not look
+exemptions   prints what is exempted from the rules, with the reasons";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["check"] => check(),
+        ["exemptions"] => {
+            println!("{}", exemptions::listing());
+            ExitCode::SUCCESS
+        }
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn check() -> ExitCode {
+    let tree = match Tree::read(Path::new(".")) {
+        Ok(tree) => tree,
+        Err(trouble) => {
+            eprintln!("the house rules could not be checked: {trouble}");
+            return ExitCode::from(2);
+        }
+    };
+    let findings = rules::check(&tree);
+    for finding in &findings {
+        println!("{finding}");
+    }
+    let (files, packages) = (tree.files.len(), tree.packages.len());
+    let count = match findings.len() {
+        0 => "nothing found".to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    };
+    eprintln!("house rules: {count} in {files} files and {packages} packages");
+    ExitCode::from(u8::from(!findings.is_empty()))
+}

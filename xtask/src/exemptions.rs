@@ -1,0 +1,140 @@
+//! Every exemption from the house rules, in one place, each with its reason.
+//!
+//! An exemption that nothing needs any more is itself a finding, so the lists stay short. What has
+//! no list here has no exemption.
+
+/// One crate may use another of its own floor.
+pub(crate) struct Sideways {
+    /// The crate that depends, without `quietcore-`.
+    pub(crate) from: &'static str,
+    /// The crate depended on.
+    pub(crate) to: &'static str,
+    /// Why the two stand on one floor nevertheless.
+    pub(crate) reason: &'static str,
+}
+
+/// Dependencies between crates of one floor.
+pub(crate) const SIDEWAYS: &[Sideways] = &[
+    Sideways {
+        from: "exchange",
+        to: "units",
+        reason: "the quantities are the words that every layout is written in",
+    },
+    Sideways {
+        from: "site",
+        to: "record",
+        reason: "a site names application classes and defines its own; record judges by them",
+    },
+    Sideways {
+        from: "host",
+        to: "clock",
+        reason: "the facts of a machine include whether its clocks tell real time",
+    },
+    Sideways {
+        from: "backend",
+        to: "probe",
+        reason: "the process backend starts what the probe runs",
+    },
+];
+
+/// The crate by which tests say that they could not run; every floor's tests may use it.
+pub(crate) const TEST_ONLY_CRATES: &[&str] = &["skip"];
+
+/// Folders and files in which `unsafe` may stand; a folder is written with its last `/`.
+pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
+    ("machine/", "the floor that touches the machine"),
+    ("ground/exchange/", "shared memory, behind a safe face"),
+    ("ground/osek/", "its ports switch contexts"),
+    ("guest/", "there is no operating system below it"),
+];
+
+/// One rule does not hold for one file or folder.
+pub(crate) struct Waiver {
+    /// The rule's name, as findings print it.
+    pub(crate) rule: &'static str,
+    /// A file, or a folder with its last `/`.
+    pub(crate) path: &'static str,
+    /// Why the rule must give way here.
+    pub(crate) reason: &'static str,
+}
+
+/// Waivers of a rule for a file. Length up to 1000 lines, width, words and paths are waived here.
+pub(crate) const WAIVERS: &[Waiver] = &[
+    Waiver {
+        rule: "words",
+        path: "docs/glossary.md",
+        reason: "explains the older terms to those who search for them",
+    },
+    Waiver {
+        rule: "words",
+        path: "xtask/src/rules/wording.rs",
+        reason: "holds the list of the words that are not used",
+    },
+    Waiver {
+        rule: "paths",
+        path: "xtask/src/rules/wording.rs",
+        reason: "holds the list of the folders that are not named",
+    },
+];
+
+/// Rules that no waiver can lift.
+pub(crate) const ABSOLUTE: &[&str] = &["length-limit", "floors", "licences", "promises"];
+
+/// Packages whose licence expression is missing or unusual, with what was read in their sources.
+pub(crate) struct KnownLicence {
+    /// Name in the registry.
+    pub(crate) package: &'static str,
+    /// The licence found by reading, as an SPDX expression.
+    pub(crate) licence: &'static str,
+    /// Where it was read.
+    pub(crate) reason: &'static str,
+}
+
+/// Licences that a package does not state in its manifest.
+pub(crate) const KNOWN_LICENCES: &[KnownLicence] = &[];
+
+/// All exemptions, one a line, for those who review them.
+pub(crate) fn listing() -> String {
+    let mut lines = Vec::new();
+    for Sideways { from, to, reason } in SIDEWAYS {
+        lines.push(format!("floors: `{from}` may use `{to}`: {reason}"));
+    }
+    for (home, reason) in UNSAFE_HOMES {
+        lines.push(format!("unsafe-home: `{home}`: {reason}"));
+    }
+    for Waiver { rule, path, reason } in WAIVERS {
+        lines.push(format!("{rule}: `{path}`: {reason}"));
+    }
+    for known in KNOWN_LICENCES {
+        let KnownLicence {
+            package,
+            licence,
+            reason,
+        } = known;
+        lines.push(format!("licences: `{package}` has `{licence}`: {reason}"));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_exemption_gives_its_reason() {
+        for line in listing().lines() {
+            let reason = line.rsplit(": ").next().unwrap();
+            assert!(
+                reason.split_whitespace().count() > 2,
+                "`{line}` has no reason"
+            );
+        }
+    }
+
+    #[test]
+    fn no_waiver_touches_an_absolute_rule() {
+        for waiver in WAIVERS {
+            assert!(!ABSOLUTE.contains(&waiver.rule), "{}", waiver.path);
+        }
+    }
+}
