@@ -1,9 +1,9 @@
 //! Side by side with peers.
 //!
-//! Every performance claim of Quietcore is measured here as a ratio against a named peer, in one run
-//! that alternates between the two: `A B A B …`, so that a machine whose speed drifts drifts for
-//! both. The ratio of each pair is one observation; printed are its median and the 95 % confidence
-//! interval of that median (order statistics, no assumption about the distribution).
+//! Every performance claim of Quietcore is measured here as a ratio against a named peer, in one
+//! run that alternates between the two: `A B A B …`, so that a machine whose speed drifts drifts
+//! for both. The ratio of each pair is one observation; printed are its median and the 95 %
+//! confidence interval of that median (order statistics, no assumption about the distribution).
 //!
 //! ```text
 //! cargo run --release -p quietcore-bench -- record

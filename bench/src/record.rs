@@ -2,8 +2,9 @@
 //!
 //! Both sides take the same values in batches of [`BATCH`]; a batch is timed whole, since one value
 //! takes less than reading the clock. Quietcore's side is everything a cycle records: the release
-//! histogram and the wake-up histogram, counters under their seqlock, time line and spikes; beside it
-//! stands the exchange's histogram on the host's side alone. The peer's `record` is its histogram alone.
+//! histogram and the wake-up histogram, counters under their seqlock, time line and spikes; beside
+//! it stands the exchange's histogram on the host's side alone. The peer's `record` is its
+//! histogram alone.
 
 use std::hint::black_box;
 

@@ -15,12 +15,8 @@ pub(crate) struct Comment {
 
 /// All comments of `text` in their order, block comments line by line.
 pub(crate) fn comments(text: &str) -> Vec<Comment> {
-    let mut lexer = Lexer {
-        characters: text.chars().collect(),
-        position: 0,
-        line: 1,
-        found: Vec::new(),
-    };
+    let mut lexer =
+        Lexer { characters: text.chars().collect(), position: 0, line: 1, found: Vec::new() };
     while lexer.step() {}
     lexer.found
 }
@@ -109,10 +105,7 @@ impl Lexer {
     }
 
     fn push(&mut self, line: usize, text: &str) {
-        self.found.push(Comment {
-            line,
-            text: text.trim().to_owned(),
-        });
+        self.found.push(Comment { line, text: text.trim().to_owned() });
     }
 
     fn string(&mut self) {
@@ -187,26 +180,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn texts(source: &str) -> Vec<(usize, String)> {
-        comments(source)
-            .into_iter()
-            .map(|comment| (comment.line, comment.text))
-            .collect()
+        comments(source).into_iter().map(|comment| (comment.line, comment.text)).collect()
     }
 
     #[test]
     fn comments_of_every_kind_are_found_with_their_line() {
         let source = "//! head\n/// doc\nfn a() {} // why\n/* one /* nested */\ntwo */ fn b() {}\n";
-        let expected = [
-            (1, "head"),
-            (2, "doc"),
-            (3, "why"),
-            (4, "one  nested"),
-            (5, "two"),
-        ];
-        assert_eq!(
-            texts(source),
-            expected.map(|(line, text)| (line, text.to_owned()))
-        );
+        let expected = [(1, "head"), (2, "doc"), (3, "why"), (4, "one  nested"), (5, "two")];
+        assert_eq!(texts(source), expected.map(|(line, text)| (line, text.to_owned())));
     }
 
     #[test]
@@ -215,10 +196,7 @@ mod tests {
             let a = "// no"; let b = r#"" // no"#; let c = '"'; let d = '\''; // yes
             fn e<'a>(f: &'a str) {} // and "this"
         "##;
-        assert_eq!(
-            texts(source),
-            [(2, "yes".to_owned()), (3, "and \"this\"".to_owned())]
-        );
+        assert_eq!(texts(source), [(2, "yes".to_owned()), (3, "and \"this\"".to_owned())]);
     }
 
     proptest! {

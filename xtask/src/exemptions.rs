@@ -106,11 +106,7 @@ pub(crate) fn listing() -> String {
         lines.push(format!("{rule}: `{path}`: {reason}"));
     }
     for known in KNOWN_LICENCES {
-        let KnownLicence {
-            package,
-            licence,
-            reason,
-        } = known;
+        let KnownLicence { package, licence, reason } = known;
         lines.push(format!("licences: `{package}` has `{licence}`: {reason}"));
     }
     lines.join("\n")
@@ -124,10 +120,7 @@ mod tests {
     fn every_exemption_gives_its_reason() {
         for line in listing().lines() {
             let reason = line.rsplit(": ").next().unwrap();
-            assert!(
-                reason.split_whitespace().count() > 2,
-                "`{line}` has no reason"
-            );
+            assert!(reason.split_whitespace().count() > 2, "`{line}` has no reason");
         }
     }
 

@@ -26,25 +26,13 @@ impl Finding {
         what: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            rule,
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        Self { path: path.to_owned(), line, rule, what: what.into(), remedy: remedy.into() }
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            path,
-            line,
-            rule,
-            what,
-            remedy,
-        } = self;
+        let Self { path, line, rule, what, remedy } = self;
         write!(f, "{path}:{line}: {rule}: {what}; {remedy}")
     }
 }
@@ -56,9 +44,6 @@ mod tests {
     #[test]
     fn a_finding_names_place_rule_fault_and_remedy() {
         let finding = Finding::new("length", "a/b.rs", 7, "it has 601 lines", "split it");
-        assert_eq!(
-            finding.to_string(),
-            "a/b.rs:7: length: it has 601 lines; split it"
-        );
+        assert_eq!(finding.to_string(), "a/b.rs:7: length: it has 601 lines; split it");
     }
 }

@@ -44,9 +44,7 @@ pub(crate) struct Dependency {
 impl Manifest {
     /// The folder of the package, without the last `/`.
     pub(crate) fn folder(&self) -> &str {
-        self.path
-            .strip_suffix("/Cargo.toml")
-            .expect("only manifests below the root are read")
+        self.path.strip_suffix("/Cargo.toml").expect("only manifests below the root are read")
     }
 }
 
@@ -63,17 +61,10 @@ pub(crate) fn manifests(tree: &Tree) -> (Vec<Manifest>, Vec<(String, usize, Stri
     for file in files.filter(|file| file.path.ends_with("/Cargo.toml")) {
         match DeTable::parse(&file.text) {
             Ok(table) => {
-                read.push(read_manifest(
-                    &file.path,
-                    &file.text,
-                    table.get_ref(),
-                    &renames,
-                ));
+                read.push(read_manifest(&file.path, &file.text, table.get_ref(), &renames));
             }
             Err(error) => {
-                let line = error
-                    .span()
-                    .map_or(1, |span| line_at(&file.text, span.start));
+                let line = error.span().map_or(1, |span| line_at(&file.text, span.start));
                 errors.push((file.path.clone(), line, error.message().to_owned()));
             }
         }
@@ -83,11 +74,7 @@ pub(crate) fn manifests(tree: &Tree) -> (Vec<Manifest>, Vec<(String, usize, Stri
 
 /// The line of byte `offset`, from 1.
 fn line_at(text: &str, offset: usize) -> usize {
-    1 + text
-        .bytes()
-        .take(offset)
-        .filter(|byte| *byte == b'\n')
-        .count()
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
 type Renames = BTreeMap<String, String>;
@@ -97,13 +84,10 @@ fn workspace_renames(table: &DeTable<'_>) -> Renames {
         .get("workspace")
         .and_then(|workspace| workspace.get_ref().get("dependencies"))
         .and_then(|dependencies| dependencies.get_ref().as_table());
-    let renamed = dependencies
-        .into_iter()
-        .flatten()
-        .filter_map(|(key, value)| {
-            let package = string_at(value.get_ref(), "package")?;
-            Some((key.get_ref().to_string(), package))
-        });
+    let renamed = dependencies.into_iter().flatten().filter_map(|(key, value)| {
+        let package = string_at(value.get_ref(), "package")?;
+        Some((key.get_ref().to_string(), package))
+    });
     renamed.collect()
 }
 
@@ -122,9 +106,7 @@ fn read_manifest(path: &str, text: &str, table: &DeTable<'_>, renames: &Renames)
         .collect();
     let mut dependencies = Vec::new();
     read_dependencies(text, table, renames, &mut dependencies);
-    let targets = table
-        .get("target")
-        .and_then(|target| target.get_ref().as_table());
+    let targets = table.get("target").and_then(|target| target.get_ref().as_table());
     for (_, target) in targets.into_iter().flatten() {
         if let Some(target) = target.get_ref().as_table() {
             read_dependencies(text, target, renames, &mut dependencies);
@@ -148,15 +130,10 @@ fn read_dependencies(
     renames: &Renames,
     dependencies: &mut Vec<Dependency>,
 ) {
-    let sections = [
-        ("dependencies", false),
-        ("build-dependencies", false),
-        ("dev-dependencies", true),
-    ];
+    let sections =
+        [("dependencies", false), ("build-dependencies", false), ("dev-dependencies", true)];
     for (section, for_tests) in sections {
-        let entries = table
-            .get(section)
-            .and_then(|entries| entries.get_ref().as_table());
+        let entries = table.get(section).and_then(|entries| entries.get_ref().as_table());
         for (key, value) in entries.into_iter().flatten() {
             let own_rename = string_at(value.get_ref(), "package");
             let package = own_rename
@@ -183,12 +160,7 @@ fn read_binaries(text: &str, table: &DeTable<'_>) -> Vec<(String, Option<String>
 }
 
 fn string_at(value: &DeValue<'_>, key: &str) -> Option<String> {
-    value
-        .as_table()?
-        .get(key)?
-        .get_ref()
-        .as_str()
-        .map(str::to_owned)
+    value.as_table()?.get(key)?.get_ref().as_str().map(str::to_owned)
 }
 
 fn is_true(value: &DeValue<'_>, key: &str) -> bool {
@@ -246,10 +218,7 @@ workspace = true
         assert_eq!(manifest.name, ("quietcore-probe".to_owned(), 2));
         assert_eq!(manifest.own_keys, ["license"]);
         assert!(manifest.lints_inherited);
-        assert_eq!(
-            manifest.binaries,
-            [("probe".to_owned(), Some("src/main.rs".to_owned()), 9)]
-        );
+        assert_eq!(manifest.binaries, [("probe".to_owned(), Some("src/main.rs".to_owned()), 9)]);
         let mut seen: Vec<_> = manifest
             .dependencies
             .iter()

@@ -215,9 +215,6 @@ fn also_product() {}
 
     #[test]
     fn what_is_no_rust_is_refused_with_its_line() {
-        assert_eq!(
-            Source::parse("a.rs", "//! x\nfn (").err().map(|e| e.0),
-            Some(2)
-        );
+        assert_eq!(Source::parse("a.rs", "//! x\nfn (").err().map(|e| e.0), Some(2));
     }
 }

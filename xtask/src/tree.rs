@@ -94,22 +94,15 @@ impl Tree {
             if !full.is_file() || full.is_symlink() {
                 continue;
             }
-            let bytes = fs::read(&full).map_err(|cause| Trouble::Unreadable {
-                path: path.to_owned(),
-                cause,
-            })?;
+            let bytes = fs::read(&full)
+                .map_err(|cause| Trouble::Unreadable { path: path.to_owned(), cause })?;
             files.push(TrackedFile {
                 path: path.to_owned(),
                 text: String::from_utf8(bytes).unwrap_or_default(),
             });
         }
-        let arguments = [
-            "metadata",
-            "--format-version=1",
-            "--locked",
-            "--filter-platform",
-            PLATFORM,
-        ];
+        let arguments =
+            ["metadata", "--format-version=1", "--locked", "--filter-platform", PLATFORM];
         let packages = packages_in(&run("cargo", &arguments, root)?)?;
         Ok(Self::from_parts(files, packages))
     }
@@ -117,10 +110,7 @@ impl Tree {
     /// The repository made of these files and packages.
     pub(crate) fn from_parts(mut files: Vec<TrackedFile>, packages: Vec<Package>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut tree = Self {
-            packages,
-            ..Self::default()
-        };
+        let mut tree = Self { packages, ..Self::default() };
         for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
             match Source::parse(&file.path, &file.text) {
                 Ok(source) => tree.sources.push(source),
@@ -142,10 +132,7 @@ impl Tree {
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let files = files
             .iter()
-            .map(|(path, text)| TrackedFile {
-                path: (*path).to_owned(),
-                text: (*text).to_owned(),
-            })
+            .map(|(path, text)| TrackedFile { path: (*path).to_owned(), text: (*text).to_owned() })
             .collect();
         Self::from_parts(files, Vec::new())
     }
@@ -163,8 +150,7 @@ impl Tree {
 
 /// Whether a path lies below a folder; written without the last `/`.
 pub(crate) fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder)
-        .is_some_and(|rest| rest.starts_with('/'))
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn run(program: &'static str, arguments: &[&str], folder: &Path) -> Result<String, Trouble> {
@@ -179,18 +165,14 @@ fn run(program: &'static str, arguments: &[&str], folder: &Path) -> Result<Strin
             message: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         });
     }
-    String::from_utf8(output.stdout).map_err(|error| Trouble::Answer {
-        command: program,
-        message: error.to_string(),
-    })
+    String::from_utf8(output.stdout)
+        .map_err(|error| Trouble::Answer { command: program, message: error.to_string() })
 }
 
 /// The packages in the answer of `cargo metadata`: those that are resolved, not all that are known.
 fn packages_in(answer: &str) -> Result<Vec<Package>, Trouble> {
-    let wrong = |message: &str| Trouble::Answer {
-        command: "cargo metadata",
-        message: message.to_owned(),
-    };
+    let wrong =
+        |message: &str| Trouble::Answer { command: "cargo metadata", message: message.to_owned() };
     let answer: serde_json::Value =
         serde_json::from_str(answer).map_err(|error| wrong(&error.to_string()))?;
     let resolved: Vec<&str> = answer["resolve"]["nodes"]
@@ -199,9 +181,8 @@ fn packages_in(answer: &str) -> Result<Vec<Package>, Trouble> {
         .iter()
         .filter_map(|node| node["id"].as_str())
         .collect();
-    let packages = answer["packages"]
-        .as_array()
-        .ok_or_else(|| wrong("it has no list `packages`"))?;
+    let packages =
+        answer["packages"].as_array().ok_or_else(|| wrong("it has no list `packages`"))?;
     let text = |package: &serde_json::Value, key: &str| {
         package[key]
             .as_str()
@@ -210,11 +191,7 @@ fn packages_in(answer: &str) -> Result<Vec<Package>, Trouble> {
     };
     packages
         .iter()
-        .filter(|package| {
-            package["id"]
-                .as_str()
-                .is_some_and(|id| resolved.contains(&id))
-        })
+        .filter(|package| package["id"].as_str().is_some_and(|id| resolved.contains(&id)))
         .map(|package| {
             Ok(Package {
                 name: text(package, "name")?,
@@ -243,10 +220,8 @@ mod tests {
             "resolve": {"nodes": [{"id": "a"}, {"id": "b"}]}
         }"#;
         let packages = packages_in(answer).unwrap();
-        let names: Vec<_> = packages
-            .iter()
-            .map(|package| (package.name.as_str(), package.own))
-            .collect();
+        let names: Vec<_> =
+            packages.iter().map(|package| (package.name.as_str(), package.own)).collect();
         assert_eq!(names, [("ours", true), ("theirs", false)]);
         assert_eq!(packages[1].licence.as_deref(), Some("MIT"));
     }

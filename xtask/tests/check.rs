@@ -52,10 +52,7 @@ fn run(program: &str, arguments: &[&str], folder: &Path) -> Output {
         .current_dir(folder)
         .output()
         .expect("the program exists");
-    assert!(
-        output.status.success(),
-        "{program} {arguments:?}: {output:?}"
-    );
+    assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
     output
 }
 
@@ -66,19 +63,13 @@ fn check(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
         .output()
         .expect("the program exists");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints UTF-8");
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+    (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
 /// The findings, less those about exemptions of the real house that the small one does not need.
 fn findings(output: &str) -> Vec<&str> {
     let lines = output.lines();
-    lines
-        .filter(|line| !line.starts_with("xtask/src/exemptions.rs"))
-        .collect()
+    lines.filter(|line| !line.starts_with("xtask/src/exemptions.rs")).collect()
 }
 
 #[test]
@@ -102,10 +93,7 @@ fn all_findings_are_printed_with_place_and_remedy() {
          only; move the item to a module named after its subject",
     ];
     assert_eq!(findings(&output), expected);
-    assert!(
-        errors.contains("findings in 11 files and 1 packages"),
-        "{errors}"
-    );
+    assert!(errors.contains("findings in 11 files and 1 packages"), "{errors}");
 }
 
 #[test]
@@ -113,10 +101,7 @@ fn where_it_cannot_look_it_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let (status, output, errors) = check(folder.path(), &["check"]);
     assert_eq!((status, output.as_str()), (Some(2), ""));
-    assert!(
-        errors.contains("`git rev-parse --show-toplevel` failed"),
-        "{errors}"
-    );
+    assert!(errors.contains("`git rev-parse --show-toplevel` failed"), "{errors}");
 
     let (status, _, errors) = check(folder.path(), &["chekc"]);
     assert_eq!(status, Some(2));

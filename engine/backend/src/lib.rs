@@ -4,8 +4,8 @@
 //! |---------|--------|-------------|
 //! | `process` | [`process`] | a Linux process of its own |
 //!
-//! Every backend starts the partition's process or guest with its exchange, watches it, stops it, and
-//! leaves nothing behind when the host's program ends, in whatever way.
+//! Every backend starts the partition's process or guest with its exchange, watches it, stops it,
+//! and leaves nothing behind when the host's program ends, in whatever way.
 
 #![forbid(unsafe_code)]
 

@@ -87,7 +87,8 @@ impl Partition {
         let file = exchange.file().map_err(PartitionError::Job)?;
         let mut child = Command::new(program)
             .arg("partition")
-            // One arena for all threads: each further one reserves 64 MiB, which locking makes real.
+            // One arena for all threads: each further one reserves 64 MiB, which locking makes
+            // real.
             .env("MALLOC_ARENA_MAX", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::from(file))

@@ -69,7 +69,8 @@ pub struct NotMeasured {
     pub partition: String,
     /// The profile.
     pub profile: String,
-    /// Whether the profile keeps the partition's CPU reservation: then nothing is proven without it.
+    /// Whether the profile keeps the partition's CPU reservation: then nothing is proven without
+    /// it.
     pub reserved: bool,
     /// Why there is no record.
     pub because: String,

@@ -13,7 +13,10 @@ use crate::manifest::Manifest;
 
 /// A file of the evidence could not be written. What was written before it is whole.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` could not be written; free space or choose another folder with --out", path.display())]
+#[error(
+    "`{}` could not be written; free space or choose another folder with --out",
+    path.display()
+)]
 pub struct WriteError {
     /// The file or folder.
     pub path: PathBuf,

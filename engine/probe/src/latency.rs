@@ -10,9 +10,9 @@
 //! `cyclictest` calls latency. In mode `early-wake` the release latency is what a control program
 //! sees, and the wake-up latency is still what the kernel does.
 //!
-//! Release times are absolute, so a late wake-up does not move the ones after it. A release that has
-//! already passed is not skipped: it is recorded with its true latency. A stall of 40 ms at a period
-//! of 200 µs is 200 samples, not one.
+//! Release times are absolute, so a late wake-up does not move the ones after it. A release that
+//! has already passed is not skipped: it is recorded with its true latency. A stall of 40 ms at a
+//! period of 200 µs is 200 samples, not one.
 //!
 //! Bound: one sleep and two clock readings a cycle plus the recording, no allocation, lock or I/O
 //! (promise P5 of SPECIFICATION.md). Spinning reads the clock without a PAUSE instruction:

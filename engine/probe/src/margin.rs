@@ -11,8 +11,8 @@
 //! ```
 //!
 //! It rests where one wake-up in [`MISSES_ONE_IN`] is later than the margin. After a storm it comes
-//! down by 10 ns a cycle. It never exceeds the given share of the period, so the spinning of no cycle
-//! takes more of the core than was allowed.
+//! down by 10 ns a cycle. It never exceeds the given share of the period, so the spinning of no
+//! cycle takes more of the core than was allowed.
 
 use quietcore_units::Nanos;
 

@@ -5,9 +5,9 @@
 //! thread 1  pin ─ slack ─ policy ─ own cost ─┼ barrier ┼─ warm-up ─ cycles ─ state
 //! ```
 //!
-//! All threads take their releases from one start instant, so their cycles are in phase, as those of
-//! programs on one fieldbus are. A setting that the kernel refuses is written into the exchange and
-//! the run goes on: the host decides what such a record is worth.
+//! All threads take their releases from one start instant, so their cycles are in phase, as those
+//! of programs on one fieldbus are. A setting that the kernel refuses is written into the exchange
+//! and the run goes on: the host decides what such a record is worth.
 
 use std::io;
 use std::sync::Barrier;

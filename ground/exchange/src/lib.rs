@@ -1,7 +1,7 @@
 //! The exchange: the shared-memory region of a partition.
 //!
-//! Control code writes its cycle statistics here, in place, as part of its cycle; monitors read them
-//! from outside and never ask. The region works like the dual-port memory of a fieldbus card:
+//! Control code writes its cycle statistics here, in place, as part of its cycle; monitors read
+//! them from outside and never ask. The region works like the dual-port memory of a fieldbus card:
 //!
 //! ```text
 //! 0        ┌────────────────────────────┐

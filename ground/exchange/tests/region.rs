@@ -165,7 +165,8 @@ proptest! {
             recorder.record(&cycle(index as u64 + 1, *latency));
         }
         let kept: Vec<u64> = task.spikes().map(|spike| spike.latency_ns).collect();
-        let mut expected: Vec<u64> = latencies.iter().copied().filter(|latency| *latency > 0).collect();
+        let mut expected = latencies.clone();
+        expected.retain(|latency| *latency > 0);
         expected.sort_unstable_by(|a, b| b.cmp(a));
         expected.truncate(SPIKE_COUNT);
         prop_assert_eq!(kept, expected);

@@ -242,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_nanoseconds_survive_writing_and_reading(nanos in 0_u64..1_000_000_000_000_000_000) {
+        fn whole_nanoseconds_survive_writing_and_reading(nanos in 0..u64::MAX / 16) {
             prop_assert_eq!(format!("{nanos} ns").parse::<Nanos>(), Ok(Nanos::new(nanos)));
         }
 

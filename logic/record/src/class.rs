@@ -6,8 +6,9 @@
 //! Two criteria follow from a class:
 //! - release latency: never above a tenth of the cycle (seed 003, section VII: the limit leaves the
 //!   rest of the cycle to the program and to whoever shares the core);
-//! - release jitter: at most the published limit, by the definition named with it. Seed 000 compares
-//!   its limits with the distance of its whiskers, so that is the definition of its classes.
+//! - release jitter: at most the published limit, by the definition named with it. Seed 000
+//!   compares its limits with the distance of its whiskers, so that is the definition of its
+//!   classes.
 
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +80,8 @@ const ROWS: [Row; 19] = [
         "Motion control (factory automation)",
         1_000.0,
         1.0,
-        "Queiroz et al. 2023 (seed 000), table 1; cycle also in Mahmud et al. 2014 (seed 004), table III",
+        "Queiroz et al. 2023 (seed 000), table 1; \
+         cycle also in Mahmud et al. 2014 (seed 004), table III",
     ),
     ("fast-control-loop", "Fast control loop", 10_000.0, 0.0, MAHMUD),
     ("factory-automation", "Factory automation", 10_000.0, 100.0, QUEIROZ),

@@ -1,9 +1,10 @@
-//! The evidence document: what `quietcore show --json` prints and an evidence folder keeps beside its
-//! records.
+//! The evidence document: what `quietcore show --json` prints and an evidence folder keeps beside
+//! its records.
 //!
-//! Its schema is [`EVIDENCE_SCHEMA`] and published as JSON Schema. A quantile that is only known as a
-//! bound is `{"at_least": N}`; one that the sample doesn't carry is `null`. Readers must pass over keys
-//! that they don't know; keys may be added under the same schema name, never removed or changed.
+//! Its schema is [`EVIDENCE_SCHEMA`] and published as JSON Schema. A quantile that is only known as
+//! a bound is `{"at_least": N}`; one that the sample doesn't carry is `null`. Readers must pass
+//! over keys that they don't know; keys may be added under the same schema name, never removed or
+//! changed.
 
 use serde::{Deserialize, Serialize};
 

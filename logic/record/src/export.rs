@@ -4,8 +4,8 @@
 //!   it (`grep "Max Latencies"`) work unchanged.
 //! - [`records_csv`], [`histogram_csv`], [`verdicts_csv`]: tables with the unit in each heading.
 //!
-//! Exports to `cyclictest`'s formats have buckets of 1 µs up to a chosen end, so they know less than
-//! the record; the release latency is exported. Our own importers read them back with the same
+//! Exports to `cyclictest`'s formats have buckets of 1 µs up to a chosen end, so they know less
+//! than the record; the release latency is exported. Our own importers read them back with the same
 //! counts.
 
 mod bucket;

@@ -127,7 +127,8 @@ impl Histogram {
         self.note(value_ns, value_ns, times, value_ns.saturating_mul(times));
     }
 
-    /// Adds values of which only their number, largest and sum are known: another program's overflow.
+    /// Adds values of which only their number, largest and sum are known: another program's
+    /// overflow.
     pub fn record_overflow(&mut self, times: u64, max_ns: u64, sum_ns: u64) {
         if times == 0 {
             return;

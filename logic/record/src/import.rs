@@ -8,14 +8,14 @@
 //!
 //! What is done about contradictions:
 //!
-//! - **Refused**, with the place: what can't be a whole and unchanged file of the format. Cut off, rows
-//!   reordered, doubled or of another length, cells that aren't numbers, totals or extremes that
-//!   don't agree with the rows.
+//! - **Refused**, with the place: what can't be a whole and unchanged file of the format. Cut off,
+//!   rows reordered, doubled or of another length, cells that aren't numbers, totals or extremes
+//!   that don't agree with the rows.
 //! - **Imported as invalid**: the file is whole and its figures don't hold. `rtla` says that events
 //!   were missed; the stated mean isn't the mean of the rows.
-//! - **Imported with a remark** in the record's `activity`: what a reader should know and what leaves
-//!   the figures true. A live summary with another count of cycles, a list of overflows that ends
-//!   early, a mean that is only known to a whole microsecond.
+//! - **Imported with a remark** in the record's `activity`: what a reader should know and what
+//!   leaves the figures true. A live summary with another count of cycles, a list of overflows that
+//!   ends early, a mean that is only known to a whole microsecond.
 //!
 //! None of these programs counts missed cycles, so a stall of many cycles may be a single value.
 //! Values a program didn't sort into a bucket become overflow with a bound, also where the program
@@ -46,8 +46,8 @@ use source::Source;
 
 /// The longest text that is read, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
-/// The longest line that is read, in bytes. `cyclictest` lists the cycles of up to `-h` overflows in
-/// one line: 68 kB in a published file.
+/// The longest line that is read, in bytes. `cyclictest` lists the cycles of up to `-h` overflows
+/// in one line: 68 kB in a published file.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 /// The most threads, or columns, of a file.
 pub const COLUMNS_MAX: usize = 1024;
@@ -91,8 +91,8 @@ pub struct ImportOptions {
     pub nanoseconds: bool,
 }
 
-/// Reads the records of one file. `file_name` names the records and the places of errors; nothing is
-/// opened. Two files of the same stem yield records of the same name: it is up to the caller to
+/// Reads the records of one file. `file_name` names the records and the places of errors; nothing
+/// is opened. Two files of the same stem yield records of the same name: it is up to the caller to
 /// refuse that.
 ///
 /// # Errors

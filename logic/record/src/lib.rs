@@ -25,28 +25,6 @@ pub mod statistics;
 pub mod verdict;
 
 #[cfg(test)]
-fn test_record(values: &[(u64, u64)]) -> record::Record {
-    let mut release = histogram::Histogram::new();
-    for (value, times) in values {
-        release.record_many(*value, *times);
-    }
-    record::Record {
-        schema: record::RECORD_SCHEMA.to_owned(),
-        name: "axis.tp2.cpu1".to_owned(),
-        probe: "latency".to_owned(),
-        partition: "axis".to_owned(),
-        profile: "tp2".to_owned(),
-        reserved: true,
-        cpu: Some(1),
-        period_ns: Some(1_000_000),
-        release,
-        wakeup: None,
-        counters: record::Counters::default(),
-        spikes: Vec::new(),
-        timeline: record::Timeline::default(),
-        conditions: record::Conditions::default(),
-        interrupted: false,
-        degraded: Vec::new(),
-        invalid_because: Vec::new(),
-    }
-}
+mod test_record;
+#[cfg(test)]
+use test_record::test_record;

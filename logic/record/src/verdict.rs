@@ -15,6 +15,7 @@
 use std::fmt;
 
 use quietcore_units::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bound::{cycles_needed, exceedance_bound};
@@ -24,7 +25,7 @@ use crate::statistics::Statistics;
 
 /// The three values.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub enum Verdict {
     /// The evidence shows that the class's limits hold.
@@ -49,7 +50,7 @@ impl fmt::Display for Verdict {
 }
 
 /// A verdict with its reasons.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
     /// The record's name.
     pub record: String,
@@ -70,7 +71,7 @@ pub struct Judgement {
 }
 
 /// The shortest cycle that a record qualifies its partition for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FastestCycle {
     /// The cycle, in ns.
     pub cycle_ns: u64,
@@ -128,7 +129,8 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     let needed = cycles_needed(exceedance);
     let bound = exceedance_bound(0, count);
     let seen = format!(
-        "no release of {count} was later than {} (latest {}); with 95 % confidence fewer than 1 in {} cycles is",
+        "no release of {count} was later than {} (latest {}); \
+         with 95 % confidence fewer than 1 in {} cycles is",
         Nanos::new(limit_ns),
         Nanos::new(record.release.max_ns()),
         thousands((1.0 / bound) as u64),
@@ -161,7 +163,8 @@ fn violation(record: &Record, class: &Class, limit_ns: u64) -> Option<String> {
     let count = record.release.count();
     if late > 0 {
         return Some(format!(
-            "{late} of {count} releases were later than {} (a tenth of the cycle), the latest by {}",
+            "{late} of {count} releases were later than {} (a tenth of the cycle), \
+             the latest by {}",
             Nanos::new(limit_ns),
             Nanos::new(record.release.max_ns()),
         ));

@@ -1,11 +1,14 @@
-//! The machine's clocks: reading them, sleeping on them, and finding out whether their time is real.
+//! The machine's clocks: reading them, sleeping on them, and finding out whether their time is
+//! real.
 //!
-//! All time is `CLOCK_MONOTONIC`: it never jumps, NTP only slews it, and reading it takes some 20 ns
-//! in user space (vDSO) where the clock source is the time stamp counter. What runs against a
-//! deadline takes a [`Clock`], so that tests can give it a [`FakeClock`]. Emulated time is not time:
+//! All time is `CLOCK_MONOTONIC`: it never jumps, NTP only slews it, and reading it takes some 20
+//! ns in user space (vDSO) where the clock source is the time stamp counter. What runs against a
+//! deadline takes a [`Clock`], so that tests can give it a [`FakeClock`]. Emulated time is not
+//! time:
 //! [`TimeCalibration`] tells the two apart by what instructions cost.
 
 mod calibration;
+mod clock;
 mod fake;
 mod monotonic;
 
@@ -13,19 +16,6 @@ pub use calibration::{
     BUDGET, COUNTED_BELOW, Cost, INTERPRETED_BELOW, SUSPICIONS_NEEDED, Sequence, TimeCalibration,
     TimeVerdict,
 };
+pub use clock::Clock;
 pub use fake::FakeClock;
 pub use monotonic::Monotonic;
-
-use quietcore_units::Nanos;
-
-/// A clock on which one can wait.
-pub trait Clock {
-    /// The current instant.
-    fn now(&self) -> Nanos;
-
-    /// Sleeps until `due`; returns at once when that has passed. It may return late, never early.
-    fn sleep_until(&self, due: Nanos);
-
-    /// The CPU that the caller runs on.
-    fn cpu(&self) -> u32;
-}

@@ -19,9 +19,4 @@ pub use facts::Facts;
 pub use reading::Reading;
 pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT};
 
-/// An operating system's error without the number that the standard library appends.
-pub(crate) fn error_text(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    text.to_lowercase()
-}
+pub(crate) use reading::error_text;

@@ -90,6 +90,13 @@ impl<T> From<Result<T, String>> for Reading<T> {
     }
 }
 
+/// An operating system's error without the number that the standard library appends.
+pub(crate) fn error_text(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    text.to_lowercase()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

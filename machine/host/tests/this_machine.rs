@@ -26,12 +26,7 @@ fn this_machine_is_read_and_left_as_it_was() {
     let uname = rustix::system::uname();
     assert_eq!(facts.kernel.release.text(), uname.release().to_str().ok());
     let allowed = facts.limits.allowed_cpus.get().unwrap();
-    assert!(
-        allowed
-            .0
-            .without(&facts.cpu.online.get().unwrap().0)
-            .is_empty()
-    );
+    assert!(allowed.0.without(&facts.cpu.online.get().unwrap().0).is_empty());
     assert!(facts.memory.total_kib.get().is_some_and(|kib| *kib > 0));
 
     let report = Report::new(facts, None);

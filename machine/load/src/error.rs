@@ -144,7 +144,10 @@ pub enum RequestProblem {
         kind: LoadKind,
     },
     /// A folder that can't be used.
-    #[error("load {request} (`disk`): folder `{}`: {reason}; name a folder on a disk", folder.display())]
+    #[error(
+        "load {request} (`disk`): folder `{}`: {reason}; name a folder on a disk",
+        folder.display()
+    )]
     FolderUnusable {
         /// The position of the request.
         request: usize,

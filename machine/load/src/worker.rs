@@ -13,9 +13,9 @@
 //! last process that can write to it is gone, so the death of the parent is noticed however it came
 //! about. Two more lines hold where that one can't:
 //!
-//! - A stopped worker reads nothing. The kernel kills it on the death of its parent, if the parent's
-//!   main thread started it: the signal comes with the death of the starting *thread*, so that
-//!   other threads must do without.
+//! - A stopped worker reads nothing. The kernel kills it on the death of its parent, if the
+//!   parent's main thread started it: the signal comes with the death of the starting *thread*, so
+//!   that other threads must do without.
 //! - The pipe's other end may have leaked into a third process. The worker looks every second
 //!   whether it still has the same parent.
 

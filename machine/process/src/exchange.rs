@@ -3,8 +3,9 @@
 //! The host makes a sealed memory file, maps it and passes the file on; the partition maps the same
 //! file. Both sides map it populated, so that no access in a cycle can fault.
 //!
-// UNSAFETY: mapping a file is unsafe because others may change or shorten it. Changing is what it is
-// for, and all access is atomic; shortening is prevented by a seal, without which mapping is refused.
+// UNSAFETY: mapping a file is unsafe because others may change or shorten it. Changing is what it
+// is for, and all access is atomic; shortening is prevented by a seal, without which mapping is
+// refused.
 #![expect(unsafe_code, reason = "memory shared with another process is mapped here")]
 
 use std::fs::File;
@@ -53,8 +54,8 @@ impl Exchange {
             .map_err(|errno| ExchangeError::Memory(errno.into()))?;
         let map = map(&file)?;
         let base = base_of(&map)?;
-        // SAFETY: `map` is mapped readable and writable for its length, lives as long as `self`, and
-        // is reached through regions only; the seal keeps the file from shrinking under it.
+        // SAFETY: `map` is mapped readable and writable for its length, lives as long as `self`,
+        // and is reached through regions only; the seal keeps the file from shrinking under it.
         unsafe { Region::initialise(base, map.len(), task_count) }?;
         Ok(Self { map, file, task_count })
     }

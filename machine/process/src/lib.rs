@@ -6,8 +6,8 @@
 //! | [`setting`] | a thread's CPU, policy, priority and timer slack; the process's locked memory |
 //! | [`readback`] | the same settings as the kernel reports them, seen from outside |
 //!
-//! It is a crate of its own, apart from `host`, so that the process of a partition carries only what
-//! it needs: everything in it is locked into memory.
+//! It is a crate of its own, apart from `host`, so that the process of a partition carries only
+//! what it needs: everything in it is locked into memory.
 
 pub mod exchange;
 pub mod readback;

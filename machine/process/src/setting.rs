@@ -1,7 +1,7 @@
 //! What a thread asks of the kernel for itself before its first cycle.
 //!
-//! The order matters: a thread is pinned and its memory locked while it still shares the CPU fairly;
-//! the real-time policy comes last, so that nothing of the preparation runs under it.
+//! The order matters: a thread is pinned and its memory locked while it still shares the CPU
+//! fairly; the real-time policy comes last, so that nothing of the preparation runs under it.
 //!
 // UNSAFETY: `sched_setattr` has no safe face in the libraries used.
 #![expect(unsafe_code, reason = "one system call is made by number")]

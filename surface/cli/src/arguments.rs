@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use quietcore_probe::job::Injection;
 use quietcore_units::{CpuSet, Nanos};
 
-/// Run industrial control programs beside ordinary workloads on one machine, and prove with evidence
-/// that their timing holds
+/// Run industrial control programs beside ordinary workloads on one machine, and prove with
+/// evidence that their timing holds
 #[derive(Debug, Parser)]
 #[command(name = "quietcore", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Begin with `quietcore doctor`, then `quietcore init > site.toml`, \
@@ -49,7 +49,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// The CPUs that control programs will run on, such as `1` or `2-5`; without it all are looked at
+    /// The CPUs that control programs will run on, such as `1` or `2-5`; without it all are looked
+    /// at
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<CpuSet>,
     /// Print facts and findings as JSON

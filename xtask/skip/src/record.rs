@@ -67,9 +67,6 @@ mod tests {
         let file = folder.path().join("skips");
         append(&file, "a: no root\n");
         append(&file, "b: no network\n");
-        assert_eq!(
-            std::fs::read_to_string(file).unwrap(),
-            "a: no root\nb: no network\n"
-        );
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "a: no root\nb: no network\n");
     }
 }

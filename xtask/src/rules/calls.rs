@@ -26,9 +26,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
             TokenTree::Ident(word) => unfinished(&word.to_string(), tokens, index)
                 .or_else(|| unwrapped(source, &word.to_string(), tokens, index)),
             TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
-                is_hash(tokens, index)
-                    .then(|| attribute(&group.stream()))
-                    .flatten()
+                is_hash(tokens, index).then(|| attribute(&group.stream())).flatten()
             }
             _ => None,
         };
@@ -104,20 +102,14 @@ mod tests {
 
     fn rules(text: &str) -> Vec<(&'static str, usize)> {
         let findings = check(&Tree::of(&[("a/src/b.rs", text)]));
-        findings
-            .iter()
-            .map(|finding| (finding.rule, finding.line))
-            .collect()
+        findings.iter().map(|finding| (finding.rule, finding.line)).collect()
     }
 
     #[test]
     fn unfinished_work_is_found_inside_macros_too() {
         let text = "fn a() {\n    todo!()\n}\nb! { unimplemented!(\"c\"); dbg!(d) }\n";
         let unfinished = "unfinished";
-        assert_eq!(
-            rules(text),
-            [(unfinished, 2), (unfinished, 4), (unfinished, 4)]
-        );
+        assert_eq!(rules(text), [(unfinished, 2), (unfinished, 4), (unfinished, 4)]);
     }
 
     #[test]
@@ -138,9 +130,6 @@ mod tests {
         let text = "#![allow(dead_code)]\n#[cfg_attr(test, allow(unused))]\nfn a() {}\n\
             #[test]\n#[ignore = \"slow\"]\nfn b() {}\n\
             #[expect(unused, reason = \"c\")]\nfn d() {}\n";
-        assert_eq!(
-            rules(text),
-            [("allow", 1), ("allow", 2), ("ignored-tests", 5)]
-        );
+        assert_eq!(rules(text), [("allow", 1), ("allow", 2), ("ignored-tests", 5)]);
     }
 }

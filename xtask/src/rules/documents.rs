@@ -29,13 +29,7 @@ const DECISION_HEADINGS: [&str; 4] = ["Context", "Choice", "Price", "What was tu
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for path in DOCUMENTS.iter().filter(|path| tree.file(path).is_none()) {
-        findings.push(Finding::new(
-            "documents",
-            path,
-            1,
-            "it is missing",
-            "write it",
-        ));
+        findings.push(Finding::new("documents", path, 1, "it is missing", "write it"));
     }
     findings.extend(check_readmes(tree));
     findings.extend(check_map(tree));
@@ -52,13 +46,7 @@ fn check_readmes(tree: &Tree) -> Vec<Finding> {
         let path = format!("{floor}/README.md");
         let Some(file) = tree.file(&path) else {
             let remedy = "say in it what belongs on this floor and what does not";
-            findings.push(Finding::new(
-                "floor-readmes",
-                &path,
-                1,
-                "it is missing",
-                remedy,
-            ));
+            findings.push(Finding::new("floor-readmes", &path, 1, "it is missing", remedy));
             continue;
         };
         let lines = file.text.lines().count();
@@ -80,9 +68,7 @@ fn check_map(tree: &Tree) -> Vec<Finding> {
         return Vec::new();
     };
     let (manifests, _) = manifests(tree);
-    let missing = manifests
-        .iter()
-        .filter(|it| !map.text.contains(&format!("`{}`", it.folder())));
+    let missing = manifests.iter().filter(|it| !map.text.contains(&format!("`{}`", it.folder())));
     missing
         .map(|manifest| {
             Finding::new(
@@ -104,10 +90,7 @@ fn headings(text: &str) -> Vec<(usize, usize, &str)> {
         if line.trim_start().starts_with("```") {
             in_fence = !in_fence;
         }
-        let depth = line
-            .chars()
-            .take_while(|character| *character == '#')
-            .count();
+        let depth = line.chars().take_while(|character| *character == '#').count();
         if !in_fence && depth > 0 && line[depth..].starts_with(' ') {
             found.push((index + 1, depth, line[depth..].trim()));
         }
@@ -116,9 +99,7 @@ fn headings(text: &str) -> Vec<(usize, usize, &str)> {
 }
 
 fn check_changelog(file: &TrackedFile) -> Vec<Finding> {
-    let kinds = headings(&file.text)
-        .into_iter()
-        .filter(|(_, depth, _)| *depth > 2);
+    let kinds = headings(&file.text).into_iter().filter(|(_, depth, _)| *depth > 2);
     kinds
         .filter(|(_, _, kind)| !CHANGE_KINDS.contains(kind))
         .map(|(line, _, kind)| {
@@ -135,16 +116,11 @@ fn check_changelog(file: &TrackedFile) -> Vec<Finding> {
 
 fn check_decisions(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let decisions = tree
-        .files
-        .iter()
-        .filter(|file| is_below(&file.path, "docs/decisions"));
+    let decisions = tree.files.iter().filter(|file| is_below(&file.path, "docs/decisions"));
     for (index, file) in decisions.enumerate() {
         let expected = format!("{:04}", index + 1);
         let name = file.path.rsplit('/').next().unwrap_or_default();
-        let title = name
-            .strip_suffix(".md")
-            .and_then(|name| name.strip_prefix(&expected));
+        let title = name.strip_suffix(".md").and_then(|name| name.strip_prefix(&expected));
         let is_title = |title: &str| {
             title.len() > 1
                 && title.starts_with('-')
@@ -214,10 +190,7 @@ mod tests {
     fn every_crate_is_on_the_map() {
         let manifest = "[package]\nname = \"a\"\n";
         let files = |map| {
-            check_map(&Tree::of(&[
-                ("ARCHITECTURE.md", map),
-                ("ground/units/Cargo.toml", manifest),
-            ]))
+            check_map(&Tree::of(&[("ARCHITECTURE.md", map), ("ground/units/Cargo.toml", manifest)]))
         };
         assert_eq!(files("| `ground/units` | quantities |"), []);
         assert_eq!(texts(&files("| `ground/unit` |")).len(), 1);
@@ -243,9 +216,6 @@ mod tests {
         assert_eq!(found("0002-processes.md", DECISION), 1);
         assert_eq!(found("0001-Processes.md", DECISION), 1);
         assert_eq!(found("0001-.md", DECISION), 1);
-        assert_eq!(
-            found("0001-processes.md", &DECISION.replace("## Price\n", "")),
-            1
-        );
+        assert_eq!(found("0001-processes.md", &DECISION.replace("## Price\n", "")), 1);
     }
 }

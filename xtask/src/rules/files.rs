@@ -21,9 +21,8 @@ const COLUMNS_MAX: usize = 100;
 const FOLDER_MAX: usize = 12;
 
 /// Names that say nothing about what is inside, and their plurals.
-const EMPTY_NAMES: [&str; 9] = [
-    "common", "util", "utils", "helper", "helpers", "misc", "base", "imp", "impl",
-];
+const EMPTY_NAMES: [&str; 9] =
+    ["common", "util", "utils", "helper", "helpers", "misc", "base", "imp", "impl"];
 
 /// Finds files that are too long, too wide, without a header or without a name.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
@@ -42,9 +41,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn check_header(source: &Source) -> Option<Finding> {
     let first = source.text.lines().next().unwrap_or_default();
-    let says_something = first
-        .strip_prefix("//!")
-        .is_some_and(|rest| !rest.trim().is_empty());
+    let says_something = first.strip_prefix("//!").is_some_and(|rest| !rest.trim().is_empty());
     (!says_something).then(|| {
         Finding::new(
             "header",
@@ -101,9 +98,8 @@ fn may_be_wide(line: &str) -> bool {
 }
 
 fn check_name(path: &str) -> Option<Finding> {
-    let is_code = [".rs", ".py", ".ts", ".js", ".c", ".h"]
-        .iter()
-        .any(|ending| path.ends_with(ending));
+    let is_code =
+        [".rs", ".py", ".ts", ".js", ".c", ".h"].iter().any(|ending| path.ends_with(ending));
     let empty = path
         .split('/')
         .map(|part| part.split('.').next().unwrap_or(part))
@@ -122,10 +118,7 @@ fn check_name(path: &str) -> Option<Finding> {
 fn check_folders(tree: &Tree) -> Vec<Finding> {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     for source in &tree.sources {
-        let folder = source
-            .path
-            .rsplit_once('/')
-            .map_or("", |(folder, _)| folder);
+        let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         *folders.entry(folder).or_default() += 1;
     }
     let full = folders.into_iter().filter(|(_, count)| *count > FOLDER_MAX);
@@ -147,10 +140,7 @@ mod tests {
 
     fn rules(path: &str, text: &str) -> Vec<(&'static str, usize)> {
         let findings = check(&Tree::of(&[(path, text)]));
-        findings
-            .iter()
-            .map(|finding| (finding.rule, finding.line))
-            .collect()
+        findings.iter().map(|finding| (finding.rule, finding.line)).collect()
     }
 
     fn long(lines: usize) -> String {
@@ -176,18 +166,9 @@ mod tests {
     #[test]
     fn wide_lines_are_found_and_tables_excepted() {
         let wide = "x".repeat(100);
-        assert_eq!(
-            rules("a/src/b.rs", &format!("//! A b {wide}\n")),
-            [("width", 1)]
-        );
-        assert_eq!(
-            rules("a/src/b.rs", &format!("//! | {wide} |\n//! {wide}\n")),
-            []
-        );
-        assert_eq!(
-            rules("a/src/b.rs", &format!("//! {}\n", "µ ".repeat(48))),
-            []
-        );
+        assert_eq!(rules("a/src/b.rs", &format!("//! A b {wide}\n")), [("width", 1)]);
+        assert_eq!(rules("a/src/b.rs", &format!("//! | {wide} |\n//! {wide}\n")), []);
+        assert_eq!(rules("a/src/b.rs", &format!("//! {}\n", "µ ".repeat(48))), []);
     }
 
     #[test]
@@ -200,10 +181,8 @@ mod tests {
     #[test]
     fn a_full_folder_is_found() {
         let names: Vec<String> = (0..13).map(|index| format!("a/src/f{index}.rs")).collect();
-        let files: Vec<(&str, &str)> = names
-            .iter()
-            .map(|name| (name.as_str(), "//! A.\n"))
-            .collect();
+        let files: Vec<(&str, &str)> =
+            names.iter().map(|name| (name.as_str(), "//! A.\n")).collect();
         assert_eq!(check(&Tree::of(&files[1..])), []);
         assert_eq!(check(&Tree::of(&files))[0].path, "a/src");
     }

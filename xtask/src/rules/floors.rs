@@ -34,13 +34,7 @@ fn check_with(manifests: &[Manifest], sideways: &[Sideways]) -> Vec<Finding> {
                 continue;
             };
             if let Some((what, remedy)) = judge(manifest, dependency, target, manifests, sideways) {
-                findings.push(Finding::new(
-                    RULE,
-                    &manifest.path,
-                    dependency.line,
-                    what,
-                    remedy,
-                ));
+                findings.push(Finding::new(RULE, &manifest.path, dependency.line, what, remedy));
             }
         }
     }
@@ -61,10 +55,7 @@ fn check_with(manifests: &[Manifest], sideways: &[Sideways]) -> Vec<Finding> {
 /// The floor of a folder such as `ground/units`, from 1.
 fn floor_of(folder: &str) -> Option<usize> {
     let (floor, _) = folder.split_once('/')?;
-    FLOORS
-        .iter()
-        .position(|name| *name == floor)
-        .map(|index| index + 1)
+    FLOORS.iter().position(|name| *name == floor).map(|index| index + 1)
 }
 
 fn judge(
@@ -82,14 +73,8 @@ fn judge(
     if from_floor.is_none() && !is_guest {
         return None;
     }
-    let own = manifest
-        .name
-        .0
-        .strip_prefix("quietcore-")
-        .unwrap_or(&manifest.name.0);
-    let found = manifests
-        .iter()
-        .find(|other| other.name.0 == dependency.package);
+    let own = manifest.name.0.strip_prefix("quietcore-").unwrap_or(&manifest.name.0);
+    let found = manifests.iter().find(|other| other.name.0 == dependency.package);
     let Some(to_floor) = found.and_then(|other| floor_of(other.folder())) else {
         let where_it_is = found.map_or("nowhere in this workspace", Manifest::folder);
         return Some((
@@ -108,13 +93,7 @@ fn judge(
             format!("`{own}` on floor {floor} depends on `{target}` on floor {to_floor}"),
             "move what it needs down, or itself up".to_owned(),
         )),
-        Some(_)
-            if sideways
-                .iter()
-                .any(|pair| pair.from == own && pair.to == target) =>
-        {
-            None
-        }
+        Some(_) if sideways.iter().any(|pair| pair.from == own && pair.to == target) => None,
         Some(floor) => Some((
             format!("`{own}` depends sideways on `{target}`, both on floor {floor}"),
             "move what both need down, or list the pair with its reason in \
@@ -128,10 +107,7 @@ fn is_used(pair: &Sideways, manifests: &[Manifest]) -> bool {
     let package = |name: &str| format!("quietcore-{name}");
     manifests.iter().any(|manifest| {
         manifest.name.0 == package(pair.from)
-            && manifest
-                .dependencies
-                .iter()
-                .any(|dependency| dependency.package == package(pair.to))
+            && manifest.dependencies.iter().any(|dependency| dependency.package == package(pair.to))
     })
 }
 

@@ -31,9 +31,7 @@ const PERMISSIVE: [&str; 15] = [
 
 /// Finds packages whose licence asks for more than naming its authors.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    let lock = tree
-        .file("Cargo.lock")
-        .map_or("", |file| file.text.as_str());
+    let lock = tree.file("Cargo.lock").map_or("", |file| file.text.as_str());
     let foreign = tree.packages.iter().filter(|package| !package.own);
     foreign
         .filter_map(|package| {
@@ -52,17 +50,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn judge(package: &Package, known: &[KnownLicence]) -> Option<String> {
     let listed = known.iter().find(|known| known.package == package.name);
-    let licence = listed
-        .map(|known| known.licence)
-        .or(package.licence.as_deref());
+    let licence = listed.map(|known| known.licence).or(package.licence.as_deref());
     match licence {
         None => Some("states no licence".to_owned()),
         Some(expression) => match is_permissive(expression) {
             Some(true) => None,
             Some(false) => Some(format!("has the licence `{expression}`")),
-            None => Some(format!(
-                "has a licence that can't be understood: `{expression}`"
-            )),
+            None => Some(format!("has a licence that can't be understood: `{expression}`")),
         },
     }
 }
@@ -72,24 +66,16 @@ fn line_of(package: &Package, lock: &str) -> usize {
     let name = format!("name = \"{}\"", package.name);
     let version = format!("version = \"{}\"", package.version);
     let lines: Vec<&str> = lock.lines().collect();
-    let found = lines
-        .windows(2)
-        .position(|pair| pair[0] == name && pair[1] == version);
+    let found = lines.windows(2).position(|pair| pair[0] == name && pair[1] == version);
     found.map_or(1, |index| index + 1)
 }
 
 /// Whether permissive licences alone satisfy the expression; `None` where it is malformed.
 fn is_permissive(expression: &str) -> Option<bool> {
     // Before SPDX, `MIT/Apache-2.0` was how crates wrote a choice.
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
-    let mut parser = Parser {
-        words: &words,
-        position: 0,
-    };
+    let mut parser = Parser { words: &words, position: 0 };
     let satisfied = parser.either(0)?;
     (parser.position == words.len()).then_some(satisfied)
 }
@@ -195,11 +181,7 @@ mod tests {
         let findings = check(&tree);
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].line, 6);
-        let known = [KnownLicence {
-            package: "b",
-            licence: "ISC",
-            reason: "a test",
-        }];
+        let known = [KnownLicence { package: "b", licence: "ISC", reason: "a test" }];
         assert_eq!(judge(&tree.packages[1], &known), None);
     }
 

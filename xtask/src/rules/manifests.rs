@@ -19,13 +19,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings: Vec<Finding> = errors
         .into_iter()
         .map(|(path, line, message)| {
-            Finding::new(
-                INHERITANCE,
-                &path,
-                line,
-                message,
-                "cargo can't read it either",
-            )
+            Finding::new(INHERITANCE, &path, line, message, "cargo can't read it either")
         })
         .collect();
     for manifest in &manifests {
@@ -41,10 +35,7 @@ fn check_name(manifest: &Manifest) -> Option<Finding> {
     let base = folder.rsplit('/').next().unwrap_or(folder);
     let (name, line) = &manifest.name;
     let snake = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
-    if !base
-        .chars()
-        .all(|character| snake(character) || character == '_')
-    {
+    if !base.chars().all(|character| snake(character) || character == '_') {
         return Some(Finding::new(
             NAMES,
             &manifest.path,
@@ -94,22 +85,13 @@ fn check_inheritance(manifest: &Manifest) -> Vec<Finding> {
 }
 
 fn check_binaries(manifest: &Manifest, tree: &Tree) -> Vec<Finding> {
-    let mut programs: Vec<(String, usize)> = manifest
-        .binaries
-        .iter()
-        .map(|(name, _, line)| (name.clone(), *line))
-        .collect();
-    let listed = |source: &str| {
-        manifest
-            .binaries
-            .iter()
-            .any(|(_, path, _)| path.as_deref() == Some(source))
-    };
+    let mut programs: Vec<(String, usize)> =
+        manifest.binaries.iter().map(|(name, _, line)| (name.clone(), *line)).collect();
+    let listed =
+        |source: &str| manifest.binaries.iter().any(|(_, path, _)| path.as_deref() == Some(source));
     for file in &tree.files {
-        let Some(source) = file
-            .path
-            .strip_prefix(manifest.folder())
-            .and_then(|rest| rest.strip_prefix('/'))
+        let Some(source) =
+            file.path.strip_prefix(manifest.folder()).and_then(|rest| rest.strip_prefix('/'))
         else {
             continue;
         };
@@ -119,10 +101,7 @@ fn check_binaries(manifest: &Manifest, tree: &Tree) -> Vec<Finding> {
             None if source == "src/main.rs" => Some(manifest.name.0.as_str()),
             None => None,
         };
-        programs.extend(
-            name.filter(|name| !name.contains('/'))
-                .map(|name| (name.to_owned(), 1)),
-        );
+        programs.extend(name.filter(|name| !name.contains('/')).map(|name| (name.to_owned(), 1)));
     }
     programs
         .into_iter()
@@ -159,25 +138,14 @@ mod tests {
     fn a_package_in_order_is_silent() {
         let name = "name = \"quietcore-micro-vm\"";
         let tail = "[dependencies]\nlibc.workspace = true\n";
-        assert_eq!(
-            findings("machine/micro_vm/Cargo.toml", name, tail, &[]),
-            [""; 0]
-        );
+        assert_eq!(findings("machine/micro_vm/Cargo.toml", name, tail, &[]), [""; 0]);
     }
 
     #[test]
     fn a_name_that_is_not_the_folders_is_found() {
         let found = findings("machine/clock/Cargo.toml", "name = \"clock\"", "", &[]);
-        assert!(
-            found[0].ends_with("is called `clock`; call it `quietcore-clock`"),
-            "{found:?}"
-        );
-        let found = findings(
-            "machine/a-b/Cargo.toml",
-            "name = \"quietcore-a-b\"",
-            "",
-            &[],
-        );
+        assert!(found[0].ends_with("is called `clock`; call it `quietcore-clock`"), "{found:?}");
+        let found = findings("machine/a-b/Cargo.toml", "name = \"quietcore-a-b\"", "", &[]);
         assert!(found[0].contains("not in snake_case"), "{found:?}");
     }
 
@@ -200,10 +168,7 @@ mod tests {
             &[
                 ("surface/cli/src/main.rs", "//! A.\nfn main() {}"),
                 ("surface/cli/src/bin/worker.rs", "//! A.\nfn main() {}"),
-                (
-                    "surface/cli/src/bin/quietcore-runtime.rs",
-                    "//! A.\nfn main() {}",
-                ),
+                ("surface/cli/src/bin/quietcore-runtime.rs", "//! A.\nfn main() {}"),
             ],
         );
         assert_eq!(found.len(), 2, "{found:?}");

@@ -82,11 +82,7 @@ mod tests {
     }
 
     fn waiver(rule: &'static str, path: &'static str) -> Waiver {
-        Waiver {
-            rule,
-            path,
-            reason: "a test",
-        }
+        Waiver { rule, path, reason: "a test" }
     }
 
     #[test]

@@ -34,24 +34,14 @@ const IMPURE_PATHS: [&str; 11] = [
 const PRINTING: [&str; 4] = ["print", "println", "eprint", "eprintln"];
 
 /// Crates that exist in order to touch the machine.
-const MACHINE_CRATES: [&str; 7] = [
-    "libc",
-    "memmap2",
-    "nix",
-    "procfs",
-    "rustix",
-    "signal-hook",
-    "tempfile",
-];
+const MACHINE_CRATES: [&str; 7] =
+    ["libc", "memmap2", "nix", "procfs", "rustix", "signal-hook", "tempfile"];
 
 /// Finds what touches the machine on a floor that decides.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in tree.sources.iter().filter(|source| is_pure(&source.path)) {
-        let mut finder = PathFinder {
-            source,
-            findings: Vec::new(),
-        };
+        let mut finder = PathFinder { source, findings: Vec::new() };
         finder.visit_file(&source.syntax);
         findings.append(&mut finder.findings);
     }
@@ -84,8 +74,7 @@ struct PathFinder<'a> {
 impl PathFinder<'_> {
     fn judge(&mut self, path: &str, line: usize) {
         let is_impure = IMPURE_PATHS.iter().any(|impure| {
-            path.strip_prefix(impure)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+            path.strip_prefix(impure).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
         });
         if is_impure && !self.source.is_test_line(line) {
             self.find(line, format!("`{path}` touches the machine"));
@@ -94,8 +83,7 @@ impl PathFinder<'_> {
 
     fn find(&mut self, line: usize, what: String) {
         let remedy = "take what it yields as an argument; act in `machine/`";
-        self.findings
-            .push(Finding::new(RULE, &self.source.path, line, what, remedy));
+        self.findings.push(Finding::new(RULE, &self.source.path, line, what, remedy));
     }
 
     fn judge_use(&mut self, prefix: &str, tree: &syn::UseTree) {
@@ -128,23 +116,14 @@ impl<'ast> Visit<'ast> for PathFinder<'_> {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        let names: Vec<String> = path
-            .segments
-            .iter()
-            .map(|it| it.ident.to_string())
-            .collect();
+        let names: Vec<String> = path.segments.iter().map(|it| it.ident.to_string()).collect();
         self.judge(&names.join("::"), path.span().start().line);
         visit::visit_path(self, path);
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let line = call.span().start().line;
-        let name = call
-            .path
-            .segments
-            .last()
-            .map(|it| it.ident.to_string())
-            .unwrap_or_default();
+        let name = call.path.segments.last().map(|it| it.ident.to_string()).unwrap_or_default();
         if PRINTING.contains(&name.as_str()) && !self.source.is_test_line(line) {
             self.find(line, format!("`{name}!` prints"));
         }

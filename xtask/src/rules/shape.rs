@@ -146,10 +146,7 @@ mod tests {
 
     fn rules(path: &str, text: &str) -> Vec<(&'static str, usize)> {
         let findings = check(&Tree::of(&[(path, text)]));
-        findings
-            .iter()
-            .map(|finding| (finding.rule, finding.line))
-            .collect()
+        findings.iter().map(|finding| (finding.rule, finding.line)).collect()
     }
 
     fn function(lines: usize) -> String {
@@ -174,12 +171,8 @@ mod tests {
 
     #[test]
     fn long_tests_have_a_file_of_their_own() {
-        let tests = |lines: usize| {
-            format!(
-                "#[cfg(test)]\nmod tests {{\n{}}}\n",
-                "//\n".repeat(lines - 3)
-            )
-        };
+        let tests =
+            |lines: usize| format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "//\n".repeat(lines - 3));
         assert_eq!(rules("a/src/b.rs", &tests(100)), []);
         assert_eq!(rules("a/src/b.rs", &tests(101)), [("test-length", 1)]);
     }
@@ -188,10 +181,7 @@ mod tests {
     fn the_head_of_a_crate_holds_no_code() {
         let head = "mod a;\npub use a::A;\n#[macro_export]\nmacro_rules! b { () => {} }\n";
         assert_eq!(rules("logic/a/src/lib.rs", head), []);
-        assert_eq!(
-            rules("logic/a/src/lib.rs", "mod a;\npub fn b() {}\n"),
-            [("crate-head", 2)]
-        );
+        assert_eq!(rules("logic/a/src/lib.rs", "mod a;\npub fn b() {}\n"), [("crate-head", 2)]);
         assert_eq!(rules("logic/a/src/main.rs", "mod a;\nfn main() {}\n"), []);
     }
 

@@ -29,11 +29,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(file) = tree.file(FILE) else {
         return Vec::new();
     };
-    let tests: BTreeSet<String> = tree
-        .sources
-        .iter()
-        .flat_map(crate::source::Source::test_functions)
-        .collect();
+    let tests: BTreeSet<String> =
+        tree.sources.iter().flat_map(crate::source::Source::test_functions).collect();
     let promises = promises(&file.text);
     let mut findings = Vec::new();
     if promises.is_empty() {
@@ -93,13 +90,7 @@ fn promise_head(line: &str) -> Option<(&str, &str)> {
 
 fn check_promise(promise: &Promise, tests: &BTreeSet<String>, tree: &Tree) -> Vec<Finding> {
     let finding = |what: String, remedy: &str| {
-        Finding::new(
-            RULE,
-            FILE,
-            promise.line,
-            format!("{}: {what}", promise.number),
-            remedy,
-        )
+        Finding::new(RULE, FILE, promise.line, format!("{}: {what}", promise.number), remedy)
     };
     let enforced = promise.text.split_once(ENFORCED).map(|(_, names)| names);
     let named = enforced.map(backticked).unwrap_or_default();
@@ -158,10 +149,7 @@ mod tests {
     #[test]
     fn numbers_have_no_gap_and_no_repetition() {
         let found = findings("**P1.** *Not enforced yet.*\n\n**P3.** *Not enforced yet.*\n");
-        assert!(
-            found[0].contains("`P3` follows where `P2` is due"),
-            "{found:?}"
-        );
+        assert!(found[0].contains("`P3` follows where `P2` is due"), "{found:?}");
         assert_eq!(findings("Nothing promised.\n").len(), 1);
     }
 }

@@ -50,10 +50,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
         return findings;
     };
     findings.extend(check_file(source, first));
-    let mut sections = SectionFinder {
-        path: &source.path,
-        findings: Vec::new(),
-    };
+    let mut sections = SectionFinder { path: &source.path, findings: Vec::new() };
     sections.visit_file(&source.syntax);
     findings.append(&mut sections.findings);
     findings
@@ -89,11 +86,7 @@ fn has_safety_comment(source: &Source, line: usize) -> bool {
         let above = lines[number].trim();
         if above.starts_with("//") {
             in_comment = true;
-            if above
-                .trim_start_matches('/')
-                .trim_start()
-                .starts_with("SAFETY:")
-            {
+            if above.trim_start_matches('/').trim_start().starts_with("SAFETY:") {
                 return true;
             }
             continue;
@@ -122,11 +115,7 @@ fn check_file(source: &Source, first: usize) -> Vec<Finding> {
              `xtask/src/exemptions.rs`",
         ));
     }
-    let head_end = source
-        .syntax
-        .items
-        .first()
-        .map_or(first, |item| item.span().start().line);
+    let head_end = source.syntax.items.first().map_or(first, |item| item.span().start().line);
     let says_why = source
         .comments
         .iter()
@@ -159,10 +148,7 @@ impl SectionFinder<'_> {
             "safety-section",
             self.path,
             signature.span().start().line,
-            format!(
-                "the documentation of `{}` has no section `# Safety`",
-                signature.ident
-            ),
+            format!("the documentation of `{}` has no section `# Safety`", signature.ident),
             "list there what the caller owes",
         ));
     }

@@ -27,10 +27,7 @@ const FOREIGN: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
 /// Finds words, paths and remarks that must not stay.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let own = tree
-        .files
-        .iter()
-        .filter(|file| !FOREIGN.contains(&file.path.as_str()));
+    let own = tree.files.iter().filter(|file| !FOREIGN.contains(&file.path.as_str()));
     for file in own {
         findings.extend(check_words(file));
         findings.extend(check_paths(file));
@@ -121,42 +118,26 @@ fn has_hash_comments(file: &TrackedFile) -> bool {
 
 fn check_remarks(source: &Source) -> Vec<Finding> {
     let comments = source.comments.iter();
-    comments
-        .filter_map(|comment| remark(&source.path, comment.line, &comment.text))
-        .collect()
+    comments.filter_map(|comment| remark(&source.path, comment.line, &comment.text)).collect()
 }
 
 fn remark(path: &str, line: usize, comment: &str) -> Option<Finding> {
     let mut words = comment.split(|character: char| !character.is_alphanumeric());
     if words.clone().any(|word| word == "FIXME") && !comment.contains("`FIXME`") {
         let remedy = "mend it before it reaches the main branch";
-        return Some(Finding::new(
-            "remarks",
-            path,
-            line,
-            "a FIXME stands here",
-            remedy,
-        ));
+        return Some(Finding::new("remarks", path, line, "a FIXME stands here", remedy));
     }
     let has_todo = words.any(|word| word == "TODO") && !comment.contains("`TODO`");
     (has_todo && !carries_issue(comment)).then(|| {
         let what = "a TODO carries no issue number";
-        Finding::new(
-            "remarks",
-            path,
-            line,
-            what,
-            "write `TODO(#12): what is to do`",
-        )
+        Finding::new("remarks", path, line, what, "write `TODO(#12): what is to do`")
     })
 }
 
 /// Whether every `TODO` of the comment is followed by `(#` and a number.
 fn carries_issue(comment: &str) -> bool {
     comment.split("TODO").skip(1).all(|rest| {
-        let number = rest
-            .strip_prefix("(#")
-            .and_then(|rest| rest.split_once(')'));
+        let number = rest.strip_prefix("(#").and_then(|rest| rest.split_once(')'));
         number.is_some_and(|(number, _)| number.parse::<u32>().is_ok())
     })
 }
@@ -167,34 +148,19 @@ mod tests {
 
     fn rules(path: &str, text: &str) -> Vec<(&'static str, usize)> {
         let findings = check(&Tree::of(&[(path, text)]));
-        findings
-            .iter()
-            .map(|finding| (finding.rule, finding.line))
-            .collect()
+        findings.iter().map(|finding| (finding.rule, finding.line)).collect()
     }
 
     #[test]
     fn older_words_are_found_in_texts_and_names() {
         let text = "//! A.\nfn slave_count() {}\nstruct EcMaster;\n// Slaves answer.\n";
-        assert_eq!(
-            rules("a/src/b.rs", text),
-            [("words", 2), ("words", 3), ("words", 4)]
-        );
-        assert_eq!(
-            rules("a.md", "The grandmaster clock is mastered; enslaved.\n"),
-            []
-        );
+        assert_eq!(rules("a/src/b.rs", text), [("words", 2), ("words", 3), ("words", 4)]);
+        assert_eq!(rules("a.md", "The grandmaster clock is mastered; enslaved.\n"), []);
     }
 
     #[test]
     fn an_older_word_may_be_a_search_alias() {
-        assert_eq!(
-            rules(
-                "a/src/b.rs",
-                "#[doc(alias = \"slave\")]\nstruct SubDevice;\n"
-            ),
-            []
-        );
+        assert_eq!(rules("a/src/b.rs", "#[doc(alias = \"slave\")]\nstruct SubDevice;\n"), []);
     }
 
     #[test]
@@ -202,13 +168,7 @@ mod tests {
         for text in ["see /home/anna/x", "`/root`", "a=/work b", "\"/work\""] {
             assert_eq!(rules("a.md", text), [("paths", 1)], "{text}");
         }
-        for text in [
-            "src/home/x",
-            "/homepage",
-            "https://a.org/work/",
-            "$x/root",
-            "/sys/root",
-        ] {
+        for text in ["src/home/x", "/homepage", "https://a.org/work/", "$x/root", "/sys/root"] {
             assert_eq!(rules("a.md", text), [], "{text}");
         }
     }
@@ -219,12 +179,6 @@ mod tests {
         assert_eq!(rules("a/src/b.rs", text), [("remarks", 2), ("remarks", 3)]);
         assert_eq!(rules("a.toml", "a = 1 # TODO later\n"), [("remarks", 1)]);
         assert_eq!(rules("a.toml", "a = \"TODO later\"\n"), []);
-        assert_eq!(
-            rules(
-                "a/src/b.rs",
-                "/// A `TODO` carries an issue number.\nfn a() {}\n"
-            ),
-            []
-        );
+        assert_eq!(rules("a/src/b.rs", "/// A `TODO` carries an issue number.\nfn a() {}\n"), []);
     }
 }

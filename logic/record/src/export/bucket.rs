@@ -1,7 +1,7 @@
 //! A histogram in buckets of 1 µs.
 //!
-//! A bin above 1 ms is wider than a bucket: its values go to the bucket of its upper end, never to an
-//! earlier one, so an export understates nothing. Reading an export back and exporting it again
+//! A bin above 1 ms is wider than a bucket: its values go to the bucket of its upper end, never to
+//! an earlier one, so an export understates nothing. Reading an export back and exporting it again
 //! changes no count any more.
 
 use quietcore_units::Nanos;
@@ -29,7 +29,8 @@ pub(super) struct Buckets {
     pub(super) mean: f64,
 }
 
-/// The end for several records: the one asked for, or earlier where a record knows no buckets so far.
+/// The end for several records: the one asked for, or earlier where a record knows no buckets so
+/// far.
 pub(super) fn end(histograms: &[&Histogram], asked: Nanos) -> u64 {
     histograms
         .iter()
@@ -62,7 +63,8 @@ impl Buckets {
         let all_beyond = if count > 0 { (min / BUCKET_NS).max(end) } else { 0 };
         let first = filled.first().map_or(all_beyond, |(bucket, _)| *bucket);
         let mean = if overflow == 0 && count > 0 {
-            // The mean of the buckets: a file whose mean isn't that of its rows would not be trusted.
+            // The mean of the buckets: a file whose mean isn't that of its rows would not be
+            // trusted.
             sum_us as f64 / count as f64
         } else {
             histogram.mean_ns().unwrap_or(0.0) / BUCKET_NS as f64

@@ -16,8 +16,8 @@ const INTERVAL_UNKNOWN: u64 = 0;
 
 /// The text that `cyclictest -h END` prints: a summary line and a column a record.
 ///
-/// `end` is the end of the histogram, at most one second. It is earlier where a record itself has no
-/// buckets so far. No records give an empty text.
+/// `end` is the end of the histogram, at most one second. It is earlier where a record itself has
+/// no buckets so far. No records give an empty text.
 pub fn cyclictest_text(records: &[Record], end: Nanos) -> String {
     let columns = columns(records, end);
     let Some(rows) = columns.first().map(|column| column.end) else { return String::new() };

@@ -12,8 +12,8 @@ use super::error::Problems;
 use super::lines::parse;
 use super::{CELLS_MAX, COLUMNS_MAX};
 
-/// The buckets of a thread: `{"5": 120, "6": 3}`. The order of JSON's entries has no meaning, so any
-/// order is taken.
+/// The buckets of a thread: `{"5": 120, "6": 3}`. The order of JSON's entries has no meaning, so
+/// any order is taken.
 #[derive(Debug, Default)]
 pub(super) struct Buckets(pub(super) Vec<(u64, u64)>);
 

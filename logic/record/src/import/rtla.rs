@@ -16,8 +16,9 @@
 //! ```
 //!
 //! A column becomes a record. What a control program sees is the release of its thread: `Usr` where
-//! there is one, else `Thr`. `IRQ` is when the timer's interrupt came, and `osnoise` measures how long
-//! noises lasted. Those are kept for comparison and say so, since they are no release latencies.
+//! there is one, else `Thr`. `IRQ` is when the timer's interrupt came, and `osnoise` measures how
+//! long noises lasted. Those are kept for comparison and say so, since they are no release
+//! latencies.
 //!
 //! Bucket size and end of the histogram (`-b`, `-E`) aren't printed. The size follows from minimum,
 //! maximum and the rows; values in `over` are at least those of the bucket after the last row.

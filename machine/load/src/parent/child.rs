@@ -11,7 +11,8 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 /// How much of a worker's standard error is kept. More is read and thrown away.
 const STDERR_KEPT: usize = 4096;
 /// How much is read in one go, so that a worker that writes without end can't hold up its parent.
-/// It is also what a pipe holds; a worker that fills it waits, does no work, and is seen as stalled.
+/// It is also what a pipe holds; a worker that fills it waits, does no work, and is seen as
+/// stalled.
 const STDERR_READ: usize = 64 << 10;
 
 /// A worker process. Dropping it without [`end`](Self::end) closes its pipe, so it ends anyway, but

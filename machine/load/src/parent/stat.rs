@@ -55,7 +55,8 @@ mod tests {
     use proptest::prelude::*;
 
     const LINE: &str = "87 (a) R (b) S 1 87 87 0 -1 4194560 1 2 3 4 100 20 3 1 20 -5 1 0 7 8 9 \
-                        18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 50 1 0 0 0 0 0 0 0 0 0 0 0";
+                        18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 50 1 0 0 0 0 0 0 0 0 0 0 \
+                        0";
 
     #[test]
     fn a_name_with_parentheses_moves_no_field() {

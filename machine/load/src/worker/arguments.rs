@@ -249,7 +249,9 @@ mod tests {
         }
 
         #[test]
-        fn reading_never_panics(words in proptest::collection::vec("(--[a-z-]{1,10}|.{0,8})", 0..8)) {
+        fn reading_never_panics(
+            words in proptest::collection::vec("(--[a-z-]{1,10}|.{0,8})", 0..8),
+        ) {
             let _ = WorkerArguments::parse(words.into_iter().map(OsString::from));
         }
     }

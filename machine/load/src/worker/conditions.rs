@@ -1,8 +1,8 @@
 //! The conditions under which a worker works, set by itself before the work thread starts.
 //!
 //! A worker is started by a process that may run in real time, with its own niceness, timer slack,
-//! affinity and ignored signals, and inherits all of them. A load must be the same whoever starts it, so each is
-//! set and read back.
+//! affinity and ignored signals, and inherits all of them. A load must be the same whoever starts
+//! it, so each is set and read back.
 //!
 // UNSAFETY: the system calls for the scheduling policy and for signals have no safe face.
 

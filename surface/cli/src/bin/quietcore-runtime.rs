@@ -1,7 +1,7 @@
 //! The process in which a partition or a worker of a load runs.
 //!
-//! It is a program apart from `quietcore`, so that locked memory, real-time priority and what a load
-//! does to its address space never touch the tool that a person uses. Nobody calls it by hand.
+//! It is a program apart from `quietcore`, so that locked memory, real-time priority and what a
+//! load does to its address space never touch the tool that a person uses. Nobody calls it by hand.
 
 use std::process::ExitCode;
 

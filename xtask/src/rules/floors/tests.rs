@@ -2,11 +2,7 @@
 
 use super::*;
 
-const SITE_USES_RECORD: &[Sideways] = &[Sideways {
-    from: "site",
-    to: "record",
-    reason: "a test",
-}];
+const SITE_USES_RECORD: &[Sideways] = &[Sideways { from: "site", to: "record", reason: "a test" }];
 
 fn findings(crates: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<(String, String)> = crates
@@ -17,10 +13,7 @@ fn findings(crates: &[(&str, &str)]) -> Vec<String> {
             (format!("{folder}/Cargo.toml"), text)
         })
         .collect();
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(a, b)| (a.as_str(), b.as_str()))
-        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     let (manifests, errors) = manifests(&Tree::of(&files));
     assert_eq!(errors, []);
     let pairs: &[Sideways] = if crates.iter().any(|(folder, _)| *folder == "logic/site") {
@@ -36,19 +29,10 @@ fn findings(crates: &[(&str, &str)]) -> Vec<String> {
 fn downwards_and_listed_sideways_is_right() {
     let crates = [
         ("ground/units", ""),
-        (
-            "logic/record",
-            "[dependencies]\nquietcore-units.workspace = true",
-        ),
-        (
-            "logic/site",
-            "[dependencies]\nquietcore-record.workspace = true",
-        ),
+        ("logic/record", "[dependencies]\nquietcore-units.workspace = true"),
+        ("logic/site", "[dependencies]\nquietcore-record.workspace = true"),
         ("xtask/skip", ""),
-        (
-            "machine/host",
-            "[dev-dependencies]\nquietcore-skip.workspace = true",
-        ),
+        ("machine/host", "[dev-dependencies]\nquietcore-skip.workspace = true"),
         ("bench", "[dependencies]\nquietcore-host.workspace = true"),
     ];
     assert_eq!(findings(&crates), [""; 0]);
@@ -57,14 +41,8 @@ fn downwards_and_listed_sideways_is_right() {
 #[test]
 fn upwards_and_unlisted_sideways_is_found_even_for_tests() {
     let crates = [
-        (
-            "ground/units",
-            "[dev-dependencies]\nquietcore-record.workspace = true",
-        ),
-        (
-            "logic/record",
-            "[build-dependencies]\nquietcore-oil.workspace = true",
-        ),
+        ("ground/units", "[dev-dependencies]\nquietcore-record.workspace = true"),
+        ("logic/record", "[build-dependencies]\nquietcore-oil.workspace = true"),
         ("logic/oil", ""),
     ];
     let found = findings(&crates);
@@ -77,25 +55,16 @@ fn upwards_and_unlisted_sideways_is_found_even_for_tests() {
 fn what_stands_on_no_floor_is_not_depended_on() {
     let found = findings(&[
         ("xtask/skip", ""),
-        (
-            "machine/host",
-            "[dependencies]\nquietcore-skip.workspace = true",
-        ),
+        ("machine/host", "[dependencies]\nquietcore-skip.workspace = true"),
     ]);
-    assert!(
-        found[0].contains("stands on no floor (xtask/skip)"),
-        "{found:?}"
-    );
+    assert!(found[0].contains("stands on no floor (xtask/skip)"), "{found:?}");
 }
 
 #[test]
 fn the_guest_uses_floor_one_only() {
     let found = findings(&[
         ("logic/devices", ""),
-        (
-            "guest/boot",
-            "[dependencies]\nquietcore-devices.workspace = true",
-        ),
+        ("guest/boot", "[dependencies]\nquietcore-devices.workspace = true"),
     ]);
     assert!(found[0].contains("the guest depends on `devices` of floor 2"));
 }

@@ -4,17 +4,11 @@ use super::*;
 
 fn rules_at(path: &str, text: &str) -> Vec<(&'static str, usize)> {
     let findings = check(&Tree::of(&[(path, text)]));
-    findings
-        .iter()
-        .map(|finding| (finding.rule, finding.line))
-        .collect()
+    findings.iter().map(|finding| (finding.rule, finding.line)).collect()
 }
 
 fn rules(body: &str) -> Vec<(&'static str, usize)> {
-    rules_at(
-        "machine/a/src/b.rs",
-        &format!("//! A.\n// UNSAFETY: maps memory.\n{body}"),
-    )
+    rules_at("machine/a/src/b.rs", &format!("//! A.\n// UNSAFETY: maps memory.\n{body}"))
 }
 
 #[test]
@@ -28,10 +22,7 @@ fn unsafe_has_its_homes() {
     assert_eq!(rules_at("machine/a/src/b.rs", text), []);
     assert_eq!(rules_at("ground/exchange/tests/b.rs", text), []);
     assert_eq!(rules_at("logic/a/src/b.rs", text), [("unsafe-home", 4)]);
-    assert_eq!(
-        rules_at("ground/exchange_other/src/b.rs", text),
-        [("unsafe-home", 4)]
-    );
+    assert_eq!(rules_at("ground/exchange_other/src/b.rs", text), [("unsafe-home", 4)]);
 }
 
 #[test]
@@ -71,18 +62,9 @@ fn the_comment_stands_right_above() {
 
 #[test]
 fn an_unsafe_function_documents_its_duties() {
-    assert_eq!(
-        rules("/// A.\n///\n/// # Safety\n/// The caller.\npub unsafe fn a() {}"),
-        []
-    );
-    assert_eq!(
-        rules("/// A.\npub unsafe fn a() {}"),
-        [("safety-section", 4)]
-    );
+    assert_eq!(rules("/// A.\n///\n/// # Safety\n/// The caller.\npub unsafe fn a() {}"), []);
+    assert_eq!(rules("/// A.\npub unsafe fn a() {}"), [("safety-section", 4)]);
     let methods = "impl A {\n    unsafe fn b() {}\n}\ntrait C {\n    unsafe fn d();\n}\n\
         // SAFETY: x.\nunsafe impl C for A {\n    unsafe fn d() {}\n}";
-    assert_eq!(
-        rules(methods),
-        [("safety-section", 4), ("safety-section", 7)]
-    );
+    assert_eq!(rules(methods), [("safety-section", 4), ("safety-section", 7)]);
 }

@@ -1,3 +1,5 @@
+//! Tests of the check of requests: every problem is named before anything is started.
+
 use super::*;
 use proptest::prelude::*;
 
