@@ -84,7 +84,7 @@ impl Facts {
         match (&virtualization.hypervisor, &virtualization.hypervisor_type) {
             (Reading::Absent, Reading::Read(kind)) => kind.clone(),
             (Reading::Absent, _) => "none".to_owned(),
-            (other, _) => other.describe(Clone::clone),
+            (other, _) => other.describe(|signature| hypervisor_name(signature)),
         }
     }
 
@@ -105,4 +105,21 @@ impl Facts {
             TimeReality::Unknown(because) => format!("unknown: {because}"),
         }
     }
+}
+/// The product behind a signature of CPUID leaf 0x4000_0000; an unknown signature as it is.
+fn hypervisor_name(signature: &str) -> String {
+    let name = match signature {
+        "KVMKVMKVM" => "KVM",
+        "Linux KVM Hv" => "KVM with Hyper-V enlightenments",
+        "TCGTCGTCGTCG" => "QEMU TCG",
+        "Microsoft Hv" => "Hyper-V",
+        "VMwareVMware" => "VMware",
+        "XenVMMXenVMM" => "Xen",
+        "VBoxVBoxVBox" => "VirtualBox",
+        "ACRNACRNACRN" => "ACRN",
+        "Jailhouse" => "Jailhouse",
+        "bhyve bhyve " => "bhyve",
+        other => return other.to_owned(),
+    };
+    name.to_owned()
 }

@@ -1,0 +1,51 @@
+//! Running `quietcore` as a person would.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The program, in an empty folder.
+pub(crate) fn quietcore(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quietcore"));
+    command.current_dir(folder).env_remove("NO_COLOR");
+    command
+}
+
+/// What a call printed, and its exit status.
+pub(crate) struct Said {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// Runs the program with these arguments.
+pub(crate) fn call(folder: &Path, arguments: &[&str]) -> Said {
+    said(&quietcore(folder).args(arguments).output().unwrap())
+}
+
+pub(crate) fn said(output: &Output) -> Said {
+    Said {
+        status: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// A site with one partition on the last CPU; `None` on a machine with one CPU.
+pub(crate) fn site(folder: &Path, campaign: &str) -> Option<String> {
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    let last = online.trim().rsplit([',', '-']).next().unwrap().parse::<u32>().unwrap();
+    if last == 0 {
+        return None;
+    }
+    let text = format!(
+        "[site]\nname = \"test\"\n[host]\nhousekeeping = [0]\n\
+         [[partition]]\nname = \"axis\"\nclass = \"process-control\"\nbackend = \"process\"\n\
+         [partition.vcr]\ncpus = [{last}]\n\
+         [partition.program]\nperiod = \"1 ms\"\npriority = 50\nearly_wake = \"adaptive\"\n\
+         [campaign]\nwarm_up = \"100 ms\"\nexceedance = 1e-2\n{campaign}\n"
+    );
+    std::fs::write(folder.join("site.toml"), text).unwrap();
+    Some("site.toml".to_owned())
+}

@@ -1,0 +1,251 @@
+//! A campaign on this machine, short: what it writes, how it ends, what it leaves behind.
+//!
+//! These tests look at the evidence, never at whether the machine was fast.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod command;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use command::{call, quietcore, said, site};
+use serde_json::Value;
+
+const TWO_PROFILES: &str = "profiles = [\"tp2\", \"tp4\"]\nduration = \"500 ms\"";
+
+/// The processes of a partition or a load that were started below `folder`.
+fn runtime_processes(folder: &Path) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+        let name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
+        let place = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+        let ended = fs::read_to_string(entry.path().join("stat"))
+            .is_ok_and(|stat| stat.rsplit(')').next().unwrap_or("").trim().starts_with('Z'));
+        if name.starts_with("quietcore-runt") && place == folder && !ended {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        assert!(Instant::now() < end, "{what} did not happen within 30 s");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn json(folder: &Path, name: &str) -> Value {
+    serde_json::from_slice(&fs::read(folder.join(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn a_campaign_leaves_whole_evidence_and_a_verdict_that_show_repeats() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), TWO_PROFILES).is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let run = call(folder.path(), &["qualify", "site.toml", "--out", "run", "--json"]);
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(document["schema"], "quietcore.evidence/1");
+    let records = document["records"].as_array().unwrap();
+    assert_eq!(records.len(), 2, "{}", run.err);
+    for record in records {
+        let statistics = &record["statistics"];
+        assert_eq!(statistics["count"], 500, "{record}");
+        let number = |name: &str| statistics[name].as_u64().unwrap();
+        assert!(number("min_ns") <= number("median_ns"));
+        assert!(number("median_ns") <= number("max_ns"));
+        assert_eq!(record["probe"], "latency");
+        assert_eq!(record["partition"], "axis");
+    }
+    let loads = records[1]["conditions"]["loads"].as_array().unwrap();
+    assert_eq!(loads.len(), 2);
+    assert!(loads.iter().all(|load| load["operations_per_second"].as_f64().unwrap() > 0.0));
+
+    let shown = call(folder.path(), &["show", "run", "--json"]);
+    assert_eq!((shown.status, &shown.out), (Some(0), &run.out));
+    for name in ["manifest.json", "site.toml", "doctor.json", "evidence.json", "report.html"] {
+        assert!(folder.path().join("run").join(name).is_file(), "{name}");
+    }
+    let sums = std::process::Command::new("sha256sum")
+        .args(["--check", "--quiet", "SHA256SUMS"])
+        .current_dir(folder.path().join("run"))
+        .status()
+        .unwrap();
+    assert!(sums.success());
+    assert_eq!(runtime_processes(folder.path()), Vec::<u32>::new());
+}
+
+#[test]
+fn without_privileges_nothing_is_proven_and_it_is_said_why() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), "profiles = [\"tp2\"]\nduration = \"500 ms\"").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    open_to_all(folder.path());
+    let Some(program) = for_all(folder.path()) else { return };
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"])
+        .arg(program)
+        .args(["qualify", "site.toml", "--out", "run"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let run = said(&output);
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    assert!(run.out.contains("NOT PROVEN"), "{}", run.out);
+    let record = json(&folder.path().join("run/records"), "axis.tp2.cpu1.json");
+    let degraded = record["degraded"].to_string();
+    assert!(degraded.contains("SCHED_OTHER"), "{degraded}");
+    assert!(run.err.contains("degraded:"), "{}", run.err);
+}
+
+fn open_to_all(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+}
+
+/// Copies the programs to where another user may execute them; says why when this test can't.
+fn for_all(folder: &Path) -> Option<std::path::PathBuf> {
+    let root = std::process::Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    if !root || online.trim() != "0-1" {
+        quietcore_skip::skip!("needs root to give up being root, and the CPUs 0-1");
+        return None;
+    }
+    for name in ["quietcore", "quietcore-runtime"] {
+        let from = Path::new(env!("CARGO_BIN_EXE_quietcore")).with_file_name(name);
+        fs::copy(from, folder.join(name)).unwrap();
+    }
+    Some(folder.join("quietcore"))
+}
+
+fn start(folder: &Path, arguments: &[&str]) -> Child {
+    quietcore(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &Child, signal: &str) {
+    let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+}
+
+/// Goal: Ctrl-C ends a campaign cleanly with what was measured so far, and it can be resumed.
+/// Method: interrupt the second of two profiles, look at the evidence, resume, look again.
+#[test]
+fn an_interrupted_campaign_keeps_what_it_has_and_resumes() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), "profiles = [\"tp2\", \"tp4\"]\ncycles = 3000").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let child = start(folder.path(), &["qualify", "site.toml", "--out", "run"]);
+    let records = folder.path().join("run/records");
+    wait_until("the first record", || records.join("axis.tp2.cpu1.json").exists());
+    wait_until("the second run", || runtime_processes(folder.path()).len() > 20);
+    thread::sleep(Duration::from_millis(800));
+    signal(&child, "-INT");
+    let run = said(&child.wait_with_output().unwrap());
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    assert!(run.err.contains("qualify --resume run"), "{}", run.err);
+    assert_eq!(runtime_processes(folder.path()), Vec::<u32>::new());
+    let manifest = json(&folder.path().join("run"), "manifest.json");
+    assert_eq!(manifest["complete"], false);
+    assert_eq!(manifest["not_measured"][0]["profile"], "tp4");
+    let first = fs::read(records.join("axis.tp2.cpu1.json")).unwrap();
+
+    let resumed = call(folder.path(), &["qualify", "--resume", "run", "--json"]);
+    assert!(matches!(resumed.status, Some(0 | 1)), "{}", resumed.err);
+    let document: Value = serde_json::from_str(&resumed.out).unwrap();
+    let counts: Vec<_> = document["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| record["statistics"]["count"].as_u64().unwrap())
+        .collect();
+    assert_eq!(counts, [3000, 3000]);
+    assert_eq!(fs::read(records.join("axis.tp2.cpu1.json")).unwrap(), first);
+    let again = call(folder.path(), &["qualify", "--resume", "run"]);
+    assert_eq!(again.status, Some(2));
+    assert!(again.err.contains("nothing is left"), "{}", again.err);
+}
+
+/// Goal: no real-time thread and no load outlives a parent that was killed.
+#[test]
+fn a_killed_campaign_leaves_no_process_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), "profiles = [\"tp4\"]\nduration = \"1 h\"").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let mut child = start(folder.path(), &["qualify", "site.toml", "--out", "run"]);
+    wait_until("the partition and its loads", || runtime_processes(folder.path()).len() > 20);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    wait_until("the end of all processes", || runtime_processes(folder.path()).is_empty());
+}
+
+#[test]
+fn an_injected_delay_is_seen_and_makes_the_record_invalid() {
+    let folder = tempfile::tempdir().unwrap();
+    for mode in ["sleep", "early-wake"] {
+        let run = call(
+            folder.path(),
+            &[
+                "probe",
+                "latency",
+                "--cycles",
+                "1500",
+                "--warm-up",
+                "100 ms",
+                "--mode",
+                mode,
+                "--inject",
+                "20ms@1000",
+                "--json",
+            ],
+        );
+        assert_eq!(run.status, Some(0), "{}", run.err);
+        let document: Value = serde_json::from_str(&run.out).unwrap();
+        let record = &document["records"][0];
+        assert_eq!(record["valid"], false);
+        let because = record["invalid_because"].to_string();
+        assert!(because.contains("was seen there as"), "{because}");
+        let statistics = &record["statistics"];
+        assert!(statistics["max_ns"].as_u64().unwrap() >= 20_000_000, "{statistics}");
+        // A delay of 20 periods is 20 missed cycles, not one.
+        assert!(statistics["missed_cycles"].as_u64().unwrap() >= 20, "{statistics}");
+        assert!(statistics["longest_miss_run"].as_u64().unwrap() >= 20, "{statistics}");
+        let verdicts = document["verdicts"].as_array().unwrap();
+        assert!(verdicts.iter().all(|verdict| verdict["verdict"] == "NOT PROVEN"));
+    }
+}
+
+#[test]
+fn a_probe_prints_what_cyclictest_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = call(
+        folder.path(),
+        &["probe", "latency", "--cycles", "300", "--warm-up", "50 ms", "--histogram", "500"],
+    );
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    assert!(run.out.contains("# Max Latencies:"), "{}", run.out);
+    fs::write(folder.path().join("own.txt"), &run.out).unwrap();
+    let import = call(
+        folder.path(),
+        &["import", "cyclictest", "own.txt", "--interval", "1ms", "--out", "evidence"],
+    );
+    assert_eq!(import.status, Some(0), "{}", import.err);
+    let shown = call(folder.path(), &["show", "evidence", "--json"]);
+    let document: Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(document["records"][0]["statistics"]["count"], 300);
+}

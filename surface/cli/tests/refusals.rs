@@ -1,0 +1,155 @@
+//! Bad input: a clear error that names the place, exit status 2, and nothing half-written.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod command;
+
+use std::fs;
+use std::time::Instant;
+
+use command::call;
+
+/// Everything in a folder, to see that nothing was left.
+fn names(folder: &std::path::Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_site_file_that_is_none_is_refused_with_its_place() {
+    let cases: [(&str, Vec<u8>, &[&str]); 6] = [
+        ("empty.toml", Vec::new(), &["empty.toml", "empty"]),
+        ("binary.toml", vec![b'[', 0xff, 0xfe], &["binary.toml", "UTF-8"]),
+        ("huge.toml", vec![b'#'; 100 << 20], &["huge.toml", "1.00 MiB"]),
+        ("cyclic.toml", CYCLIC.into(), &["cyclic.toml:", "`class.a.like`", "a"]),
+        ("negative.toml", NEGATIVE.into(), &["negative.toml:11", "-1 ms", "positive"]),
+        ("unknown.toml", UNKNOWN.into(), &["unknown.toml:2:1", "`nam`", "`name`"]),
+    ];
+    for (name, bytes, expected) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(name), bytes).unwrap();
+        for verb in ["plan", "qualify"] {
+            let begin = Instant::now();
+            let said = call(folder.path(), &[verb, name]);
+            assert_eq!(said.status, Some(2), "{verb} {name}: {}", said.err);
+            for word in expected {
+                assert!(said.err.contains(word), "{verb} {name}: `{word}` in {}", said.err);
+            }
+            assert!(begin.elapsed().as_secs() < 5, "{verb} {name} took too long");
+            assert_eq!(names(folder.path()), [name], "{verb} left something behind");
+        }
+    }
+}
+
+const CYCLIC: &str = "[site]\nname = \"x\"\n[[class]]\nname = \"a\"\nlike = \"b\"\n\
+    [[class]]\nname = \"b\"\nlike = \"a\"\n[[partition]]\nname = \"p\"\nclass = \"a\"\n\
+    [partition.vcr]\ncpus = [0]\n[partition.program]\nperiod = \"1 ms\"\n";
+const NEGATIVE: &str = "[site]\nname = \"x\"\n[host]\nhousekeeping = []\n[[partition]]\n\
+    name = \"p\"\nclass = \"motion-control\"\n[partition.vcr]\ncpus = [0]\n\
+    [partition.program]\nperiod = \"-1 ms\"\n";
+const UNKNOWN: &str = "[site]\nnam = \"x\"\n";
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in
+        [["plan", "none.toml"], ["qualify", "none.toml"], ["show", "none"], ["report", "none"]]
+    {
+        let said = call(folder.path(), &arguments);
+        assert_eq!(said.status, Some(2), "{arguments:?}");
+        assert!(said.err.contains("none"), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains("No such file"), "{arguments:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_cpu_that_does_not_exist_is_refused_before_anything_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = "[site]\nname = \"x\"\n[[partition]]\nname = \"p\"\nclass = \"motion-control\"\n\
+        [partition.vcr]\ncpus = [1000]\n[partition.program]\nperiod = \"1 ms\"\n";
+    fs::write(folder.path().join("far.toml"), site).unwrap();
+    let said = call(folder.path(), &["qualify", "far.toml"]);
+    assert_eq!(said.status, Some(2));
+    assert!(said.err.contains("far.toml:7") && said.err.contains("1000"), "{}", said.err);
+    assert_eq!(names(folder.path()), ["far.toml"]);
+    let said = call(folder.path(), &["probe", "latency", "--cpus", "1000"]);
+    assert_eq!(said.status, Some(2));
+    assert!(said.err.contains("CPU 1000 is not online"), "{}", said.err);
+}
+
+#[test]
+fn absurd_options_of_a_probe_are_refused_all_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = call(
+        folder.path(),
+        &[
+            "probe",
+            "latency",
+            "--period",
+            "1 ns",
+            "--margin",
+            "5 s",
+            "--inject",
+            "1ms@999999999",
+            "--load",
+            "gravity:2",
+        ],
+    );
+    assert_eq!(said.status, Some(2));
+    for word in ["--period 1 ns", "--margin 5.00 s", "--inject", "gravity"] {
+        assert!(said.err.contains(word), "`{word}` in {}", said.err);
+    }
+    for (option, value) in [("--period", "-3 ms"), ("--priority", "100"), ("--share", "0")] {
+        let said = call(folder.path(), &["probe", "latency", &format!("{option}={value}")]);
+        assert_eq!(said.status, Some(2), "{option}");
+        assert!(said.err.contains(option), "{}", said.err);
+    }
+}
+
+#[test]
+fn imports_that_are_broken_name_line_and_remedy_and_write_nothing() {
+    let histogram = "# Histogram\n000000 000000\n000001 000004\n# Total: 000000004\n\
+        # Min Latencies: 00001\n# Avg Latencies: 00001\n# Max Latencies: 00001\n\
+        # Histogram Overflows: 00000\n";
+    let broken = [
+        ("truncated", &histogram[..26]),
+        ("words", "hello\nworld\n"),
+        ("nothing", ""),
+        ("reordered", "# Histogram\n000002 000001\n000001 000004\n# Total: 000000005\n"),
+        ("letters", "# Histogram\n000000 0000x0\n# Total: 000000000\n"),
+    ];
+    for (name, text) in broken {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(name), text).unwrap();
+        let said = call(folder.path(), &["import", "cyclictest", name, "--out", "evidence"]);
+        assert_eq!(said.status, Some(2), "{name}: {}", said.err);
+        assert!(said.err.contains(&format!("{name}:")), "{name}: {}", said.err);
+        assert_eq!(names(folder.path()), [name]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good"), histogram).unwrap();
+    let said = call(folder.path(), &["import", "cyclictest", "good", "--out", "evidence"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    // A second import into the same folder would mix two pieces of evidence.
+    let said = call(folder.path(), &["import", "cyclictest", "good", "--out", "evidence"]);
+    assert_eq!(said.status, Some(2));
+    assert!(said.err.contains("evidence") && said.err.contains("exists"), "{}", said.err);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error_before_measuring() {
+    let folder = tempfile::tempdir().unwrap();
+    if command::site(folder.path(), "duration = \"1 h\"").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let begin = Instant::now();
+    let said = call(folder.path(), &["qualify", "site.toml", "--out", "/proc/nowhere/run"]);
+    assert_eq!(said.status, Some(2));
+    assert!(said.err.contains("/proc/nowhere"), "{}", said.err);
+    assert!(begin.elapsed().as_secs() < 20);
+}
