@@ -135,8 +135,8 @@ fn section(text: &mut String, header: &str, table: &Value) {
         "\n## {title}\n\n{}\n\n| key | value | example | meaning |\n|-----|-------|---------|---------|\n",
         on_one_line(table)
     ));
-    for (key, schema) in rows {
-        let must = if required.contains(&key) {
+    for (key, schema) in &rows {
+        let must = if required.contains(key) {
             ", **required**"
         } else {
             ""
@@ -150,18 +150,45 @@ fn section(text: &mut String, header: &str, table: &Value) {
             on_one_line(schema),
         ));
     }
+    for (key, schema) in rows {
+        choices(text, key, schema);
+    }
 }
 
-/// What may be written, with its limits.
+/// The choices of an enumeration, one a line.
+fn choices(text: &mut String, key: &str, schema: &Value) {
+    let choices = resolved(&SCHEMA, schema)["oneOf"].as_array();
+    for (index, choice) in choices.into_iter().flatten().enumerate() {
+        if index == 0 {
+            text.push_str(&format!("\nThe choices of `{key}`:\n\n"));
+        }
+        let word = choice["const"].as_str().unwrap_or_default();
+        text.push_str(&format!("- `{word}`: {}\n", on_one_line(choice)));
+    }
+}
+
+/// What may be written, with its limits. Examples have a column of their own.
 fn value_words(schema: &Value) -> String {
     let inner = resolved(&SCHEMA, schema);
+    if inner["format"] == "quietcore-name" {
+        return "a name".to_owned();
+    }
+    if inner["items"]["format"] == "quietcore-name" {
+        return "an array of names".to_owned();
+    }
+    if inner["anyOf"].is_array() {
+        return "CPUs".to_owned();
+    }
     let limits = match (inner.get("x-minimum"), inner.get("x-maximum")) {
         (Some(Value::String(from)), Some(Value::String(to))) => format!(", {from} to {to}"),
         _ => String::new(),
     };
     let most = inner.get("maxItems").or(inner.get("maxProperties"));
     let most = most.map_or(String::new(), |most| format!(", at most {most}"));
-    format!("{}{limits}{most}", expected(&SCHEMA, schema))
+    let expected = expected(&SCHEMA, schema);
+    let expected = expected.split(" such as `").next().unwrap_or_default();
+    let expected = expected.trim_end_matches(',').replace(" with its unit", "");
+    format!("{expected}{limits}{most}")
 }
 
 fn examples(schema: &Value) -> String {

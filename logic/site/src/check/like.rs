@@ -1,5 +1,8 @@
 //! `like`: an element that takes from another what it doesn't say itself.
 
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+
 /// Where a chain of `like` leads.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Chain {
@@ -50,8 +53,40 @@ impl Likes<'_> {
         }
     }
 
+    /// Reports the `like` of an element if it leads into a circle or to nothing. `path` leads to the
+    /// element; `remedy` says what would be right in place of an unknown name.
+    pub(super) fn report(
+        &self,
+        index: usize,
+        what: &str,
+        path: &Path,
+        collector: &mut Collector<'_, '_>,
+        remedy: impl FnOnce(&str, Vec<&str>) -> String,
+    ) {
+        let Some(like) = self.elements[index].1 else {
+            return;
+        };
+        let path = path.key("like");
+        if let Chain::Circle(circle) = self.chain(index) {
+            if let Some(names) = self.circle_from(index, &circle) {
+                collector.refuse(
+                    &path,
+                    format!("`like` runs in a circle: {names}"),
+                    "let one of them stand on its own",
+                );
+            }
+            return;
+        }
+        let own = self.elements.iter().filter_map(|(name, _)| *name);
+        let names: Vec<_> = self.known.iter().copied().chain(own).collect();
+        if !names.contains(&like) {
+            let problem = format!("there is no {what} `{like}`");
+            collector.refuse(&path, problem, remedy(like, names));
+        }
+    }
+
     /// The names of a circle as `a → b → a`, if `start` is where it is to be reported.
-    pub(super) fn circle_from(&self, start: usize, circle: &[usize]) -> Option<String> {
+    fn circle_from(&self, start: usize, circle: &[usize]) -> Option<String> {
         if circle.iter().min() != Some(&start) {
             return None;
         }

@@ -9,6 +9,7 @@ use crate::raw::{Policy, RawCache, RawEarlyWake, RawPartition, RawProgram, RawVc
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 use crate::site::{Cache, EarlyWake, Network, Partition, Program, Scheduling, Vcr};
+use crate::words::exact;
 
 const PRIORITY_DEFAULT: u32 = 90;
 const PRIORITY_MAX: u32 = 99;
@@ -182,8 +183,10 @@ fn period(
         collector.remark(
             &path,
             format!(
-                "the class `{}` has a cycle of {cycle}; releases at {period} say little about it",
-                class.name
+                "the class `{}` has a cycle of {}; releases every {} say little about it",
+                class.name,
+                exact(cycle),
+                exact(period)
             ),
         );
     }
@@ -216,7 +219,11 @@ fn at_most(
     {
         collector.refuse(
             path,
-            format!("{value} is beyond the {limit_name} of {limit}"),
+            format!(
+                "{} is beyond the {limit_name} of {}",
+                exact(value),
+                exact(limit)
+            ),
             format!("use the {limit_name} at most"),
         );
     }
@@ -248,7 +255,11 @@ fn early_wake(
             if let Some(period) = period.filter(|period| margin >= *period) {
                 collector.refuse(
                     &mode_path,
-                    format!("waking {margin} early leaves nothing of the period of {period}"),
+                    format!(
+                        "waking {} early leaves nothing of the period of {}",
+                        exact(margin),
+                        exact(period)
+                    ),
                     "choose less than the period, or `adaptive`",
                 );
             }
