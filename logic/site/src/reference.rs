@@ -85,7 +85,7 @@ All errors are shown at once, each with file, line, column and key, what is wron
 right:
 
 ```text
-line4.toml:7:8: `partition.plc-b.vcr.cpus`: CPU 3 is also claimed by partition `plc-a`; a CPU has one owner; to share it give both a `budget` (partition `plc-b` has none)
+s.toml:9:8: `partition.b.program.wcet`: 2 ms is beyond the deadline of 1 ms; use the deadline at most
 ```
 ";
 
@@ -132,7 +132,8 @@ fn section(text: &mut String, header: &str, table: &Value) {
     // What must be there stands first.
     rows.sort_by_key(|(key, _)| !required.contains(key));
     text.push_str(&format!(
-        "\n## {title}\n\n{}\n\n| key | value | example | meaning |\n|-----|-------|---------|---------|\n",
+        "\n## {title}\n\n{}\n\n| key | value | example | meaning |\n\
+         |-----|-------|---------|---------|\n",
         on_one_line(table)
     ));
     for (key, schema) in &rows {

@@ -3,6 +3,9 @@
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 
+/// Names that the report of a circle shows.
+const CIRCLE_NAMES_MAX: usize = 8;
+
 /// Where a chain of `like` leads.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Chain {
@@ -53,8 +56,8 @@ impl Likes<'_> {
         }
     }
 
-    /// Reports the `like` of an element if it leads into a circle or to nothing. `path` leads to the
-    /// element; `remedy` says what would be right in place of an unknown name.
+    /// Reports the `like` of an element if it leads into a circle or to nothing. `path` leads to
+    /// the element; `remedy` says what would be right in place of an unknown name.
     pub(super) fn report(
         &self,
         index: usize,
@@ -92,11 +95,14 @@ impl Likes<'_> {
         }
         // A circle is entered where its first element is, so `start` may stand anywhere in it.
         let at = circle.iter().position(|element| *element == start)?;
-        let names: Vec<_> = circle[at..]
+        let mut names: Vec<_> = circle[at..]
             .iter()
             .chain(&circle[..=at])
             .filter_map(|element| self.elements[*element].0)
             .collect();
+        if names.len() > CIRCLE_NAMES_MAX {
+            names.splice(CIRCLE_NAMES_MAX - 2..names.len() - 1, ["…"]);
+        }
         Some(names.join(" → "))
     }
 
@@ -141,5 +147,24 @@ mod tests {
             })
             .collect();
         assert_eq!(reports, ["b → a → b", "self → self"]);
+    }
+
+    #[test]
+    fn a_large_circle_is_shortened() {
+        let elements: Vec<_> = (0..100)
+            .map(|index| (format!("c{index}"), format!("c{}", (index + 1) % 100)))
+            .collect();
+        let likes = Likes {
+            elements: elements
+                .iter()
+                .map(|(name, like)| (Some(name.as_str()), Some(like.as_str())))
+                .collect(),
+            known: Vec::new(),
+        };
+        let Chain::Circle(circle) = likes.chain(0) else {
+            panic!("a circle is expected");
+        };
+        let report = likes.circle_from(0, &circle).unwrap();
+        assert_eq!(report, "c0 → c1 → c2 → c3 → c4 → c5 → … → c0");
     }
 }

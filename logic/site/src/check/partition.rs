@@ -129,7 +129,6 @@ fn program(
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Program> {
-    let scheduling_path = path.clone();
     let period = period(raw, class, path, collector);
     let deadline = raw.deadline.or(period);
     at_most(&path.key("deadline"), deadline, period, "period", collector);
@@ -146,7 +145,7 @@ fn program(
         Policy::Deadline => {
             if !(DEADLINE_PERIODS.0..=DEADLINE_PERIODS.1).contains(&period) {
                 collector.remark(
-                    &scheduling_path.key("period"),
+                    &path.key("period"),
                     "unless told otherwise the kernel refuses SCHED_DEADLINE with a period below \
                      100 us or above 4.19 s",
                 );

@@ -306,7 +306,7 @@ fn a_class_that_is_wrong_is_not_reported_again_where_it_is_used() {
 }
 
 #[test]
-fn channels_and_fieldbuses_end_at_partitions() {
+fn channels_lead_to_partitions_with_values_that_fit() {
     let channel = |to: &str, signal: &str| {
         format!(
             "[[channel]]\nname = \"c\"\nfrom = \"a\"\nto = \"{to}\"\n\
@@ -359,9 +359,14 @@ fn channels_and_fieldbuses_end_at_partitions() {
         "channel.c.signals.x.type",
         "write one of",
     );
+}
+
+#[test]
+fn fieldbuses_have_a_partition_and_an_interface_of_their_own() {
     let bus = |name: &str, partition: &str| {
         format!(
-            "[fieldbus.{name}]\npartition = \"{partition}\"\ninterface = \"eth0\"\ncycle = \"1 ms\"\n"
+            "[fieldbus.{name}]\npartition = \"{partition}\"\ninterface = \"eth0\"\n\
+             cycle = \"1 ms\"\n"
         )
     };
     breaks(
