@@ -4,7 +4,6 @@
 //! others to housekeeping. With a single CPU nothing can be kept apart: the file says so and leaves
 //! out the profiles that can't be run.
 
-use std::fmt::Write;
 use std::str::FromStr;
 
 use quietcore_record::class::catalogue;
@@ -16,6 +15,9 @@ use crate::{Site, plan, read};
 
 /// The column at which the comments of a file begin.
 const COMMENT_COLUMN: usize = 36;
+
+/// The profiles that a file names where the machine can run them.
+const PROFILES: [&str; 4] = ["tp1", "tp2", "tp3", "tp4"];
 
 /// A kind of site file to begin with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -65,14 +67,15 @@ impl FromStr for Example {
 
 /// Writes a commented site file that fits `machine`: [`read`] accepts it and [`plan()`] plans it.
 pub fn init(machine: &Machine, example: Example) -> String {
-    let all = ["tp1", "tp2", "tp3", "tp4"];
-    let whole = write(machine, example, &all);
+    let whole = write(machine, example, &PROFILES);
     let Ok(site) = read(example.name(), whole.as_bytes(), &catalogue()) else {
         return whole;
     };
-    let possible: Vec<_> =
-        all.into_iter().filter(|profile| can_be_planned(&site, profile, machine)).collect();
-    if possible.len() == all.len() || possible.is_empty() {
+    let possible: Vec<_> = PROFILES
+        .into_iter()
+        .filter(|profile| can_be_planned(&site, profile, machine))
+        .collect();
+    if possible.len() == PROFILES.len() || possible.is_empty() {
         return whole;
     }
     write(machine, example, &possible)
@@ -86,59 +89,22 @@ fn can_be_planned(site: &Site, profile: &str, machine: &Machine) -> bool {
 fn write(machine: &Machine, example: Example, profiles: &[&str]) -> String {
     let (own, others) = split(machine);
     let mut text = head(example);
-    let mut line = |setting: &str, comment: &str| {
-        let written = if comment.is_empty() {
-            writeln!(text, "{setting}")
-        } else {
-            writeln!(text, "{setting:COMMENT_COLUMN$}# {comment}")
-        };
-        written.expect("a String takes all that is written to it");
-    };
-    let brief = example == Example::Minimal;
-    if !brief || others.is_empty() {
-        line("[host]", "");
-        if others.is_empty() {
-            line("housekeeping = []", "one CPU: all else runs beside the partition");
-        } else {
-            let setting = format!("housekeeping = {}", notation(&others));
-            line(&setting, "CPUs for everything that is not a partition");
-        }
-        line("", "");
-    }
-    line("[[partition]]", "");
-    line("name = \"axis\"", "");
-    line("class = \"motion-control\"", "what the timing is judged against: 1 ms cycles");
-    if !brief {
-        line("backend = \"process\"", "");
-    }
-    line("", "");
-    line("[partition.vcr]", "");
-    let share = if others.is_empty() {
-        "the only CPU, shared with everything else"
-    } else {
-        "a CPU of its own"
-    };
-    line(&format!("cpus = {}", notation(&CpuSet::from_iter([own]))), share);
-    if !brief {
-        line("", "");
-        line("[partition.program]", "without a `model` the probe runs in its place");
-        line("period = \"1 ms\"", "");
-        line("priority = 90", "of SCHED_FIFO");
-        line("early_wake = \"adaptive\"", "sleep to shortly before the release, then spin");
-    }
-    line("", "");
-    line("[campaign]", "");
-    campaign(example, profiles, &mut line);
+    text.push_str(&host(example, &others));
+    text.push_str(&partition(example, own, &others));
+    text.push_str(&campaign(example, profiles));
     text
+}
+
+/// A setting with its comment behind it.
+fn line(setting: &str, comment: &str) -> String {
+    format!("{setting:COMMENT_COLUMN$}# {comment}\n")
 }
 
 fn head(example: Example) -> String {
     let name = example.name();
     let what = match example {
         Example::Minimal => "The smallest site file: everything else is left to the defaults.",
-        Example::Quickstart => {
-            "A quick look at what this machine can serve, in less than 3 minutes."
-        }
+        Example::Quickstart => "What can this machine serve? A quick look in less than 3 minutes.",
         Example::Acceptance => "Qualifies this machine for production; the run takes some hours.",
     };
     format!(
@@ -149,51 +115,100 @@ fn head(example: Example) -> String {
     )
 }
 
-fn campaign(example: Example, profiles: &[&str], line: &mut impl FnMut(&str, &str)) {
-    let quoted: Vec<_> = profiles.iter().map(|profile| format!("\"{profile}\"")).collect();
-    let list = format!("profiles = [{}]", quoted.join(", "));
-    let all = profiles.len() == 4;
-    let has = |profile| profiles.contains(&profile);
-    if example != Example::Minimal {
-        line("# tp1: not pinned, no load     tp3: not pinned, load anywhere", "");
-        line("# tp2: pinned, no load         tp4: pinned, load on the other CPUs", "");
+fn host(example: Example, others: &CpuSet) -> String {
+    if others.is_empty() {
+        let comment = "one CPU: all else runs beside the partition";
+        return format!("[host]\n{}\n", line("housekeeping = []", comment));
     }
-    if !all && !has("tp4") {
-        line("# The others can't be run here: no CPU for their load, or too little memory.", "");
+    if example == Example::Minimal {
+        return String::new();
+    }
+    let setting = format!("housekeeping = {}", notation(others));
+    let comment = "CPUs for everything that is not a partition";
+    format!("[host]\n{}\n", line(&setting, comment))
+}
+
+fn partition(example: Example, own: CpuId, others: &CpuSet) -> String {
+    let class = line(
+        "class = \"motion-control\"",
+        "what the timing is judged against: 1 ms cycles",
+    );
+    let comment = if others.is_empty() {
+        "the only CPU, shared with everything else"
+    } else {
+        "a CPU of its own"
+    };
+    let cpus = line(&format!("cpus = [{own}]"), comment);
+    let head = format!("[[partition]]\nname = \"axis\"\n{class}");
+    if example == Example::Minimal {
+        return format!("{head}\n[partition.vcr]\n{cpus}\n");
+    }
+    let program = line(
+        "[partition.program]",
+        "without a `model` the probe runs in its place",
+    );
+    let priority = line("priority = 90", "of SCHED_FIFO");
+    let early_wake = line(
+        "early_wake = \"adaptive\"",
+        "sleep to shortly before the release, then spin",
+    );
+    format!(
+        "{head}backend = \"process\"\n\n[partition.vcr]\n{cpus}\n\
+         {program}period = \"1 ms\"\n{priority}{early_wake}\n"
+    )
+}
+
+fn campaign(example: Example, profiles: &[&str]) -> String {
+    let mut text = "[campaign]\n".to_owned();
+    let all = profiles.len() == PROFILES.len();
+    if example != Example::Minimal {
+        text.push_str(
+            "# tp1: not pinned, no load     tp3: not pinned, load anywhere\n\
+             # tp2: pinned, no load         tp4: pinned, load on the other CPUs\n",
+        );
+    }
+    if !all {
+        text.push_str("# The others can't be run here: no CPU for their load, or no memory.\n");
     }
     if !all || example != Example::Minimal {
-        line(&list, "");
+        let quoted: Vec<_> = profiles
+            .iter()
+            .map(|profile| format!("\"{profile}\""))
+            .collect();
+        text.push_str(&format!("profiles = [{}]\n", quoted.join(", ")));
     }
+    text.push_str(&length(example));
+    text
+}
+
+/// How long, and what a PASS excludes.
+fn length(example: Example) -> String {
     match example {
         Example::Minimal => {
-            line("duration = \"10 s\"", "each profile");
-            line("exceedance = 1e-3", "a first impression: fewer than 1 in 1000 cycles");
+            line("duration = \"10 s\"", "each profile")
+                + &line(
+                    "exceedance = 1e-3",
+                    "a first impression: fewer than 1 in 1000 cycles",
+                )
         }
         Example::Quickstart => {
-            line("duration = \"38 s\"", "each profile; with all set-up below 3 minutes");
-            line("warm_up = \"1 s\"", "");
-            line("", "");
             line(
-                "# What a PASS excludes: with 95 % confidence fewer than 1 in 10 000 cycles exceed",
-                "",
-            );
-            line(
-                "# the limit. That takes 29 956 cycles and is a quick look; acceptance wants hours",
-                "",
-            );
-            line("# and 1e-6 (see `quietcore init --example acceptance`).", "");
-            line("exceedance = 1e-4", "");
+                "duration = \"38 s\"",
+                "each profile; with all set-up below 3 minutes",
+            ) + "warm_up = \"1 s\"\n\n\
+                   # What a PASS excludes: with 95 % confidence fewer than 1 in 10 000 cycles\n\
+                   # exceed the limit. That takes 29 956 cycles and is a quick look; acceptance\n\
+                   # wants hours and 1e-6 (see `quietcore init --example acceptance`).\n\
+                   exceedance = 1e-4\n"
         }
         Example::Acceptance => {
-            line("duration = \"1 h\"", "each profile; a shift of 8 h says more");
-            line("warm_up = \"10 s\"", "");
-            line("", "");
             line(
-                "# What a PASS excludes: with 95 % confidence fewer than 1 in 1 000 000 cycles",
-                "",
-            );
-            line("# exceed the limit. That takes 2 995 731 cycles, 50 minutes at 1 ms.", "");
-            line("exceedance = 1e-6", "");
+                "duration = \"1 h\"",
+                "each profile; a shift of 8 h says more",
+            ) + "warm_up = \"10 s\"\n\n\
+                   # What a PASS excludes: with 95 % confidence fewer than 1 in 1 000 000 cycles\n\
+                   # exceed the limit. That takes 2 995 731 cycles, 50 minutes at 1 ms.\n\
+                   exceedance = 1e-6\n"
         }
     }
 }

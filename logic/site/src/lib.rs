@@ -10,7 +10,7 @@
 //!   with file, line, column and key.
 //! - [`plan()`] decides for a [`Machine`] what would be done, step by step, before anything is
 //!   touched, or says all that stands against it.
-//! - [`init`] writes a site file that fits a machine; [`schema`] and [`reference`] describe the
+//! - [`init`] writes a site file that fits a machine; [`schema`] and [`reference()`] describe the
 //!   notation for editors and for people.
 //!
 //! The crate is pure: no I/O, no clock, no thread. Bounds: a file has at most [`SITE_BYTES_MAX`]

@@ -85,7 +85,7 @@ All errors are shown at once, each with file, line, column and key, what is wron
 right:
 
 ```text
-line4.toml:7:8: `partition.plc-b.vcr.cpus`: CPU 3 is also claimed by partition `plc-a`; a CPU has one owner; to share it give both a `budget` (partition `plc-b` has none)
+s.toml:9:8: `partition.b.program.wcet`: 2 ms is beyond the deadline of 1 ms; use the deadline at most
 ```
 ";
 
@@ -124,11 +124,16 @@ fn section(text: &mut String, header: &str, table: &Value) {
     // What must be there stands first.
     rows.sort_by_key(|(key, _)| !required.contains(key));
     text.push_str(&format!(
-        "\n## {title}\n\n{}\n\n| key | value | example | meaning |\n|-----|-------|---------|---------|\n",
+        "\n## {title}\n\n{}\n\n| key | value | example | meaning |\n\
+         |-----|-------|---------|---------|\n",
         on_one_line(table)
     ));
-    for (key, schema) in rows {
-        let must = if required.contains(&key) { ", **required**" } else { "" };
+    for (key, schema) in &rows {
+        let must = if required.contains(key) {
+            ", **required**"
+        } else {
+            ""
+        };
         let default = schema.get("default").map(written);
         let default = default.map_or(String::new(), |value| format!(" Default: `{value}`."));
         text.push_str(&format!(
@@ -138,18 +143,45 @@ fn section(text: &mut String, header: &str, table: &Value) {
             on_one_line(schema),
         ));
     }
+    for (key, schema) in rows {
+        choices(text, key, schema);
+    }
 }
 
-/// What may be written, with its limits.
+/// The choices of an enumeration, one a line.
+fn choices(text: &mut String, key: &str, schema: &Value) {
+    let choices = resolved(&SCHEMA, schema)["oneOf"].as_array();
+    for (index, choice) in choices.into_iter().flatten().enumerate() {
+        if index == 0 {
+            text.push_str(&format!("\nThe choices of `{key}`:\n\n"));
+        }
+        let word = choice["const"].as_str().unwrap_or_default();
+        text.push_str(&format!("- `{word}`: {}\n", on_one_line(choice)));
+    }
+}
+
+/// What may be written, with its limits. Examples have a column of their own.
 fn value_words(schema: &Value) -> String {
     let inner = resolved(&SCHEMA, schema);
+    if inner["format"] == "quietcore-name" {
+        return "a name".to_owned();
+    }
+    if inner["items"]["format"] == "quietcore-name" {
+        return "an array of names".to_owned();
+    }
+    if inner["anyOf"].is_array() {
+        return "CPUs".to_owned();
+    }
     let limits = match (inner.get("x-minimum"), inner.get("x-maximum")) {
         (Some(Value::String(from)), Some(Value::String(to))) => format!(", {from} to {to}"),
         _ => String::new(),
     };
     let most = inner.get("maxItems").or(inner.get("maxProperties"));
     let most = most.map_or(String::new(), |most| format!(", at most {most}"));
-    format!("{}{limits}{most}", expected(&SCHEMA, schema))
+    let expected = expected(&SCHEMA, schema);
+    let expected = expected.split(" such as `").next().unwrap_or_default();
+    let expected = expected.trim_end_matches(',').replace(" with its unit", "");
+    format!("{expected}{limits}{most}")
 }
 
 fn examples(schema: &Value) -> String {

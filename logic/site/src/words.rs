@@ -1,4 +1,6 @@
-//! Words for error texts: the nearest known word, lists, and values quoted from the file.
+//! Words for texts that people read: the nearest known word, lists, quotations, exact quantities.
+
+use quietcore_units::{ByteSize, Nanos};
 
 /// Below this likeness (1 is equal) a word is no plausible misspelling of another.
 const LIKENESS_MIN: f64 = 0.75;
@@ -29,7 +31,8 @@ pub(crate) fn nearest<'c>(
         .into_iter()
         .map(|candidate| (candidate, likeness(candidate)))
         .filter(|(_, likeness)| *likeness >= LIKENESS_MIN)
-        .max_by(|one, other| one.1.total_cmp(&other.1))
+        // Of equals the first one, which `max_by` would not give.
+        .reduce(|best, next| if next.1 > best.1 { next } else { best })
         .map(|(candidate, _)| candidate)
 }
 
@@ -75,6 +78,44 @@ pub(crate) fn shortened(text: &str) -> String {
     shown
 }
 
+/// A duration without rounding, so that two that differ also look different.
+pub(crate) fn exact(duration: Nanos) -> String {
+    const UNITS: [(u64, &str); 7] = [
+        (86_400_000_000_000, "d"),
+        (3_600_000_000_000, "h"),
+        (60_000_000_000, "min"),
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+        (1_000, "µs"),
+        (1, "ns"),
+    ];
+    whole(duration.get(), &UNITS)
+}
+
+/// An amount of memory without rounding, in the unit that gives the smallest number.
+pub(crate) fn exact_size(size: ByteSize) -> String {
+    const UNITS: [(u64, &str); 8] = [
+        (1 << 40, "TiB"),
+        (1 << 30, "GiB"),
+        (1_000_000_000, "GB"),
+        (1 << 20, "MiB"),
+        (1_000_000, "MB"),
+        (1 << 10, "KiB"),
+        (1_000, "kB"),
+        (1, "B"),
+    ];
+    whole(size.get(), &UNITS)
+}
+
+/// The value in the largest of the units (descending, the last one 1) that divides it.
+fn whole(value: u64, units: &[(u64, &str)]) -> String {
+    let fitting = units
+        .iter()
+        .find(|(size, _)| value != 0 && value.is_multiple_of(*size));
+    let (size, unit) = fitting.or(units.last()).copied().unwrap_or((1, ""));
+    format!("{} {unit}", value / size)
+}
+
 fn folded(word: &str) -> String {
     word.to_lowercase().replace(['_', ' ', '.'], "-")
 }
@@ -92,6 +133,16 @@ mod tests {
         assert_eq!(nearest("xyzzy", keys), None);
         assert_eq!(nearest(&"c".repeat(1_000_000), keys), None);
         assert_eq!(instead("xyzzy", ["a", "b"]), "write one of `a`, `b`");
+    }
+
+    #[test]
+    fn quantities_are_exact_in_the_unit_that_fits() {
+        assert_eq!(exact(Nanos::from_millis(1)), "1 ms");
+        assert_eq!(exact(Nanos::from_micros(1_001)), "1001 µs");
+        assert_eq!(exact(Nanos::from_secs(5_400)), "90 min");
+        assert_eq!(exact(Nanos::ZERO), "0 ns");
+        assert_eq!(exact_size(ByteSize::new(64_000_000)), "64 MB");
+        assert_eq!(exact_size(ByteSize::new(64 << 20)), "64 MiB");
     }
 
     #[test]

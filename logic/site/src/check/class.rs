@@ -8,7 +8,7 @@ use crate::check::unique;
 use crate::raw::RawClass;
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::words::instead;
+use crate::words::{instead, list, nearest};
 
 /// The classes that a partition may name.
 pub(super) struct Classes {
@@ -29,7 +29,13 @@ impl Classes {
         let found = self.sound.iter().find(|class| class.name == name);
         if found.is_none() && !self.broken.iter().any(|broken| broken == name) {
             let known = self.sound.iter().map(|class| class.name.as_str());
-            let remedy = format!("{}, or add a `[[class]]` of that name", instead(name, known));
+            let remedy = match nearest(name, known.clone()) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!(
+                    "write one of {}, or add a `[[class]]` of that name",
+                    list(known)
+                ),
+            };
             collector.refuse(path, format!("there is no class `{name}`"), remedy);
         }
         found
@@ -52,7 +58,9 @@ pub(super) fn check(
     let mut classes = Classes { sound: catalogue.to_vec(), broken: Vec::new() };
     for (index, class) in raw.iter().enumerate() {
         let path = path(index);
-        report_like(index, &likes, &path, collector);
+        likes.report(index, "class", &path, collector, |like, names| {
+            instead(like, names)
+        });
         let Some(name) = class.name.clone() else {
             continue;
         };
@@ -69,30 +77,6 @@ pub(super) fn check(
         }
     }
     classes
-}
-
-/// Reports a circle of `like`, or one that leads nowhere.
-fn report_like(index: usize, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
-    let Some(like) = likes.elements[index].1 else {
-        return;
-    };
-    if let Chain::Circle(circle) = likes.chain(index) {
-        if let Some(names) = likes.circle_from(index, &circle) {
-            collector.refuse(
-                &path.key("like"),
-                format!("`like` runs in a circle: {names}"),
-                "let one of them stand on its own figures",
-            );
-        }
-        return;
-    }
-    let own = likes.elements.iter().filter_map(|(name, _)| *name);
-    let mut names = likes.known.iter().copied().chain(own);
-    if !names.any(|name| name == like) {
-        let own = likes.elements.iter().filter_map(|(name, _)| *name);
-        let remedy = instead(like, likes.known.iter().copied().chain(own));
-        collector.refuse(&path.key("like"), format!("there is no class `{like}`"), remedy);
-    }
 }
 
 /// Takes each figure from the nearest class in the chain that gives it.

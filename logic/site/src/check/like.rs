@@ -1,5 +1,11 @@
 //! `like`: an element that takes from another what it doesn't say itself.
 
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+
+/// Names that the report of a circle shows.
+const CIRCLE_NAMES_MAX: usize = 8;
+
 /// Where a chain of `like` leads.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Chain {
@@ -44,18 +50,53 @@ impl Likes<'_> {
         }
     }
 
+    /// Reports the `like` of an element if it leads into a circle or to nothing. `path` leads to
+    /// the element; `remedy` says what would be right in place of an unknown name.
+    pub(super) fn report(
+        &self,
+        index: usize,
+        what: &str,
+        path: &Path,
+        collector: &mut Collector<'_, '_>,
+        remedy: impl FnOnce(&str, Vec<&str>) -> String,
+    ) {
+        let Some(like) = self.elements[index].1 else {
+            return;
+        };
+        let path = path.key("like");
+        if let Chain::Circle(circle) = self.chain(index) {
+            if let Some(names) = self.circle_from(index, &circle) {
+                collector.refuse(
+                    &path,
+                    format!("`like` runs in a circle: {names}"),
+                    "let one of them stand on its own",
+                );
+            }
+            return;
+        }
+        let own = self.elements.iter().filter_map(|(name, _)| *name);
+        let names: Vec<_> = self.known.iter().copied().chain(own).collect();
+        if !names.contains(&like) {
+            let problem = format!("there is no {what} `{like}`");
+            collector.refuse(&path, problem, remedy(like, names));
+        }
+    }
+
     /// The names of a circle as `a → b → a`, if `start` is where it is to be reported.
-    pub(super) fn circle_from(&self, start: usize, circle: &[usize]) -> Option<String> {
+    fn circle_from(&self, start: usize, circle: &[usize]) -> Option<String> {
         if circle.iter().min() != Some(&start) {
             return None;
         }
         // A circle is entered where its first element is, so `start` may stand anywhere in it.
         let at = circle.iter().position(|element| *element == start)?;
-        let names: Vec<_> = circle[at..]
+        let mut names: Vec<_> = circle[at..]
             .iter()
             .chain(&circle[..=at])
             .filter_map(|element| self.elements[*element].0)
             .collect();
+        if names.len() > CIRCLE_NAMES_MAX {
+            names.splice(CIRCLE_NAMES_MAX - 2..names.len() - 1, ["…"]);
+        }
         Some(names.join(" → "))
     }
 
@@ -100,5 +141,24 @@ mod tests {
             })
             .collect();
         assert_eq!(reports, ["b → a → b", "self → self"]);
+    }
+
+    #[test]
+    fn a_large_circle_is_shortened() {
+        let elements: Vec<_> = (0..100)
+            .map(|index| (format!("c{index}"), format!("c{}", (index + 1) % 100)))
+            .collect();
+        let likes = Likes {
+            elements: elements
+                .iter()
+                .map(|(name, like)| (Some(name.as_str()), Some(like.as_str())))
+                .collect(),
+            known: Vec::new(),
+        };
+        let Chain::Circle(circle) = likes.chain(0) else {
+            panic!("a circle is expected");
+        };
+        let report = likes.circle_from(0, &circle).unwrap();
+        assert_eq!(report, "c0 → c1 → c2 → c3 → c4 → c5 → … → c0");
     }
 }

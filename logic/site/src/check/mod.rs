@@ -40,9 +40,13 @@ pub(crate) fn check(
     let fieldbuses = fieldbuses.map(|raw| connection::fieldbuses(raw, &names, found));
     let profiles = profile::check(raw.profile.as_deref().unwrap_or_default(), found);
     let campaign = campaign::check(raw.campaign.as_ref(), &profiles, &partitions, found);
-    let places = Places { whole: found.document.place(&top), keys: found.document.places() };
     let name = raw.site.as_ref().and_then(|site| site.name.clone());
+    let document = collector.document;
     let remarks = collector.finish()?;
+    let places = Places {
+        whole: document.place(&top),
+        keys: document.places(),
+    };
     Ok(Site {
         name: name.expect("a missing name is a problem"),
         housekeeping,
@@ -63,18 +67,20 @@ fn unique<'n>(
     names: impl IntoIterator<Item = (Path, Option<&'n str>)>,
     collector: &mut Collector<'_, '_>,
 ) {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut seen: BTreeMap<&str, Path> = BTreeMap::new();
     for (path, name) in names {
         let Some(name) = name else { continue };
         let path = path.key("name");
-        let line = collector.document.place(&path).line;
         match seen.get(name) {
-            Some(first) => collector.refuse(
-                &path,
-                format!("a {what} `{name}` is there already, on line {first}"),
-                "give each a name of its own",
-            ),
-            None => drop(seen.insert(name, line)),
+            Some(first) => {
+                let line = collector.document.place(first).line;
+                collector.refuse(
+                    &path,
+                    format!("a {what} `{name}` is there already, on line {line}"),
+                    "give each a name of its own",
+                );
+            }
+            None => drop(seen.insert(name, path)),
         }
     }
 }

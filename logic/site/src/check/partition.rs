@@ -9,6 +9,7 @@ use crate::raw::{Policy, RawCache, RawEarlyWake, RawPartition, RawProgram, RawVc
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 use crate::site::{Cache, EarlyWake, Network, Partition, Program, Scheduling, Vcr};
+use crate::words::exact;
 
 const PRIORITY_DEFAULT: u32 = 90;
 const PRIORITY_MAX: u32 = 99;
@@ -107,7 +108,6 @@ fn program(
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Program> {
-    let scheduling_path = path.clone();
     let period = period(raw, class, path, collector);
     let deadline = raw.deadline.or(period);
     at_most(&path.key("deadline"), deadline, period, "period", collector);
@@ -122,7 +122,7 @@ fn program(
         Policy::Deadline => {
             if !(DEADLINE_PERIODS.0..=DEADLINE_PERIODS.1).contains(&period) {
                 collector.remark(
-                    &scheduling_path.key("period"),
+                    &path.key("period"),
                     "unless told otherwise the kernel refuses SCHED_DEADLINE with a period below \
                      100 us or above 4.19 s",
                 );
@@ -155,8 +155,10 @@ fn period(
         collector.remark(
             &path,
             format!(
-                "the class `{}` has a cycle of {cycle}; releases at {period} say little about it",
-                class.name
+                "the class `{}` has a cycle of {}; releases every {} say little about it",
+                class.name,
+                exact(cycle),
+                exact(period)
             ),
         );
     }
@@ -186,7 +188,11 @@ fn at_most(
     {
         collector.refuse(
             path,
-            format!("{value} is beyond the {limit_name} of {limit}"),
+            format!(
+                "{} is beyond the {limit_name} of {}",
+                exact(value),
+                exact(limit)
+            ),
             format!("use the {limit_name} at most"),
         );
     }
@@ -218,7 +224,11 @@ fn early_wake(
             if let Some(period) = period.filter(|period| margin >= *period) {
                 collector.refuse(
                     &mode_path,
-                    format!("waking {margin} early leaves nothing of the period of {period}"),
+                    format!(
+                        "waking {} early leaves nothing of the period of {}",
+                        exact(margin),
+                        exact(period)
+                    ),
                     "choose less than the period, or `adaptive`",
                 );
             }

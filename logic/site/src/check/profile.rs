@@ -56,13 +56,15 @@ pub(super) fn check(raw: &[RawProfile], collector: &mut Collector<'_, '_>) -> Pr
     let mut profiles = Profiles { sound: built_in.clone(), broken: Vec::new() };
     for (index, profile) in raw.iter().enumerate() {
         let path = path(index);
-        report_like(index, &likes, &path, collector);
+        likes.report(index, "profile", &path, collector, |like, names| {
+            unknown_profile(like, names)
+        });
         let Some(name) = &profile.name else { continue };
         if likes.known.contains(&name.as_str()) || NEIGHBOUR_PROFILES.contains(&name.as_str()) {
             collector.refuse(
                 &path.key("name"),
                 format!("`{name}` is the name of a test profile of seed 000"),
-                format!("choose another name, and write `like = \"{name}\"` to begin with it"),
+                "choose another name; with `like` it begins as one of them",
             );
         }
         match build(index, raw, &loads, &built_in, &likes) {
@@ -71,28 +73,6 @@ pub(super) fn check(raw: &[RawProfile], collector: &mut Collector<'_, '_>) -> Pr
         }
     }
     profiles
-}
-
-/// Reports a circle of `like`, or one that leads nowhere.
-fn report_like(index: usize, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
-    let Some(like) = likes.elements[index].1 else {
-        return;
-    };
-    if let Chain::Circle(circle) = likes.chain(index) {
-        if let Some(names) = likes.circle_from(index, &circle) {
-            collector.refuse(
-                &path.key("like"),
-                format!("`like` runs in a circle: {names}"),
-                "let one of them stand on its own conditions",
-            );
-        }
-        return;
-    }
-    let own: Vec<_> = likes.elements.iter().filter_map(|(name, _)| *name).collect();
-    if !likes.known.contains(&like) && !own.contains(&like) {
-        let remedy = unknown_profile(like, likes.known.iter().copied().chain(own));
-        collector.refuse(&path.key("like"), format!("there is no profile `{like}`"), remedy);
-    }
 }
 
 /// Takes each condition from the nearest profile in the chain that gives it.

@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
 use crate::site::{Backend, Cache, LoadPlace, Partition, Profile, Site};
+use crate::words::exact_size;
 
 /// The part of the available memory that loads may fill: 8 tenths.
 const LOAD_MEMORY_TENTHS: u64 = 8;
@@ -75,7 +76,7 @@ impl Refusals<'_> {
             *reserved = reserved.saturating_add(memory.get());
             let available = self.machine.memory_available;
             if *reserved > available.get() {
-                let sum = ByteSize::new(*reserved);
+                let sum = exact_size(ByteSize::new(*reserved));
                 self.refuse(
                     &key("vcr.memory"),
                     format!("the partitions up to this one reserve {sum} and {available} is there"),
@@ -173,7 +174,7 @@ impl Refusals<'_> {
         // The tenth is taken first: the product of a large size would not fit.
         let allowed = left / 10 * LOAD_MEMORY_TENTHS;
         if filled > allowed {
-            let (filled, allowed) = (ByteSize::new(filled), ByteSize::new(allowed));
+            let (filled, allowed) = (exact_size(ByteSize::new(filled)), ByteSize::new(allowed));
             self.refuse(
                 "campaign.profiles",
                 format!(

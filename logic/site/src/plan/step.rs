@@ -6,6 +6,7 @@ use quietcore_units::{ByteSize, CpuSet, Nanos};
 use serde::{Serialize, Serializer};
 
 use crate::site::{Backend, EarlyWake, Length, LoadKind, Scheduling};
+use crate::words::{exact, exact_size};
 
 /// One step of a plan. Its text says what is done; its fields say it to a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,8 +108,17 @@ impl fmt::Display for Step {
                 write!(f, "create the exchange of partition `{partition}`")
             }
             Self::StartPartition { .. } => self.write_start(f),
-            Self::Measure { profile, warm_up, length, expected } => {
-                write!(f, "warm up for {warm_up}, then measure profile `{profile}` for {length}")?;
+            Self::Measure {
+                profile,
+                warm_up,
+                length,
+                expected,
+            } => {
+                write!(
+                    f,
+                    "warm up for {}, then measure profile `{profile}` for {length}",
+                    exact(*warm_up)
+                )?;
                 match length {
                     Length::Duration(_) => Ok(()),
                     Length::Cycles(_) => write!(f, ", which takes {expected}"),
@@ -140,7 +150,7 @@ impl Step {
         let plural = if *workers == 1 { "worker" } else { "workers" };
         write!(f, "start {workers} load {plural} `{kind}`")?;
         if let Some(size) = size {
-            write!(f, " of {size} each")?;
+            write!(f, " of {} each", exact_size(*size))?;
         }
         match cpus {
             Some(cpus) => write!(f, " on {}", cpu_words(cpus)),
@@ -165,11 +175,15 @@ impl Step {
         let cpus = cpus.map_or("any CPU".to_owned(), |cpus| cpu_words(&cpus));
         write!(f, "start partition `{partition}` as a {backend} on {cpus}, {scheduling}, ")?;
         match memory {
-            Some(memory) => write!(f, "{memory} of memory ")?,
+            Some(memory) => write!(f, "{} of memory ", exact_size(*memory))?,
             None => f.write_str("memory ")?,
         }
         let locked = if *locked { "locked" } else { "not locked" };
-        write!(f, "{locked}, released every {period}, {early_wake}")
+        write!(
+            f,
+            "{locked}, released every {}, {early_wake}",
+            exact(*period)
+        )
     }
 }
 

@@ -11,6 +11,7 @@ use crate::site::{LoadKind, LoadPlace};
 /// An application class of your own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Class")]
 pub(crate) struct RawClass {
     /// The name; a published one can't be taken.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"press-axis")]
@@ -48,6 +49,7 @@ pub(crate) struct RawClass {
 /// A profile of your own: the conditions of a run.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Profile")]
 pub(crate) struct RawProfile {
     /// The name; a built-in one can't be taken.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"night-shift")]
@@ -70,6 +72,7 @@ pub(crate) struct RawProfile {
 /// A load that disturbs the measurement.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Load")]
 pub(crate) struct RawLoad {
     /// What its workers do.
     #[schemars(required, example = &"malloc")]
@@ -94,6 +97,7 @@ pub(crate) struct RawLoad {
 /// What is measured, for how long, and what a PASS must exclude.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Campaign")]
 pub(crate) struct RawCampaign {
     /// The profiles to run, in this order.
     #[schemars(

@@ -10,6 +10,7 @@ use crate::site::SignalType;
 /// A channel from one partition to another: signals and queues in shared memory.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Channel")]
 pub(crate) struct RawChannel {
     /// The name of the channel.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"setpoint")]
@@ -32,6 +33,7 @@ pub(crate) struct RawChannel {
 /// One value of a channel: the last one (a signal), or a bounded queue of them.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Signal")]
 pub(crate) struct RawSignal {
     /// The name of the signal, unique in its channel.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"speed")]
@@ -73,6 +75,7 @@ fn initial(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 /// A fieldbus segment, driven by one partition.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Fieldbus")]
 pub(crate) struct RawFieldbus {
     /// The partition whose program is the MainDevice.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"axis")]

@@ -57,6 +57,7 @@ pub(crate) struct RawSite {
 /// The name of the site.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Identity")]
 pub(crate) struct RawIdentity {
     /// The name, used in reports and in names of evidence folders.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"press-line")]
@@ -77,6 +78,7 @@ pub(crate) enum SchemaVersion {
 /// The machine's own share.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Host")]
 pub(crate) struct RawHost {
     /// The CPUs for everything that is not a partition, as numbers or in list notation. Left out:
     /// every online CPU that no partition claims. An empty list accepts that no CPU is kept apart.

@@ -10,6 +10,7 @@ use crate::site::Backend;
 /// A partition: a reservation, the backend that realises it, and the program in it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Partition")]
 pub(crate) struct RawPartition {
     /// The name by which channels, the fieldbus and the command line refer to it.
     #[schemars(required, extend("format" = "quietcore-name"), example = &"axis")]
@@ -32,6 +33,7 @@ pub(crate) struct RawPartition {
 /// The virtual computational resource: CPU, memory, cache and network reserved for a partition.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Vcr")]
 pub(crate) struct RawVcr {
     /// The CPUs of the partition, as numbers or in list notation. Two partitions may name the same
     /// CPU only if both have a `budget`.
@@ -60,6 +62,7 @@ pub(crate) struct RawVcr {
 /// colouring by the backend).
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Cache")]
 pub(crate) struct RawCache {
     /// How many ways of the last-level cache.
     #[schemars(range(min = 1, max = 64), example = 4)]
@@ -72,6 +75,7 @@ pub(crate) struct RawCache {
 /// A part of the network's bandwidth.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Network")]
 pub(crate) struct RawNetwork {
     /// The sustained rate.
     #[schemars(
@@ -93,6 +97,7 @@ pub(crate) struct RawNetwork {
 /// The control program of a partition and its timing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Program")]
 pub(crate) struct RawProgram {
     /// The folder of generated C, relative to the site file. Left out, the partition is only
     /// measured by the probe.
@@ -159,7 +164,7 @@ pub(crate) enum Policy {
 #[serde(try_from = "CpuNotation")]
 pub(crate) struct RawCpus(pub(crate) CpuSet);
 
-/// The two notations of [`RawCpus`].
+/// CPUs as an array of numbers or in list notation.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum CpuNotation {

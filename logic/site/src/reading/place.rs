@@ -115,7 +115,7 @@ impl<'t> Document<'t> {
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let line = self.line_starts.partition_point(|start| *start <= offset);
+        let line = self.line_of(offset);
         let start = self.line_starts[line - 1];
         Place {
             file: self.file.clone(),
@@ -128,38 +128,63 @@ impl<'t> Document<'t> {
     /// The place of every key in the file, by its dotted name. Meant for files without a problem,
     /// where names are unique.
     pub(crate) fn places(&self) -> BTreeMap<String, Place> {
+        let mut keys = Vec::new();
+        self.gather(&self.root, &Path::top(), &mut keys);
+        keys.sort();
+        // One sweep over the text: counting each column from the start of its line would take
+        // hours for a file of one long line.
         let mut places = BTreeMap::new();
-        self.gather(&self.root, &Path::top(), &mut places);
+        let mut last = self.place_at(0, String::new());
+        let mut last_offset = 0;
+        for (offset, key) in keys {
+            let line = self.line_of(offset);
+            let (from, column) = if line == last.line {
+                (last_offset, last.column)
+            } else {
+                (self.line_starts[line - 1], 1)
+            };
+            let passed = self.text.get(from..offset).unwrap_or_default();
+            last = Place {
+                file: self.file.clone(),
+                line,
+                column: column + passed.chars().count(),
+                key: key.clone(),
+            };
+            last_offset = offset;
+            places.insert(key, last.clone());
+        }
         places
     }
 
-    fn gather(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        path: &Path,
-        places: &mut BTreeMap<String, Place>,
-    ) {
+    /// Adds offset and dotted name of a value and of all below it.
+    fn gather(&self, value: &Spanned<DeValue<'_>>, path: &Path, keys: &mut Vec<(usize, String)>) {
         match value.get_ref() {
             DeValue::Table(table) => {
                 for (key, value) in table.iter() {
-                    self.gather(value, &path.key(key.get_ref()), places);
+                    self.gather(value, &path.key(key.get_ref()), keys);
                 }
             }
             DeValue::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.gather(item, &path.index(index), places);
+                    self.gather(item, &path.index(index), keys);
                 }
             }
             _ => {}
         }
-        let place = self.place(path);
-        places.insert(place.key.clone(), place);
+        let (offset, key, _) = self.follow(path);
+        keys.push((offset, key));
+    }
+
+    /// The line of an offset, counted from 1.
+    fn line_of(&self, offset: usize) -> usize {
+        self.line_starts.partition_point(|start| *start <= offset)
     }
 
     /// The text of the line at an offset, for a guess at its key.
     pub(crate) fn line_at(&self, offset: usize) -> &'t str {
-        let line = self.line_starts.partition_point(|start| *start <= offset.min(self.text.len()));
-        self.text[self.line_starts[line - 1]..].lines().next().unwrap_or("")
+        let line = self.line_of(offset.min(self.text.len()));
+        let rest = &self.text[self.line_starts[line - 1]..];
+        rest.lines().next().unwrap_or("")
     }
 
     /// Walks as far as the file goes: the offset there, the dotted name of the whole path, and
@@ -236,6 +261,9 @@ mod tests {
         assert_eq!(place.key, "partition.axis.vcr.cpus[1]");
         assert_eq!(document.key_place(&vcr.key("cpus")).column, 1);
         assert_eq!(vcr.header(false), "[partition.vcr]");
+        let all = document.places();
+        assert_eq!(all["partition.axis.vcr.cpus[1]"], place);
+        assert_eq!(all["site.name"].column, 8);
         let second = Path::top().key("partition").index(1);
         assert_eq!(document.place(&second).to_string(), "f:7:1: `partition[1]`");
     }

@@ -252,11 +252,12 @@ impl<'w> Walk<'w, '_, '_> {
         if words.contains(&text) {
             return Some(Value::String(text.to_owned()));
         }
-        self.collector.refuse(
-            path,
-            format!("{} isn't one of {}", quoted(text), list(words.iter().copied())),
-            instead(text, words.iter().copied()),
-        );
+        let known = words.iter().copied();
+        let problem = match nearest(text, known.clone()) {
+            Some(_) => format!("{} isn't one of {}", quoted(text), list(known.clone())),
+            None => format!("{} has no meaning here", quoted(text)),
+        };
+        self.collector.refuse(path, problem, instead(text, known));
         None
     }
 
@@ -314,7 +315,12 @@ impl<'w> Walk<'w, '_, '_> {
                 format!("write its header as `{}`", path.header(true))
             }
             _ => match example(schema) {
-                Some(example) => format!("write {wanted}, for example `{example}`"),
+                Some(example) => {
+                    // The forms of texts name an example themselves, without the quotes.
+                    let wanted = wanted.split(" such as `").next().unwrap_or_default();
+                    let wanted = wanted.trim_end_matches(',');
+                    format!("write {wanted}, for example `{example}`")
+                }
                 None => format!("write {wanted}"),
             },
         };

@@ -6,6 +6,7 @@ use quietcore_units::Nanos;
 use serde::Serialize;
 
 use crate::site::Profile;
+use crate::words::exact;
 
 /// A profile is measured at least this long.
 pub const DURATION_MIN: Nanos = Nanos::from_millis(100);
@@ -80,7 +81,7 @@ impl Length {
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Duration(duration) => duration.fmt(f),
+            Self::Duration(duration) => f.write_str(&exact(*duration)),
             Self::Cycles(1) => f.write_str("1 cycle"),
             Self::Cycles(cycles) => write!(f, "{cycles} cycles"),
         }

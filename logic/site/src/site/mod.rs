@@ -81,7 +81,8 @@ pub enum OverrideError {
     },
     /// The length is outside its limits.
     #[error(
-        "a length of {length} is not allowed; give {DURATION_MIN} to {DURATION_MAX}, or 1 to {CYCLES_MAX} cycles"
+        "a length of {length} is not allowed; \
+         give {DURATION_MIN} to {DURATION_MAX}, or 1 to {CYCLES_MAX} cycles"
     )]
     Length {
         /// The length as given.
@@ -140,6 +141,12 @@ impl Site {
     /// What is measured.
     pub const fn campaign(&self) -> &Campaign {
         &self.campaign
+    }
+
+    /// Where a dotted key such as `partition.axis.vcr.cpus` stands in the file; where it isn't
+    /// written, the place of the nearest table around it.
+    pub fn place(&self, key: &str) -> Place {
+        self.places.of(key)
     }
 
     /// The CPUs that partitions claim.

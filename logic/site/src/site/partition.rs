@@ -7,6 +7,8 @@ use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::exact;
+
 /// What realises a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -141,8 +143,17 @@ impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fifo { priority } => write!(f, "SCHED_FIFO {priority}"),
-            Self::Deadline { run_time, deadline, period } => {
-                write!(f, "SCHED_DEADLINE {run_time} within {deadline} every {period}")
+            Self::Deadline {
+                run_time,
+                deadline,
+                period,
+            } => {
+                let (run_time, deadline) = (exact(*run_time), exact(*deadline));
+                write!(
+                    f,
+                    "SCHED_DEADLINE {run_time} within {deadline} every {}",
+                    exact(*period)
+                )
             }
             Self::Other => f.write_str("SCHED_OTHER"),
         }
@@ -171,7 +182,7 @@ impl fmt::Display for EarlyWake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("no early wake"),
-            Self::Fixed { margin } => write!(f, "woken {margin} early"),
+            Self::Fixed { margin } => write!(f, "woken {} early", exact(*margin)),
             Self::Adaptive { share_percent } => {
                 write!(f, "woken early by a learned margin of at most {share_percent} % of the CPU")
             }

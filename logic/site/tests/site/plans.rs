@@ -1,0 +1,346 @@
+//! Plans: what is done, what is refused, and what is done less well.
+
+use quietcore_site::{Example, Machine, Plan, Scheduling, Site, Step, init, plan};
+use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
+
+use crate::support::{machine, read_text};
+
+fn quickstart() -> Site {
+    read_text(&init(&machine(2), Example::Quickstart)).unwrap()
+}
+
+fn site_with(vcr: &str, rest: &str) -> Site {
+    let text = format!(
+        "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"motion-control\"\n\
+         [partition.vcr]\n{vcr}\n{rest}\n"
+    );
+    read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[track_caller]
+fn refused(site: &Site, machine: &Machine, key: &str, part: &str) {
+    let refusals = plan(site, machine).unwrap_err();
+    let shown: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+    assert!(
+        refusals
+            .iter()
+            .any(|one| one.place.key == key && one.to_string().contains(part)),
+        "{shown:#?}"
+    );
+}
+
+/// The degradations of a plan, and the plan.
+fn degraded(site: &Site, machine: &Machine) -> (String, Plan) {
+    let plan = plan(site, machine).unwrap();
+    let shown: Vec<_> = plan.degraded.iter().map(ToString::to_string).collect();
+    (shown.join("\n"), plan)
+}
+
+#[test]
+fn the_quickstart_takes_less_than_three_minutes() {
+    let plan = plan(&quickstart(), &machine(2)).unwrap();
+    assert!(plan.expected < Nanos::from_secs(180), "{}", plan.expected);
+    assert_eq!(plan.housekeeping.to_string(), "0");
+}
+
+#[test]
+fn whatever_is_started_is_stopped_and_every_record_is_judged() {
+    let plan = plan(&quickstart(), &machine(2)).unwrap();
+    let count = |which: fn(&Step) -> bool| plan.steps.iter().filter(|step| which(step)).count();
+    assert_eq!(count(|step| matches!(step, Step::StartPartition { .. })), 4);
+    assert_eq!(count(|step| matches!(step, Step::StopPartition { .. })), 4);
+    assert_eq!(count(|step| matches!(step, Step::StartLoad { .. })), 4);
+    assert_eq!(count(|step| matches!(step, Step::StopLoads { .. })), 2);
+    assert_eq!(count(|step| matches!(step, Step::Judge { .. })), 4);
+    assert_eq!(plan.steps.first(), Some(&Step::HoldCpusAwake));
+    assert!(matches!(
+        plan.steps.last(),
+        Some(Step::WriteEvidence { .. })
+    ));
+}
+
+#[test]
+fn loads_on_other_cpus_stay_away_from_the_partitions() {
+    let plan = plan(&quickstart(), &machine(2)).unwrap();
+    let places: Vec<_> = plan
+        .steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::StartLoad { profile, cpus, .. } => Some((profile.as_str(), *cpus)),
+            _ => None,
+        })
+        .collect();
+    let zero: CpuSet = "0".parse().unwrap();
+    let expected = [
+        ("tp3", None),
+        ("tp3", None),
+        ("tp4", Some(zero)),
+        ("tp4", Some(zero)),
+    ];
+    assert_eq!(places, expected);
+}
+
+#[test]
+fn cpus_that_are_not_there_are_refused() {
+    let site = site_with("cpus = \"1,3\"", "[host]\nhousekeeping = [0, 9]");
+    refused(
+        &site,
+        &machine(2),
+        "partition.a.vcr.cpus",
+        "CPU 3 is not online",
+    );
+    refused(
+        &site,
+        &machine(2),
+        "host.housekeeping",
+        "choose from CPUs 0,1",
+    );
+    let refusals = plan(&site, &machine(2)).unwrap_err();
+    assert_eq!((refusals[0].place.line, refusals[0].place.column), (7, 8));
+}
+
+#[test]
+fn a_machine_without_a_free_cpu_is_refused_unless_accepted() {
+    let all = site_with("cpus = \"0-1\"", "[campaign]\nprofiles = [\"tp2\"]");
+    refused(
+        &all,
+        &machine(2),
+        "host.housekeeping",
+        "none is left for the rest",
+    );
+    let accepted = site_with(
+        "cpus = \"0-1\"",
+        "[host]\nhousekeeping = []\n[campaign]\nprofiles = [\"tp2\"]",
+    );
+    assert!(plan(&accepted, &machine(2)).is_ok());
+    let loaded = site_with("cpus = \"0-1\"", "[host]\nhousekeeping = []");
+    refused(
+        &loaded,
+        &machine(2),
+        "campaign.profiles",
+        "profile `tp4` needs CPUs other than",
+    );
+}
+
+#[test]
+fn what_a_process_cannot_reserve_is_refused_and_not_ignored() {
+    let site = site_with(
+        "cpus = [1]\nbudget = 50\ncache = { ways = 4 }\nnetwork = { rate = \"1 Mbit/s\" }",
+        "",
+    );
+    let mut machine = machine(2);
+    refused(
+        &site,
+        &machine,
+        "partition.a.vcr.budget",
+        "can't enforce a budget",
+    );
+    refused(&site, &machine, "partition.a.vcr.cache.ways", "no CAT");
+    refused(
+        &site,
+        &machine,
+        "partition.a.vcr.network",
+        "can't reserve bandwidth",
+    );
+    machine.cache_ways = Some(2);
+    refused(
+        &site,
+        &machine,
+        "partition.a.vcr.cache.ways",
+        "2 can be assigned",
+    );
+    machine.cache_ways = Some(8);
+    refused(
+        &site,
+        &machine,
+        "partition.a.vcr.cache",
+        "can't reserve a part of the cache",
+    );
+}
+
+#[test]
+fn memory_and_processes_that_are_not_there_are_refused() {
+    let big = site_with("cpus = [1]\nmemory = \"16 GiB\"", "");
+    refused(
+        &big,
+        &machine(2),
+        "partition.a.vcr.memory",
+        "reserve 16 GiB",
+    );
+    let mut small = machine(2);
+    small.memory_available = ByteSize::new(512 << 20);
+    refused(
+        &quickstart(),
+        &small,
+        "campaign.profiles",
+        "loads of profile `tp3` fill 640 MB",
+    );
+    let mut few = machine(2);
+    few.processes_left = Some(20);
+    refused(
+        &quickstart(),
+        &few,
+        "campaign.profiles",
+        "20 load workers and 20 more",
+    );
+}
+
+#[test]
+fn backends_that_are_not_there_yet_name_the_one_that_is() {
+    for backend in ["container", "kvm", "qemu", "xen"] {
+        let text = init(&machine(2), Example::Quickstart);
+        let text = text.replace("backend = \"process\"", &format!("backend = \"{backend}\""));
+        let site = read_text(&text).unwrap();
+        refused(
+            &site,
+            &machine(2),
+            "partition.axis.backend",
+            "choose `process`",
+        );
+    }
+}
+
+#[test]
+fn without_privileges_the_plan_says_what_is_lost() {
+    let mut plain = machine(2);
+    plain.root = false;
+    plain.fifo = false;
+    plain.dma_latency = false;
+    plain.memory_lock_limit = Some(ByteSize::new(8 << 20));
+    let (shown, plan) = degraded(&quickstart(), &plain);
+    assert!(
+        shown.contains("/dev/cpu_dma_latency is not held"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("SCHED_OTHER in place of SCHED_FIFO 90"),
+        "{shown}"
+    );
+    assert!(shown.contains("CAP_SYS_NICE"), "{shown}");
+    assert!(
+        shown.contains("the memory of partition `axis` is not locked"),
+        "{shown}"
+    );
+    assert!(!plan.steps.contains(&Step::HoldCpusAwake));
+    for step in &plan.steps {
+        if let Step::StartPartition {
+            scheduling, locked, ..
+        } = step
+        {
+            assert_eq!((*scheduling, *locked), (Scheduling::Other, false));
+        }
+    }
+}
+
+#[test]
+fn a_pinned_thread_under_sched_deadline_needs_what_the_kernel_demands() {
+    let site = site_with(
+        "cpus = [1]",
+        "[partition.program]\npolicy = \"deadline\"\nwcet = \"9 us\"",
+    );
+    let mut machine = machine(2);
+    assert!(!degraded(&site, &machine).0.contains("SCHED_OTHER"));
+    machine.deadline_pinned = false;
+    let (shown, plan) = degraded(&site, &machine);
+    assert!(shown.contains("sched_rt_runtime_us to -1"), "{shown}");
+    let other = plan.steps.iter().filter(|step| {
+        matches!(
+            step,
+            Step::StartPartition {
+                scheduling: Scheduling::Other,
+                ..
+            }
+        )
+    });
+    assert_eq!(other.count(), 2, "tp2 and tp4 are pinned");
+}
+
+#[test]
+fn what_is_described_and_not_realised_yet_is_said() {
+    let site = site_with(
+        "cpus = [1]",
+        "[partition.program]\nmodel = \"models/servo\"",
+    );
+    let (shown, _) = degraded(&site, &machine(2));
+    assert!(shown.contains("`models/servo` is not run"), "{shown}");
+    assert!(shown.contains("isolcpus=1"), "{shown}");
+    let mut isolated = machine(2);
+    isolated.isolated = "1".parse().unwrap();
+    assert!(!degraded(&site, &isolated).0.contains("isolcpus"));
+}
+
+#[test]
+fn a_plan_is_also_data() {
+    let plan = plan(&quickstart(), &machine(2)).unwrap();
+    let json = serde_json::to_value(&plan).unwrap();
+    assert_eq!(json["steps"][0]["step"], "hold-cpus-awake");
+    assert_eq!(json["housekeeping"], "0");
+    let refusals = plan_refusals_as_json();
+    assert_eq!(refusals[0]["key"], "partition.a.vcr.cpus");
+    assert_eq!(refusals[0]["line"], 7);
+}
+
+fn plan_refusals_as_json() -> serde_json::Value {
+    let refusals = plan(&site_with("cpus = [5]", ""), &machine(2)).unwrap_err();
+    serde_json::to_value(refusals).unwrap()
+}
+
+/// Goal: whatever the machine, what `init` writes can be read and planned.
+#[test]
+fn init_writes_what_the_machine_can_do() {
+    for cpu_count in [1, 2, 3, 4, 8, 64, 1024] {
+        for (memory, isolated) in [(8 << 30, false), (600 << 20, true), (100 << 20, false)] {
+            let mut machine = machine(cpu_count);
+            machine.memory_available = ByteSize::new(memory);
+            if isolated {
+                machine.isolated = CpuId::new(cpu_count / 2).into_iter().collect();
+            }
+            for example in Example::ALL {
+                let text = init(&machine, example);
+                let shown = format!("{cpu_count} CPUs, {memory} bytes:\n{text}");
+                let site =
+                    read_text(&text).unwrap_or_else(|problems| panic!("{problems}\n{shown}"));
+                let plan = plan(&site, &machine).unwrap_or_else(|no| panic!("{no:?}\n{shown}"));
+                assert!(!plan.steps.is_empty());
+                assert!(
+                    text.lines().all(|line| line.chars().count() <= 100),
+                    "{shown}"
+                );
+                let own = if isolated {
+                    cpu_count / 2
+                } else {
+                    cpu_count - 1
+                };
+                assert_eq!(site.claimed_cpus().to_string(), own.to_string(), "{shown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn on_one_cpu_init_says_what_cannot_be_kept_apart() {
+    let text = init(&machine(1), Example::Quickstart);
+    assert!(text.contains("housekeeping = []"), "{text}");
+    assert!(
+        text.contains("profiles = [\"tp1\", \"tp2\", \"tp3\"]"),
+        "{text}"
+    );
+    assert!(text.contains("the only CPU"), "{text}");
+    let remarks = read_text(&text).unwrap().remarks();
+    assert!(
+        remarks
+            .iter()
+            .any(|one| one.to_string().contains("no CPU is kept")),
+        "{remarks:?}"
+    );
+}
+
+#[test]
+fn an_example_is_found_by_name() {
+    assert_eq!("quickstart".parse(), Ok(Example::Quickstart));
+    let error = "quikstart".parse::<Example>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no example `quikstart`; did you mean `quickstart`?"
+    );
+}
