@@ -71,10 +71,8 @@ pub fn init(machine: &Machine, example: Example) -> String {
     let Ok(site) = read(example.name(), whole.as_bytes(), &catalogue()) else {
         return whole;
     };
-    let possible: Vec<_> = PROFILES
-        .into_iter()
-        .filter(|profile| can_be_planned(&site, profile, machine))
-        .collect();
+    let possible: Vec<_> =
+        PROFILES.into_iter().filter(|profile| can_be_planned(&site, profile, machine)).collect();
     if possible.len() == PROFILES.len() || possible.is_empty() {
         return whole;
     }
@@ -129,10 +127,8 @@ fn host(example: Example, others: &CpuSet) -> String {
 }
 
 fn partition(example: Example, own: CpuId, others: &CpuSet) -> String {
-    let class = line(
-        "class = \"motion-control\"",
-        "what the timing is judged against: 1 ms cycles",
-    );
+    let class =
+        line("class = \"motion-control\"", "what the timing is judged against: 1 ms cycles");
     let comment = if others.is_empty() {
         "the only CPU, shared with everything else"
     } else {
@@ -143,15 +139,10 @@ fn partition(example: Example, own: CpuId, others: &CpuSet) -> String {
     if example == Example::Minimal {
         return format!("{head}\n[partition.vcr]\n{cpus}\n");
     }
-    let program = line(
-        "[partition.program]",
-        "without a `model` the probe runs in its place",
-    );
+    let program = line("[partition.program]", "without a `model` the probe runs in its place");
     let priority = line("priority = 90", "of SCHED_FIFO");
-    let early_wake = line(
-        "early_wake = \"adaptive\"",
-        "sleep to shortly before the release, then spin",
-    );
+    let early_wake =
+        line("early_wake = \"adaptive\"", "sleep to shortly before the release, then spin");
     format!(
         "{head}backend = \"process\"\n\n[partition.vcr]\n{cpus}\n\
          {program}period = \"1 ms\"\n{priority}{early_wake}\n"
@@ -171,10 +162,7 @@ fn campaign(example: Example, profiles: &[&str]) -> String {
         text.push_str("# The others can't be run here: no CPU for their load, or no memory.\n");
     }
     if !all || example != Example::Minimal {
-        let quoted: Vec<_> = profiles
-            .iter()
-            .map(|profile| format!("\"{profile}\""))
-            .collect();
+        let quoted: Vec<_> = profiles.iter().map(|profile| format!("\"{profile}\"")).collect();
         text.push_str(&format!("profiles = [{}]\n", quoted.join(", ")));
     }
     text.push_str(&length(example));
@@ -186,26 +174,19 @@ fn length(example: Example) -> String {
     match example {
         Example::Minimal => {
             line("duration = \"10 s\"", "each profile")
-                + &line(
-                    "exceedance = 1e-3",
-                    "a first impression: fewer than 1 in 1000 cycles",
-                )
+                + &line("exceedance = 1e-3", "a first impression: fewer than 1 in 1000 cycles")
         }
         Example::Quickstart => {
-            line(
-                "duration = \"38 s\"",
-                "each profile; with all set-up below 3 minutes",
-            ) + "warm_up = \"1 s\"\n\n\
+            line("duration = \"38 s\"", "each profile; with all set-up below 3 minutes")
+                + "warm_up = \"1 s\"\n\n\
                    # What a PASS excludes: with 95 % confidence fewer than 1 in 10 000 cycles\n\
                    # exceed the limit. That takes 29 956 cycles and is a quick look; acceptance\n\
                    # wants hours and 1e-6 (see `quietcore init --example acceptance`).\n\
                    exceedance = 1e-4\n"
         }
         Example::Acceptance => {
-            line(
-                "duration = \"1 h\"",
-                "each profile; a shift of 8 h says more",
-            ) + "warm_up = \"10 s\"\n\n\
+            line("duration = \"1 h\"", "each profile; a shift of 8 h says more")
+                + "warm_up = \"10 s\"\n\n\
                    # What a PASS excludes: with 95 % confidence fewer than 1 in 1 000 000 cycles\n\
                    # exceed the limit. That takes 2 995 731 cycles, 50 minutes at 1 ms.\n\
                    exceedance = 1e-6\n"

@@ -129,11 +129,7 @@ fn section(text: &mut String, header: &str, table: &Value) {
         on_one_line(table)
     ));
     for (key, schema) in &rows {
-        let must = if required.contains(key) {
-            ", **required**"
-        } else {
-            ""
-        };
+        let must = if required.contains(key) { ", **required**" } else { "" };
         let default = schema.get("default").map(written);
         let default = default.map_or(String::new(), |value| format!(" Default: `{value}`."));
         text.push_str(&format!(

@@ -109,9 +109,7 @@ pub(crate) fn exact_size(size: ByteSize) -> String {
 
 /// The value in the largest of the units (descending, the last one 1) that divides it.
 fn whole(value: u64, units: &[(u64, &str)]) -> String {
-    let fitting = units
-        .iter()
-        .find(|(size, _)| value != 0 && value.is_multiple_of(*size));
+    let fitting = units.iter().find(|(size, _)| value != 0 && value.is_multiple_of(*size));
     let (size, unit) = fitting.or(units.last()).copied().unwrap_or((1, ""));
     format!("{} {unit}", value / size)
 }

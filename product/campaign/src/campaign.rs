@@ -86,7 +86,7 @@ impl Campaign {
                 .map(|profile| (profile.name.clone(), profile.description.clone()))
                 .collect(),
             length,
-            not_measured: runs.iter().map(|run| not_measured(run, NOT_REACHED)).collect(),
+            not_measured: runs.iter().flat_map(|run| not_measured(run, NOT_REACHED)).collect(),
             complete: false,
         };
         writer.site(site_bytes)?;
@@ -110,12 +110,8 @@ impl Campaign {
                 ours: site_sha256.to_owned(),
             });
         }
-        let missing = |run: &Run| {
-            let same = |entry: &NotMeasured| {
-                entry.partition == run.partition && entry.profile == run.profile
-            };
-            manifest.not_measured.iter().any(same)
-        };
+        let missing =
+            |run: &Run| manifest.not_measured.iter().any(|entry| entry.profile == run.profile);
         let runs = runs.into_iter().filter(missing).collect();
         Ok(Self { writer, manifest, runs })
     }
@@ -177,10 +173,9 @@ impl Campaign {
 
     /// Notes what became of a run: `None` when it was measured whole.
     fn note(&mut self, run: &Run, because: Option<&str>) -> Result<(), WriteError> {
-        let other =
-            |entry: &NotMeasured| entry.partition != run.partition || entry.profile != run.profile;
-        self.manifest.not_measured.retain(other);
-        self.manifest.not_measured.extend(because.map(|because| not_measured(run, because)));
+        self.manifest.not_measured.retain(|entry| entry.profile != run.profile);
+        let entries = because.into_iter().flat_map(|because| not_measured(run, because));
+        self.manifest.not_measured.extend(entries);
         self.writer.manifest(&self.manifest)
     }
 }
@@ -190,13 +185,14 @@ fn declared(site: &Site) -> BTreeMap<String, String> {
     partitions.map(|partition| (partition.name.clone(), partition.class.name.clone())).collect()
 }
 
-fn not_measured(run: &Run, because: &str) -> NotMeasured {
-    NotMeasured {
-        partition: run.partition.clone(),
+/// An entry for each partition of a run.
+fn not_measured<'a>(run: &'a Run, because: &'a str) -> impl Iterator<Item = NotMeasured> + 'a {
+    run.partitions.iter().map(move |partition| NotMeasured {
+        partition: partition.name.clone(),
         profile: run.profile.clone(),
         reserved: run.reserved,
         because: because.to_owned(),
-    }
+    })
 }
 
 /// An error with all its causes in one line.

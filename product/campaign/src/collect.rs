@@ -1,10 +1,9 @@
 //! From an exchange and what was found around it to records. Pure.
 
-use std::collections::BTreeMap;
-
 use quietcore_exchange::{Counters as Counted, Region, Setting, TaskState, TaskStatistics};
 use quietcore_load::Achieved;
 use quietcore_probe::job::Wake;
+use quietcore_process::readback::ThreadState;
 use quietcore_process::setting::Policy;
 use quietcore_record::check::self_check;
 use quietcore_record::histogram::Histogram;
@@ -14,53 +13,126 @@ use quietcore_record::record::{
 use quietcore_units::Nanos;
 
 use crate::activity::Activity;
-use crate::measure::{Machine, StatesSeen};
-use crate::run::Run;
+use crate::findings::{Findings, PartitionFindings, StatesSeen};
+use crate::measure::Machine;
+use crate::run::{PartitionRun, Run};
 
-/// What was found out during a run, beside the exchange.
-#[derive(Debug)]
-pub(crate) struct Findings {
-    pub(crate) started_at: String,
-    pub(crate) states: Vec<StatesSeen>,
-    pub(crate) loads: Vec<Achieved>,
-    pub(crate) remarks: String,
+/// Everything that the records of a run are made from, but for the exchange.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Collector<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) findings: &'a Findings,
+    pub(crate) activity: &'a Activity,
+    pub(crate) machine: &'a Machine<'a>,
 }
 
-/// Makes a record of each task.
-pub(crate) fn records(
+impl Collector<'_> {
+    /// Makes a record of each task of partition `index` of the run.
+    pub(crate) fn records(&self, index: usize, region: Region<'_>) -> Vec<Record> {
+        let partition = &self.run.partitions[index];
+        let found = &self.findings.partitions[index];
+        let tasks = region.tasks().zip(&partition.job.cpus).zip(&found.states);
+        tasks
+            .enumerate()
+            .map(|(number, ((task, cpu), states))| {
+                let place = match cpu {
+                    Some(cpu) => format!("cpu{cpu}"),
+                    None => format!("task{number}"),
+                };
+                let mut record = record(self.run, partition, task, self.activity);
+                record.name = format!("{}.{}.{place}", partition.name, self.run.profile);
+                record.cpu = *cpu;
+                record.conditions = self.conditions(partition, found, states);
+                record.conditions.duration_ns = record.release.count() * partition.job.period.get();
+                record.degraded = degraded(partition, task);
+                record.invalid_because = self.invalid(partition, task, states);
+                let wrong = self_check(&record, partition.injected());
+                record.invalid_because.extend(wrong);
+                record
+            })
+            .collect()
+    }
+
+    fn conditions(
+        &self,
+        partition: &PartitionRun,
+        found: &PartitionFindings,
+        states: &StatesSeen,
+    ) -> Conditions {
+        let state = states.first.as_ref();
+        let unknown = || "not read back".to_owned();
+        let mut activity = self.activity.summary();
+        if !found.remarks.is_empty() {
+            activity.insert("remarks".to_owned(), found.remarks.clone());
+        }
+        if let Some(state) = state {
+            activity.insert("memory_locked".to_owned(), state.locked.to_string());
+        }
+        let injection = partition.job.injection;
+        Conditions {
+            started_at: self.findings.started_at.clone(),
+            duration_ns: 0,
+            mode: partition.mode(),
+            policy: state.map_or_else(unknown, ThreadState::policy_text),
+            affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
+            dma_latency_held: self.machine.dma_latency_held,
+            machine: self.machine.conditions.clone(),
+            loads: self.findings.loads.iter().map(load_achieved).collect(),
+            activity,
+            site_sha256: self.run.site_sha256.clone(),
+            quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
+            injected: injection
+                .map(|injection| format!("{} at release {}", injection.delay, injection.release)),
+        }
+    }
+
+    /// Why the numbers of a task can't be trusted, beside what their own check finds.
+    fn invalid(
+        &self,
+        partition: &PartitionRun,
+        task: &TaskStatistics,
+        states: &StatesSeen,
+    ) -> Vec<String> {
+        let mut because = Vec::new();
+        if let Some(emulated) = self.machine.emulated {
+            because.push(format!("timing not valid: this machine's time is emulated ({emulated})"));
+        }
+        if task.state() == TaskState::Failed {
+            because.push(format!("the task failed with error {}", task.error_number()));
+        }
+        let count = task.release().totals().count;
+        match (&states.first, &states.drift) {
+            (Some(first), Some(drift)) => because.push(format!(
+                "the settings drifted during the run: {} became {}",
+                first.policy_text(),
+                drift
+            )),
+            (None, _) if count > 0 && partition.duration() > SHORT_RUN => {
+                because.push("the settings in force could not be read back".to_owned());
+            }
+            _ => {}
+        }
+        if task.counters_at_rest().cycles != count {
+            because.push("the counters and the histogram disagree".to_owned());
+        }
+        let weak = self.findings.loads.iter().filter(|load| !load.is_complete());
+        because.extend(weak.map(|load| {
+            let faults: Vec<String> =
+                load.faults.iter().map(|fault| format!("{:?}", fault.problem)).collect();
+            format!("the load `{}` did not run as asked: {}", load.kind.name(), faults.join(", "))
+        }));
+        because
+    }
+}
+
+fn record(
     run: &Run,
-    region: Region<'_>,
-    findings: &Findings,
+    partition: &PartitionRun,
+    task: &TaskStatistics,
     activity: &Activity,
-    machine: &Machine<'_>,
-) -> Vec<Record> {
-    region
-        .tasks()
-        .zip(&run.job.cpus)
-        .zip(&findings.states)
-        .enumerate()
-        .map(|(index, ((task, cpu), states))| {
-            let place = match cpu {
-                Some(cpu) => format!("cpu{cpu}"),
-                None => format!("task{index}"),
-            };
-            let mut record = record(run, task, activity);
-            record.name = format!("{}.{place}", run.name());
-            record.cpu = *cpu;
-            record.conditions = conditions(run, findings, states, activity, machine);
-            record.conditions.duration_ns = record.release.count() * run.job.period.get();
-            record.degraded = degraded(run, task);
-            record.invalid_because = invalid(run, task, findings, states, machine);
-            let wrong = self_check(&record, run.injected());
-            record.invalid_because.extend(wrong);
-            record
-        })
-        .collect()
-}
-
-fn record(run: &Run, task: &TaskStatistics, activity: &Activity) -> Record {
+) -> Record {
     let counted = task.counters_at_rest();
-    let wakeup = match run.job.wake {
+    let wakeup = match partition.job.wake {
         Wake::Sleep => None,
         Wake::Early(_) | Wake::Adaptive { .. } => Some(Histogram::from_exchange(task.wakeup())),
     };
@@ -68,14 +140,14 @@ fn record(run: &Run, task: &TaskStatistics, activity: &Activity) -> Record {
         schema: RECORD_SCHEMA.to_owned(),
         name: String::new(),
         probe: "latency".to_owned(),
-        partition: run.partition.clone(),
+        partition: partition.name.clone(),
         profile: run.profile.clone(),
         reserved: run.reserved,
         cpu: None,
-        period_ns: Some(run.job.period.get()),
+        period_ns: Some(partition.job.period.get()),
         release: Histogram::from_exchange(task.release()),
         wakeup,
-        counters: counters(run, task, &counted),
+        counters: counters(partition, task, &counted),
         spikes: spikes(task, activity),
         timeline: timeline(task),
         conditions: Conditions::default(),
@@ -85,9 +157,9 @@ fn record(run: &Run, task: &TaskStatistics, activity: &Activity) -> Record {
     }
 }
 
-fn counters(run: &Run, task: &TaskStatistics, counted: &Counted) -> Counters {
+fn counters(partition: &PartitionRun, task: &TaskStatistics, counted: &Counted) -> Counters {
     Counters {
-        planned_cycles: run.job.cycles,
+        planned_cycles: partition.job.cycles,
         missed_cycles: Some(counted.missed_cycles),
         longest_miss_run: Some(counted.longest_miss_run),
         early: counted.early,
@@ -127,41 +199,6 @@ fn timeline(task: &TaskStatistics) -> Timeline {
     }
 }
 
-fn conditions(
-    run: &Run,
-    findings: &Findings,
-    states: &StatesSeen,
-    activity: &Activity,
-    machine: &Machine<'_>,
-) -> Conditions {
-    let state = states.first.as_ref();
-    let unknown = || "not read back".to_owned();
-    let mut around: BTreeMap<String, String> = activity.summary();
-    if !findings.remarks.is_empty() {
-        around.insert("remarks".to_owned(), findings.remarks.clone());
-    }
-    if let Some(state) = state {
-        around.insert("memory_locked".to_owned(), state.locked.to_string());
-    }
-    Conditions {
-        started_at: findings.started_at.clone(),
-        duration_ns: 0,
-        mode: run.mode(),
-        policy: state.map_or_else(unknown, |state| state.policy_text()),
-        affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
-        dma_latency_held: machine.dma_latency_held,
-        machine: machine.conditions.clone(),
-        loads: findings.loads.iter().map(load_achieved).collect(),
-        activity: around,
-        site_sha256: run.site_sha256.clone(),
-        quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
-        injected: run
-            .job
-            .injection
-            .map(|injection| format!("{} at release {}", injection.delay, injection.release)),
-    }
-}
-
 fn load_achieved(achieved: &Achieved) -> LoadAchieved {
     LoadAchieved {
         kind: achieved.kind.name().to_owned(),
@@ -175,12 +212,12 @@ fn load_achieved(achieved: &Achieved) -> LoadAchieved {
 }
 
 /// What the kernel refused, with what that costs and how it is granted.
-fn degraded(run: &Run, task: &TaskStatistics) -> Vec<String> {
+fn degraded(partition: &PartitionRun, task: &TaskStatistics) -> Vec<String> {
     Setting::ALL
         .into_iter()
         .filter(|setting| task.refused(*setting))
         .map(|setting| match setting {
-            Setting::Affinity if matches!(run.job.policy, Policy::Deadline { .. }) => {
+            Setting::Affinity if matches!(partition.job.policy, Policy::Deadline { .. }) => {
                 "SCHED_DEADLINE threads can't be pinned outside an exclusive cpuset".to_owned()
             }
             Setting::Affinity => "the thread could not be pinned to its CPU".to_owned(),
@@ -195,44 +232,6 @@ fn degraded(run: &Run, task: &TaskStatistics) -> Vec<String> {
             Setting::TimerSlack => "timers have the kernel's default slack of 50 µs".to_owned(),
         })
         .collect()
-}
-
-/// Why the numbers of a run can't be trusted, beside what their own check finds.
-fn invalid(
-    run: &Run,
-    task: &TaskStatistics,
-    findings: &Findings,
-    states: &StatesSeen,
-    machine: &Machine<'_>,
-) -> Vec<String> {
-    let mut because = Vec::new();
-    if let Some(emulated) = machine.emulated {
-        because.push(format!("timing not valid: this machine's time is emulated ({emulated})"));
-    }
-    if task.state() == TaskState::Failed {
-        because.push(format!("the task failed with error {}", task.error_number()));
-    }
-    match (&states.first, &states.drift) {
-        (Some(first), Some(drift)) => because.push(format!(
-            "the settings drifted during the run: {} became {}",
-            first.policy_text(),
-            drift
-        )),
-        (None, _) if task.release().totals().count > 0 && run.duration() > SHORT_RUN => {
-            because.push("the settings in force could not be read back".to_owned());
-        }
-        _ => {}
-    }
-    let cycles = task.counters_at_rest().cycles;
-    if cycles != task.release().totals().count {
-        because.push("the counters and the histogram disagree".to_owned());
-    }
-    because.extend(findings.loads.iter().filter(|load| !load.is_complete()).map(|load| {
-        let faults: Vec<String> =
-            load.faults.iter().map(|fault| format!("{:?}", fault.problem)).collect();
-        format!("the load `{}` did not run as asked: {}", load.kind.name(), faults.join(", "))
-    }));
-    because
 }
 
 /// A run that is shorter may be over before its settings are read back.

@@ -1,7 +1,7 @@
 //! A campaign: partitions × profiles, run, measured and judged.
 //!
 //! ```text
-//! site ─► Run (pure) ─► measure: loads up ─ partition up ─ watch ─ partition down ─ loads down
+//! site ─► Run (pure) ─► measure: loads up ─ partitions up ─ watch ─ partitions down ─ loads down
 //!                                                          │
 //!                                  exchange, read-back, activity ─► Record (pure)
 //!                                                                     │
@@ -17,6 +17,7 @@
 mod activity;
 mod campaign;
 mod collect;
+mod findings;
 mod measure;
 mod observer;
 mod run;
@@ -24,4 +25,4 @@ mod run;
 pub use campaign::{Campaign, CampaignError, Outcome};
 pub use measure::{Machine, MeasureError, Measured, measure};
 pub use observer::{Observer, Progress, Silent};
-pub use run::{Run, runs};
+pub use run::{PartitionRun, Run, runs};

@@ -1,4 +1,4 @@
-//! One run on the machine: loads and partition up, watched, and down again.
+//! One run on the machine: loads and partitions up, watched, and down again.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use quietcore_backend::process::{Partition, PartitionError};
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::{Region, TaskState};
-use quietcore_load::{Achieved, LoadError, LoadSet};
-use quietcore_process::readback::ThreadState;
+use quietcore_exchange::TaskState;
+use quietcore_load::{LoadError, LoadSet};
 use quietcore_record::record::Record;
 use quietcore_units::Nanos;
 
 use crate::activity::Activity;
-use crate::collect::{self, Findings};
+use crate::collect::Collector;
+use crate::findings::{Findings, PartitionFindings};
 use crate::observer::{Observer, Progress};
 use crate::run::Run;
 
@@ -87,21 +87,29 @@ pub fn measure(
     let mut findings = Findings::begin(run, machine);
     let mut loads = start_loads(run, machine.runtime, observer)?;
     let mut activity = Activity::begin();
-    let mut partition = Partition::start(machine.runtime, &run.job)?;
-    let watched = watch(run, &mut partition, &mut activity, &mut findings, observer, stop);
-    // Measured before the loads end, and before the partition's end is waited for.
+    let mut partitions = Vec::new();
+    for partition in &run.partitions {
+        partitions.push(Partition::start(machine.runtime, &partition.job)?);
+    }
+    let watched = watch(run, &mut partitions, &mut activity, &mut findings, observer, stop);
+    // Measured before the loads end, and before the partitions' end is waited for.
     if let Some(loads) = &mut loads {
         findings.loads = loads.measure();
     }
-    let stopped = partition.stop();
+    for partition in &mut partitions {
+        partition.stop()?;
+    }
     if let Some(loads) = loads {
         loads.stop()?;
     }
     let interrupted = watched?;
-    stopped?;
-    findings.remarks = partition.take_remarks();
     activity.end();
-    let records = collect::records(run, partition.region(), &findings, &activity, machine);
+    let mut records = Vec::new();
+    for (index, partition) in partitions.iter_mut().enumerate() {
+        findings.partitions[index].remarks = partition.take_remarks();
+        let collector = Collector { run, findings: &findings, activity: &activity, machine };
+        records.extend(collector.records(index, partition.region()));
+    }
     if records.iter().all(|record| record.release.count() == 0) {
         return Err(MeasureError::Stopped);
     }
@@ -124,10 +132,10 @@ fn start_loads(
     Ok(Some(loads))
 }
 
-/// Watches a partition until it has ended. Returns whether it was told to end early.
+/// Watches the partitions until all have ended. Returns whether they were told to end early.
 fn watch(
     run: &Run,
-    partition: &mut Partition,
+    partitions: &mut [Partition],
     activity: &mut Activity,
     findings: &mut Findings,
     observer: &mut dyn Observer,
@@ -136,80 +144,59 @@ fn watch(
     let end = Monotonic.now() + run.duration() + OVERTIME_MAX;
     let mut interrupted = false;
     let mut looks: u32 = 0;
-    while !partition.has_ended()? {
+    loop {
+        let mut running = false;
+        for partition in partitions.iter_mut() {
+            running |= !partition.has_ended()?;
+        }
+        observer.progress(progress(run, partitions));
+        if !running {
+            return Ok(interrupted);
+        }
         if stop.load(Ordering::Relaxed) && !interrupted {
-            partition.request_stop();
+            partitions.iter().for_each(Partition::request_stop);
             interrupted = true;
         }
         if Monotonic.now() > end {
             return Err(MeasureError::Hung { overtime: OVERTIME_MAX });
         }
         if looks.is_multiple_of(READ_BACK_EVERY) {
-            read_back(partition, findings);
+            for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
+                read_back(partition, found);
+            }
         }
         activity.sample();
-        observer.progress(progress(run, partition.region()));
         looks = looks.wrapping_add(1);
         thread::sleep(POLL);
     }
-    observer.progress(progress(run, partition.region()));
-    Ok(interrupted)
 }
 
 /// Notes what is in force for each task that is measuring.
-fn read_back(partition: &Partition, findings: &mut Findings) {
-    for (index, task) in partition.region().tasks().enumerate() {
+fn read_back(partition: &Partition, found: &mut PartitionFindings) {
+    for (task, seen) in partition.region().tasks().zip(&mut found.states) {
         // Before it runs a task is still preparing itself, and a moment later it may have ended:
         // both are no drift.
         if task.state() == TaskState::Running
             && let Ok(state) = partition.read_back(task)
             && task.state() == TaskState::Running
         {
-            findings.note_state(index, state);
+            seen.note(state);
         }
     }
 }
 
-fn progress(run: &Run, region: Region<'_>) -> Progress {
-    let mut sum = Progress {
-        planned_cycles: run.job.cycles * run.job.cpus.len() as u64,
-        ..Progress::default()
-    };
-    for task in region.tasks().filter(|task| task.state() != TaskState::Starting) {
-        let counters = task.counters().unwrap_or_default();
-        sum.cycles += counters.cycles;
-        sum.missed_cycles += counters.missed_cycles;
-        sum.worst = sum.worst.max(Nanos::new(task.release().totals().max_ns));
+fn progress(run: &Run, partitions: &[Partition]) -> Progress {
+    let mut sum = Progress { planned_cycles: run.cycles(), ..Progress::default() };
+    for partition in partitions {
+        for task in partition.region().tasks() {
+            if task.state() == TaskState::Starting {
+                continue;
+            }
+            let counters = task.counters().unwrap_or_default();
+            sum.cycles += counters.cycles;
+            sum.missed_cycles += counters.missed_cycles;
+            sum.worst = sum.worst.max(Nanos::new(task.release().totals().max_ns));
+        }
     }
     sum
-}
-
-/// The states seen of one task.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct StatesSeen {
-    pub(crate) first: Option<ThreadState>,
-    pub(crate) drift: Option<ThreadState>,
-}
-
-impl Findings {
-    fn begin(run: &Run, machine: &Machine<'_>) -> Self {
-        Self {
-            started_at: (machine.time_of_day)(),
-            states: vec![StatesSeen::default(); run.job.cpus.len()],
-            loads: Vec::<Achieved>::new(),
-            remarks: String::new(),
-        }
-    }
-
-    fn note_state(&mut self, index: usize, state: ThreadState) {
-        let Some(seen) = self.states.get_mut(index) else { return };
-        match &seen.first {
-            None => seen.first = Some(state),
-            // Memory may still be added to what is locked; that is no drift.
-            Some(first)
-                if first.policy_text() == state.policy_text()
-                    && first.affinity == state.affinity => {}
-            Some(_) => seen.drift = Some(state),
-        }
-    }
 }

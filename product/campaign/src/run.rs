@@ -10,26 +10,43 @@ use quietcore_units::{CpuSet, Nanos};
 /// What one run measures.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The partition's name.
-    pub partition: String,
     /// The profile's name.
     pub profile: String,
-    /// Whether the partition keeps its CPUs.
+    /// Whether the partitions keep their CPUs.
     pub reserved: bool,
-    /// What the partition shall do.
-    pub job: LatencyJob,
-    /// The loads beside it.
+    /// The partitions, which run at the same time.
+    pub partitions: Vec<PartitionRun>,
+    /// The loads beside them.
     pub loads: Vec<LoadRequest>,
     /// SHA-256 of the site file; empty for a run by hand.
     pub site_sha256: String,
 }
 
+/// A partition in a run.
+#[derive(Clone, Debug)]
+pub struct PartitionRun {
+    /// Its name.
+    pub name: String,
+    /// What it shall do.
+    pub job: LatencyJob,
+}
+
 impl Run {
-    /// A name for people: partition and profile.
-    pub fn name(&self) -> String {
-        format!("{}.{}", self.partition, self.profile)
+    /// How long it takes, warm-up included: as long as the slowest partition.
+    pub fn duration(&self) -> Nanos {
+        self.partitions.iter().map(PartitionRun::duration).max().unwrap_or_default()
     }
 
+    /// The releases of all tasks together.
+    pub fn cycles(&self) -> u64 {
+        let of = |partition: &PartitionRun| {
+            partition.job.cycles.saturating_mul(partition.job.cpus.len() as u64)
+        };
+        self.partitions.iter().map(of).sum()
+    }
+}
+
+impl PartitionRun {
     /// How long it takes, warm-up included.
     pub fn duration(&self) -> Nanos {
         self.job.period * (self.job.cycles + self.job.warm_up_cycles)
@@ -55,23 +72,25 @@ impl Run {
     }
 }
 
-/// All runs of a site's campaign: profile by profile, in each one partition after the other.
+/// All runs of a site's campaign: profile by profile, in each all partitions at the same time, as
+/// they will be at work.
 pub fn runs(site: &Site, site_sha256: &str, online: CpuSet) -> Vec<Run> {
     let campaign = site.campaign();
     let claimed = site.claimed_cpus();
     let mut runs = Vec::new();
     for profile in &campaign.profiles {
-        for partition in site.partitions() {
-            let loads = profile.loads.iter().map(|load| request(load, online, claimed)).collect();
-            runs.push(Run {
-                partition: partition.name.clone(),
-                profile: profile.name.clone(),
-                reserved: profile.pinned,
-                job: job(partition, profile, campaign.length, campaign.warm_up),
-                loads,
-                site_sha256: site_sha256.to_owned(),
-            });
-        }
+        let partitions = site.partitions().iter().map(|partition| PartitionRun {
+            name: partition.name.clone(),
+            job: job(partition, profile, campaign.length, campaign.warm_up),
+        });
+        let loads = profile.loads.iter().map(|load| request(load, online, claimed));
+        runs.push(Run {
+            profile: profile.name.clone(),
+            reserved: profile.pinned,
+            partitions: partitions.collect(),
+            loads: loads.collect(),
+            site_sha256: site_sha256.to_owned(),
+        });
     }
     runs
 }

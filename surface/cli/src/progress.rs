@@ -56,12 +56,12 @@ impl Observer for Bar {
     fn begin(&mut self, run: &Run) {
         self.number += 1;
         self.current = run.duration();
-        self.bar.set_length((run.job.cycles * run.job.cpus.len() as u64).max(1));
+        self.bar.set_length(run.cycles().max(1));
         self.bar.set_position(0);
-        self.bar.set_prefix(format!("{}/{} {}", self.number, self.count, run.name()));
+        self.bar.set_prefix(format!("{}/{} {}", self.number, self.count, run.profile));
         self.bar.set_message("warming up");
         if !self.terminal {
-            eprintln!("{}/{} {}: {}", self.number, self.count, run.name(), run.duration());
+            eprintln!("{}/{} {}: {}", self.number, self.count, run.profile, run.duration());
         }
     }
 
@@ -98,7 +98,7 @@ impl Observer for Bar {
             }
             self.say(&line);
         }
-        self.bar.set_message(format!("{} done", run.name()));
+        self.bar.set_message(format!("{} done", run.profile));
         if self.number == self.count {
             self.bar.finish_and_clear();
         }
@@ -106,7 +106,7 @@ impl Observer for Bar {
 
     fn failed(&mut self, run: &Run, because: &str) {
         self.left = self.left.saturating_sub(self.current);
-        self.say(&format!("{}: not measured: {because}", run.name()));
+        self.say(&format!("{}: not measured: {because}", run.profile));
     }
 }
 

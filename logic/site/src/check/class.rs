@@ -31,10 +31,7 @@ impl Classes {
             let known = self.sound.iter().map(|class| class.name.as_str());
             let remedy = match nearest(name, known.clone()) {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => format!(
-                    "write one of {}, or add a `[[class]]` of that name",
-                    list(known)
-                ),
+                None => format!("write one of {}, or add a `[[class]]` of that name", list(known)),
             };
             collector.refuse(path, format!("there is no class `{name}`"), remedy);
         }
@@ -58,9 +55,7 @@ pub(super) fn check(
     let mut classes = Classes { sound: catalogue.to_vec(), broken: Vec::new() };
     for (index, class) in raw.iter().enumerate() {
         let path = path(index);
-        likes.report(index, "class", &path, collector, |like, names| {
-            instead(like, names)
-        });
+        likes.report(index, "class", &path, collector, |like, names| instead(like, names));
         let Some(name) = class.name.clone() else {
             continue;
         };

@@ -43,10 +43,7 @@ pub(crate) fn check(
     let name = raw.site.as_ref().and_then(|site| site.name.clone());
     let document = collector.document;
     let remarks = collector.finish()?;
-    let places = Places {
-        whole: document.place(&top),
-        keys: document.places(),
-    };
+    let places = Places { whole: document.place(&top), keys: document.places() };
     Ok(Site {
         name: name.expect("a missing name is a problem"),
         housekeeping,

@@ -188,11 +188,7 @@ fn at_most(
     {
         collector.refuse(
             path,
-            format!(
-                "{} is beyond the {limit_name} of {}",
-                exact(value),
-                exact(limit)
-            ),
+            format!("{} is beyond the {limit_name} of {}", exact(value), exact(limit)),
             format!("use the {limit_name} at most"),
         );
     }

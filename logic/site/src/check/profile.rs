@@ -56,9 +56,8 @@ pub(super) fn check(raw: &[RawProfile], collector: &mut Collector<'_, '_>) -> Pr
     let mut profiles = Profiles { sound: built_in.clone(), broken: Vec::new() };
     for (index, profile) in raw.iter().enumerate() {
         let path = path(index);
-        likes.report(index, "profile", &path, collector, |like, names| {
-            unknown_profile(like, names)
-        });
+        likes
+            .report(index, "profile", &path, collector, |like, names| unknown_profile(like, names));
         let Some(name) = &profile.name else { continue };
         if likes.known.contains(&name.as_str()) || NEIGHBOUR_PROFILES.contains(&name.as_str()) {
             collector.refuse(

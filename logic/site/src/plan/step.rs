@@ -108,12 +108,7 @@ impl fmt::Display for Step {
                 write!(f, "create the exchange of partition `{partition}`")
             }
             Self::StartPartition { .. } => self.write_start(f),
-            Self::Measure {
-                profile,
-                warm_up,
-                length,
-                expected,
-            } => {
+            Self::Measure { profile, warm_up, length, expected } => {
                 write!(
                     f,
                     "warm up for {}, then measure profile `{profile}` for {length}",
@@ -179,11 +174,7 @@ impl Step {
             None => f.write_str("memory ")?,
         }
         let locked = if *locked { "locked" } else { "not locked" };
-        write!(
-            f,
-            "{locked}, released every {}, {early_wake}",
-            exact(*period)
-        )
+        write!(f, "{locked}, released every {}, {early_wake}", exact(*period))
     }
 }
 

@@ -143,17 +143,9 @@ impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fifo { priority } => write!(f, "SCHED_FIFO {priority}"),
-            Self::Deadline {
-                run_time,
-                deadline,
-                period,
-            } => {
+            Self::Deadline { run_time, deadline, period } => {
                 let (run_time, deadline) = (exact(*run_time), exact(*deadline));
-                write!(
-                    f,
-                    "SCHED_DEADLINE {run_time} within {deadline} every {}",
-                    exact(*period)
-                )
+                write!(f, "SCHED_DEADLINE {run_time} within {deadline} every {}", exact(*period))
             }
             Self::Other => f.write_str("SCHED_OTHER"),
         }

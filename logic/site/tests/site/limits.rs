@@ -21,10 +21,7 @@ fn only_problem(bytes: &[u8]) -> Problem {
 fn a_file_of_100_mb_is_refused_before_it_is_read() {
     let bytes = vec![b'a'; 100_000_000];
     let problem = only_problem(&bytes);
-    assert!(
-        problem.problem.contains("more than 1048576 bytes"),
-        "{problem}"
-    );
+    assert!(problem.problem.contains("more than 1048576 bytes"), "{problem}");
     let just_fitting = vec![b'\n'; SITE_BYTES_MAX];
     assert!(only_problem(&just_fitting).problem.contains("empty"));
 }
@@ -48,21 +45,13 @@ fn an_empty_file_names_a_way_to_begin() {
     }
     // A file of comments is no empty one; what it lacks is said.
     let problems = read_text("# nothing yet\n").unwrap_err().to_string();
-    assert!(
-        problems.contains("`site`: this key is missing"),
-        "{problems}"
-    );
-    assert!(
-        problems.contains("`partition`: this key is missing"),
-        "{problems}"
-    );
+    assert!(problems.contains("`site`: this key is missing"), "{problems}");
+    assert!(problems.contains("`partition`: this key is missing"), "{problems}");
 }
 
 #[test]
 fn a_flood_of_problems_is_counted_and_not_listed() {
-    let text: String = (0..5_000)
-        .map(|index| format!("key{index} = 1\n"))
-        .collect();
+    let text: String = (0..5_000).map(|index| format!("key{index} = 1\n")).collect();
     let problems = refused(text.as_bytes());
     assert_eq!(problems.iter().count(), PROBLEMS_MAX);
     assert!(problems.left_out() > 4_000);
@@ -107,13 +96,7 @@ fn deep_nesting_and_long_words_do_no_harm() {
 fn a_key_that_is_written_twice_does_not_hide_the_rest() {
     let problems = read_text("[site]\nname = \"a\"\nname = \"b\"\nnmae = 1\n").unwrap_err();
     let shown = problems.to_string();
-    assert!(
-        shown.contains("site.toml:3:1: `name`: `name` is written twice"),
-        "{shown}"
-    );
+    assert!(shown.contains("site.toml:3:1: `name`: `name` is written twice"), "{shown}");
     assert!(shown.contains("did you mean `name`?"), "{shown}");
-    assert!(
-        shown.contains("`partition`: this key is missing"),
-        "{shown}"
-    );
+    assert!(shown.contains("`partition`: this key is missing"), "{shown}");
 }

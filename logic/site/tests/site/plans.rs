@@ -22,9 +22,7 @@ fn refused(site: &Site, machine: &Machine, key: &str, part: &str) {
     let refusals = plan(site, machine).unwrap_err();
     let shown: Vec<_> = refusals.iter().map(ToString::to_string).collect();
     assert!(
-        refusals
-            .iter()
-            .any(|one| one.place.key == key && one.to_string().contains(part)),
+        refusals.iter().any(|one| one.place.key == key && one.to_string().contains(part)),
         "{shown:#?}"
     );
 }
@@ -53,10 +51,7 @@ fn whatever_is_started_is_stopped_and_every_record_is_judged() {
     assert_eq!(count(|step| matches!(step, Step::StopLoads { .. })), 2);
     assert_eq!(count(|step| matches!(step, Step::Judge { .. })), 4);
     assert_eq!(plan.steps.first(), Some(&Step::HoldCpusAwake));
-    assert!(matches!(
-        plan.steps.last(),
-        Some(Step::WriteEvidence { .. })
-    ));
+    assert!(matches!(plan.steps.last(), Some(Step::WriteEvidence { .. })));
 }
 
 #[test]
@@ -71,30 +66,15 @@ fn loads_on_other_cpus_stay_away_from_the_partitions() {
         })
         .collect();
     let zero: CpuSet = "0".parse().unwrap();
-    let expected = [
-        ("tp3", None),
-        ("tp3", None),
-        ("tp4", Some(zero)),
-        ("tp4", Some(zero)),
-    ];
+    let expected = [("tp3", None), ("tp3", None), ("tp4", Some(zero)), ("tp4", Some(zero))];
     assert_eq!(places, expected);
 }
 
 #[test]
 fn cpus_that_are_not_there_are_refused() {
     let site = site_with("cpus = \"1,3\"", "[host]\nhousekeeping = [0, 9]");
-    refused(
-        &site,
-        &machine(2),
-        "partition.a.vcr.cpus",
-        "CPU 3 is not online",
-    );
-    refused(
-        &site,
-        &machine(2),
-        "host.housekeeping",
-        "choose from CPUs 0,1",
-    );
+    refused(&site, &machine(2), "partition.a.vcr.cpus", "CPU 3 is not online");
+    refused(&site, &machine(2), "host.housekeeping", "choose from CPUs 0,1");
     let refusals = plan(&site, &machine(2)).unwrap_err();
     assert_eq!((refusals[0].place.line, refusals[0].place.column), (7, 8));
 }
@@ -102,24 +82,12 @@ fn cpus_that_are_not_there_are_refused() {
 #[test]
 fn a_machine_without_a_free_cpu_is_refused_unless_accepted() {
     let all = site_with("cpus = \"0-1\"", "[campaign]\nprofiles = [\"tp2\"]");
-    refused(
-        &all,
-        &machine(2),
-        "host.housekeeping",
-        "none is left for the rest",
-    );
-    let accepted = site_with(
-        "cpus = \"0-1\"",
-        "[host]\nhousekeeping = []\n[campaign]\nprofiles = [\"tp2\"]",
-    );
+    refused(&all, &machine(2), "host.housekeeping", "none is left for the rest");
+    let accepted =
+        site_with("cpus = \"0-1\"", "[host]\nhousekeeping = []\n[campaign]\nprofiles = [\"tp2\"]");
     assert!(plan(&accepted, &machine(2)).is_ok());
     let loaded = site_with("cpus = \"0-1\"", "[host]\nhousekeeping = []");
-    refused(
-        &loaded,
-        &machine(2),
-        "campaign.profiles",
-        "profile `tp4` needs CPUs other than",
-    );
+    refused(&loaded, &machine(2), "campaign.profiles", "profile `tp4` needs CPUs other than");
 }
 
 #[test]
@@ -129,60 +97,25 @@ fn what_a_process_cannot_reserve_is_refused_and_not_ignored() {
         "",
     );
     let mut machine = machine(2);
-    refused(
-        &site,
-        &machine,
-        "partition.a.vcr.budget",
-        "can't enforce a budget",
-    );
+    refused(&site, &machine, "partition.a.vcr.budget", "can't enforce a budget");
     refused(&site, &machine, "partition.a.vcr.cache.ways", "no CAT");
-    refused(
-        &site,
-        &machine,
-        "partition.a.vcr.network",
-        "can't reserve bandwidth",
-    );
+    refused(&site, &machine, "partition.a.vcr.network", "can't reserve bandwidth");
     machine.cache_ways = Some(2);
-    refused(
-        &site,
-        &machine,
-        "partition.a.vcr.cache.ways",
-        "2 can be assigned",
-    );
+    refused(&site, &machine, "partition.a.vcr.cache.ways", "2 can be assigned");
     machine.cache_ways = Some(8);
-    refused(
-        &site,
-        &machine,
-        "partition.a.vcr.cache",
-        "can't reserve a part of the cache",
-    );
+    refused(&site, &machine, "partition.a.vcr.cache", "can't reserve a part of the cache");
 }
 
 #[test]
 fn memory_and_processes_that_are_not_there_are_refused() {
     let big = site_with("cpus = [1]\nmemory = \"16 GiB\"", "");
-    refused(
-        &big,
-        &machine(2),
-        "partition.a.vcr.memory",
-        "reserve 16 GiB",
-    );
+    refused(&big, &machine(2), "partition.a.vcr.memory", "reserve 16 GiB");
     let mut small = machine(2);
     small.memory_available = ByteSize::new(512 << 20);
-    refused(
-        &quickstart(),
-        &small,
-        "campaign.profiles",
-        "loads of profile `tp3` fill 640 MB",
-    );
+    refused(&quickstart(), &small, "campaign.profiles", "loads of profile `tp3` fill 640 MB");
     let mut few = machine(2);
     few.processes_left = Some(20);
-    refused(
-        &quickstart(),
-        &few,
-        "campaign.profiles",
-        "20 load workers and 20 more",
-    );
+    refused(&quickstart(), &few, "campaign.profiles", "20 load workers and 20 more");
 }
 
 #[test]
@@ -191,12 +124,7 @@ fn backends_that_are_not_there_yet_name_the_one_that_is() {
         let text = init(&machine(2), Example::Quickstart);
         let text = text.replace("backend = \"process\"", &format!("backend = \"{backend}\""));
         let site = read_text(&text).unwrap();
-        refused(
-            &site,
-            &machine(2),
-            "partition.axis.backend",
-            "choose `process`",
-        );
+        refused(&site, &machine(2), "partition.axis.backend", "choose `process`");
     }
 }
 
@@ -208,25 +136,13 @@ fn without_privileges_the_plan_says_what_is_lost() {
     plain.dma_latency = false;
     plain.memory_lock_limit = Some(ByteSize::new(8 << 20));
     let (shown, plan) = degraded(&quickstart(), &plain);
-    assert!(
-        shown.contains("/dev/cpu_dma_latency is not held"),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("SCHED_OTHER in place of SCHED_FIFO 90"),
-        "{shown}"
-    );
+    assert!(shown.contains("/dev/cpu_dma_latency is not held"), "{shown}");
+    assert!(shown.contains("SCHED_OTHER in place of SCHED_FIFO 90"), "{shown}");
     assert!(shown.contains("CAP_SYS_NICE"), "{shown}");
-    assert!(
-        shown.contains("the memory of partition `axis` is not locked"),
-        "{shown}"
-    );
+    assert!(shown.contains("the memory of partition `axis` is not locked"), "{shown}");
     assert!(!plan.steps.contains(&Step::HoldCpusAwake));
     for step in &plan.steps {
-        if let Step::StartPartition {
-            scheduling, locked, ..
-        } = step
-        {
+        if let Step::StartPartition { scheduling, locked, .. } = step {
             assert_eq!((*scheduling, *locked), (Scheduling::Other, false));
         }
     }
@@ -234,33 +150,23 @@ fn without_privileges_the_plan_says_what_is_lost() {
 
 #[test]
 fn a_pinned_thread_under_sched_deadline_needs_what_the_kernel_demands() {
-    let site = site_with(
-        "cpus = [1]",
-        "[partition.program]\npolicy = \"deadline\"\nwcet = \"9 us\"",
-    );
+    let site =
+        site_with("cpus = [1]", "[partition.program]\npolicy = \"deadline\"\nwcet = \"9 us\"");
     let mut machine = machine(2);
     assert!(!degraded(&site, &machine).0.contains("SCHED_OTHER"));
     machine.deadline_pinned = false;
     let (shown, plan) = degraded(&site, &machine);
     assert!(shown.contains("sched_rt_runtime_us to -1"), "{shown}");
-    let other = plan.steps.iter().filter(|step| {
-        matches!(
-            step,
-            Step::StartPartition {
-                scheduling: Scheduling::Other,
-                ..
-            }
-        )
-    });
+    let other = plan
+        .steps
+        .iter()
+        .filter(|step| matches!(step, Step::StartPartition { scheduling: Scheduling::Other, .. }));
     assert_eq!(other.count(), 2, "tp2 and tp4 are pinned");
 }
 
 #[test]
 fn what_is_described_and_not_realised_yet_is_said() {
-    let site = site_with(
-        "cpus = [1]",
-        "[partition.program]\nmodel = \"models/servo\"",
-    );
+    let site = site_with("cpus = [1]", "[partition.program]\nmodel = \"models/servo\"");
     let (shown, _) = degraded(&site, &machine(2));
     assert!(shown.contains("`models/servo` is not run"), "{shown}");
     assert!(shown.contains("isolcpus=1"), "{shown}");
@@ -302,15 +208,8 @@ fn init_writes_what_the_machine_can_do() {
                     read_text(&text).unwrap_or_else(|problems| panic!("{problems}\n{shown}"));
                 let plan = plan(&site, &machine).unwrap_or_else(|no| panic!("{no:?}\n{shown}"));
                 assert!(!plan.steps.is_empty());
-                assert!(
-                    text.lines().all(|line| line.chars().count() <= 100),
-                    "{shown}"
-                );
-                let own = if isolated {
-                    cpu_count / 2
-                } else {
-                    cpu_count - 1
-                };
+                assert!(text.lines().all(|line| line.chars().count() <= 100), "{shown}");
+                let own = if isolated { cpu_count / 2 } else { cpu_count - 1 };
                 assert_eq!(site.claimed_cpus().to_string(), own.to_string(), "{shown}");
             }
         }
@@ -321,26 +220,15 @@ fn init_writes_what_the_machine_can_do() {
 fn on_one_cpu_init_says_what_cannot_be_kept_apart() {
     let text = init(&machine(1), Example::Quickstart);
     assert!(text.contains("housekeeping = []"), "{text}");
-    assert!(
-        text.contains("profiles = [\"tp1\", \"tp2\", \"tp3\"]"),
-        "{text}"
-    );
+    assert!(text.contains("profiles = [\"tp1\", \"tp2\", \"tp3\"]"), "{text}");
     assert!(text.contains("the only CPU"), "{text}");
     let remarks = read_text(&text).unwrap().remarks();
-    assert!(
-        remarks
-            .iter()
-            .any(|one| one.to_string().contains("no CPU is kept")),
-        "{remarks:?}"
-    );
+    assert!(remarks.iter().any(|one| one.to_string().contains("no CPU is kept")), "{remarks:?}");
 }
 
 #[test]
 fn an_example_is_found_by_name() {
     assert_eq!("quickstart".parse(), Ok(Example::Quickstart));
     let error = "quikstart".parse::<Example>().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "there is no example `quikstart`; did you mean `quickstart`?"
-    );
+    assert_eq!(error.to_string(), "there is no example `quikstart`; did you mean `quickstart`?");
 }

@@ -68,31 +68,11 @@ fn the_file_to_be_broken_is_good() {
 #[test]
 fn a_cpu_has_one_owner() {
     let cpus = "partition.b.vcr.cpus";
-    breaks(
-        "cpus = [2]",
-        "cpus = [1]",
-        cpus,
-        "CPU 1 is also claimed by partition `a`",
-    );
-    breaks(
-        "cpus = [2]",
-        "cpus = \"0\"",
-        cpus,
-        "CPU 0 is also a housekeeping CPU",
-    );
+    breaks("cpus = [2]", "cpus = [1]", cpus, "CPU 1 is also claimed by partition `a`");
+    breaks("cpus = [2]", "cpus = \"0\"", cpus, "CPU 0 is also a housekeeping CPU");
     breaks("cpus = [2]", "cpus = []", cpus, "the partition has no CPU");
-    breaks(
-        "cpus = [2]",
-        "cpus = \"\"",
-        cpus,
-        "the partition has no CPU",
-    );
-    breaks(
-        "cpus = [2]",
-        "cpus = [1]\nbudget = 10",
-        cpus,
-        "partition `a` has none",
-    );
+    breaks("cpus = [2]", "cpus = \"\"", cpus, "the partition has no CPU");
+    breaks("cpus = [2]", "cpus = [1]\nbudget = 10", cpus, "partition `a` has none");
 }
 
 #[test]
@@ -117,90 +97,25 @@ fn times_fit_into_each_other() {
         &key("deadline"),
         "1001 µs is beyond the period of 1 ms",
     );
-    breaks(
-        "#A",
-        "wcet = \"2 ms\"",
-        &key("wcet"),
-        "beyond the deadline of 1 ms",
-    );
-    breaks(
-        "#A",
-        "early_wake = \"1 ms\"",
-        &key("early_wake"),
-        "leaves nothing",
-    );
-    breaks(
-        "period = \"1 ms\"",
-        "period = \"19 us\"",
-        &key("period"),
-        "write 20 us to 10 s",
-    );
-    breaks(
-        "period = \"1 ms\"",
-        "period = \"11 s\"",
-        &key("period"),
-        "write 20 us to 10 s",
-    );
-    breaks(
-        "period = \"1 ms\"",
-        "period = \"0 ms\"",
-        &key("period"),
-        "less than is allowed",
-    );
-    breaks(
-        "period = \"1 ms\"",
-        "period = \"-1 ms\"",
-        &key("period"),
-        "positive decimal",
-    );
-    breaks(
-        "period = \"1 ms\"",
-        "period = \"99999999 d\"",
-        &key("period"),
-        "larger than",
-    );
+    breaks("#A", "wcet = \"2 ms\"", &key("wcet"), "beyond the deadline of 1 ms");
+    breaks("#A", "early_wake = \"1 ms\"", &key("early_wake"), "leaves nothing");
+    breaks("period = \"1 ms\"", "period = \"19 us\"", &key("period"), "write 20 us to 10 s");
+    breaks("period = \"1 ms\"", "period = \"11 s\"", &key("period"), "write 20 us to 10 s");
+    breaks("period = \"1 ms\"", "period = \"0 ms\"", &key("period"), "less than is allowed");
+    breaks("period = \"1 ms\"", "period = \"-1 ms\"", &key("period"), "positive decimal");
+    breaks("period = \"1 ms\"", "period = \"99999999 d\"", &key("period"), "larger than");
     // Below a wrong period nothing else is reported.
-    breaks(
-        "period = \"1 ms\"",
-        "period = \"x\"\nwcet = \"2 ms\"",
-        &key("period"),
-        "can't be read",
-    );
+    breaks("period = \"1 ms\"", "period = \"x\"\nwcet = \"2 ms\"", &key("period"), "can't be read");
 }
 
 #[test]
 fn settings_without_effect_are_refused() {
     let key = |name| format!("partition.a.program.{name}");
-    breaks(
-        "#A",
-        "policy = \"other\"\npriority = 5",
-        &key("priority"),
-        "knows no priority",
-    );
-    breaks(
-        "#A",
-        "early_wake_share = 5",
-        &key("early_wake_share"),
-        "take it out",
-    );
-    breaks(
-        "#A",
-        "policy = \"deadline\"",
-        &key("wcet"),
-        "reserves this run time",
-    );
-    breaks(
-        "#A",
-        "priority = 0",
-        &key("priority"),
-        "write an integer from 1 to 99",
-    );
-    breaks(
-        "#A",
-        "priority = 100",
-        &key("priority"),
-        "write an integer from 1 to 99",
-    );
+    breaks("#A", "policy = \"other\"\npriority = 5", &key("priority"), "knows no priority");
+    breaks("#A", "early_wake_share = 5", &key("early_wake_share"), "take it out");
+    breaks("#A", "policy = \"deadline\"", &key("wcet"), "reserves this run time");
+    breaks("#A", "priority = 0", &key("priority"), "write an integer from 1 to 99");
+    breaks("#A", "priority = 100", &key("priority"), "write an integer from 1 to 99");
     breaks(
         "#A",
         "early_wake = \"adaptive\"\nearly_wake_share = 91",
@@ -216,40 +131,15 @@ fn a_reservation_of_the_cache_is_ways_or_colours() {
     let both = "cache = { ways = 2, colours = \"0-3\" }";
     breaks("#B", both, "partition.b.vcr.cache.colours", "keep one");
     breaks("#B", "cache = {}", cache, "it is empty");
-    breaks(
-        "#B",
-        "cache = { colours = \"\" }",
-        "partition.b.vcr.cache.colours",
-        "no colour",
-    );
+    breaks("#B", "cache = { colours = \"\" }", "partition.b.vcr.cache.colours", "no colour");
 }
 
 #[test]
 fn names_are_unique_and_safe() {
-    breaks(
-        "name = \"b\"",
-        "name = \"a\"",
-        "partition.a.name",
-        "there already, on line 7",
-    );
-    breaks(
-        "name = \"s\"",
-        "name = \"../s\"",
-        "site.name",
-        "a character that a name can't have",
-    );
-    breaks(
-        "name = \"s\"",
-        "name = \"S\"",
-        "site.name",
-        "a character that a name can't have",
-    );
-    breaks(
-        "name = \"s\"",
-        "name = \"\"",
-        "site.name",
-        "at least one character",
-    );
+    breaks("name = \"b\"", "name = \"a\"", "partition.a.name", "there already, on line 7");
+    breaks("name = \"s\"", "name = \"../s\"", "site.name", "a character that a name can't have");
+    breaks("name = \"s\"", "name = \"S\"", "site.name", "a character that a name can't have");
+    breaks("name = \"s\"", "name = \"\"", "site.name", "at least one character");
     let long = format!("name = \"{}\"", "s".repeat(65));
     breaks("name = \"s\"", &long, "site.name", "too long");
 }
@@ -263,37 +153,12 @@ fn classes_exist_and_have_figures_and_a_source() {
         "partition.b.class",
         "did you mean `fast-control-loop`",
     );
-    breaks(
-        class,
-        "class = \"slow-control\"",
-        "partition.b.program.period",
-        "must be given",
-    );
+    breaks(class, "class = \"slow-control\"", "partition.b.program.period", "must be given");
     let own = |text: &str| format!("[[class]]\nname = \"own\"\n{text}");
-    breaks(
-        "#END",
-        &own("cycle = \"1 s\""),
-        "class.own.source",
-        "needs the source",
-    );
-    breaks(
-        "#END",
-        &own("source = \"x\""),
-        "class.own",
-        "neither a cycle nor a jitter",
-    );
-    breaks(
-        "#END",
-        &own("like = \"own\""),
-        "class.own.like",
-        "own → own",
-    );
-    breaks(
-        "#END",
-        &own("like = \"nothing\""),
-        "class.own.like",
-        "there is no class `nothing`",
-    );
+    breaks("#END", &own("cycle = \"1 s\""), "class.own.source", "needs the source");
+    breaks("#END", &own("source = \"x\""), "class.own", "neither a cycle nor a jitter");
+    breaks("#END", &own("like = \"own\""), "class.own.like", "own → own");
+    breaks("#END", &own("like = \"nothing\""), "class.own.like", "there is no class `nothing`");
     let taken = "[[class]]\nname = \"motion-control\"\ncycle = \"1 s\"\nsource = \"x\"";
     breaks("#END", taken, "class.motion-control.name", "published");
 }
@@ -314,51 +179,19 @@ fn channels_lead_to_partitions_with_values_that_fit() {
         )
     };
     accepted("#END", &channel("b", "type = \"u64\", queue = 8"));
-    accepted(
-        "#END",
-        &channel("b", "type = \"f32\", initial = 1, timeout = \"1 ms\""),
-    );
-    breaks(
-        "#END",
-        &channel("c", "type = \"u8\""),
-        "channel.c.to",
-        "there is no partition `c`",
-    );
-    breaks(
-        "#END",
-        &channel("a", "type = \"u8\""),
-        "channel.c.to",
-        "to itself",
-    );
+    accepted("#END", &channel("b", "type = \"f32\", initial = 1, timeout = \"1 ms\""));
+    breaks("#END", &channel("c", "type = \"u8\""), "channel.c.to", "there is no partition `c`");
+    breaks("#END", &channel("a", "type = \"u8\""), "channel.c.to", "to itself");
     let initial = "channel.c.signals.x.initial";
-    for (kind, value) in [
-        ("u8", "-1"),
-        ("i8", "128"),
-        ("bool", "1"),
-        ("f32", "1e39"),
-        ("u8", "1.0"),
-    ] {
+    for (kind, value) in
+        [("u8", "-1"), ("i8", "128"), ("bool", "1"), ("f32", "1e39"), ("u8", "1.0")]
+    {
         let signal = format!("type = \"{kind}\", initial = {value}");
         breaks("#END", &channel("b", &signal), initial, "doesn't fit");
     }
-    breaks(
-        "#END",
-        &channel("b", "type = \"f64\", initial = nan"),
-        initial,
-        "isn't finite",
-    );
-    breaks(
-        "#END",
-        &channel("b", "type = \"u8\", queue = 1, initial = 1"),
-        initial,
-        "begins empty",
-    );
-    breaks(
-        "#END",
-        &channel("b", "type = \"string\""),
-        "channel.c.signals.x.type",
-        "write one of",
-    );
+    breaks("#END", &channel("b", "type = \"f64\", initial = nan"), initial, "isn't finite");
+    breaks("#END", &channel("b", "type = \"u8\", queue = 1, initial = 1"), initial, "begins empty");
+    breaks("#END", &channel("b", "type = \"string\""), "channel.c.signals.x.type", "write one of");
 }
 
 #[test]
@@ -369,51 +202,21 @@ fn fieldbuses_have_a_partition_and_an_interface_of_their_own() {
              cycle = \"1 ms\"\n"
         )
     };
-    breaks(
-        "#END",
-        &bus("e", "c"),
-        "fieldbus.e.partition",
-        "there is no partition `c`",
-    );
+    breaks("#END", &bus("e", "c"), "fieldbus.e.partition", "there is no partition `c`");
     let two = bus("e", "a") + &bus("f", "b");
-    breaks(
-        "#END",
-        &two,
-        "fieldbus.f.interface",
-        "also the interface of fieldbus `e`",
-    );
+    breaks("#END", &two, "fieldbus.f.interface", "also the interface of fieldbus `e`");
 }
 
 #[test]
 fn profiles_exist_and_their_loads_are_bounded() {
     let chosen = "profiles = [\"tp2\"]";
     breaks(chosen, "profiles = []", "campaign.profiles", "at least one");
-    breaks(
-        chosen,
-        "profiles = [\"tp6\"]",
-        "campaign.profiles[0]",
-        "it needs neighbours",
-    );
-    breaks(
-        chosen,
-        "profiles = [\"tp2\", \"tp2\"]",
-        "campaign.profiles[1]",
-        "named twice",
-    );
+    breaks(chosen, "profiles = [\"tp6\"]", "campaign.profiles[0]", "it needs neighbours");
+    breaks(chosen, "profiles = [\"tp2\", \"tp2\"]", "campaign.profiles[1]", "named twice");
     let own = |text: &str| format!("[[profile]]\nname = \"own\"\n{text}");
     let load = |text: &str| own(&format!("[[profile.load]]\n{text}"));
-    breaks(
-        "#END",
-        &own("like = \"own\""),
-        "profile.own.like",
-        "own → own",
-    );
-    breaks(
-        "#END",
-        &own("like = \"tp5\""),
-        "profile.own.like",
-        "it needs neighbours",
-    );
+    breaks("#END", &own("like = \"own\""), "profile.own.like", "own → own");
+    breaks("#END", &own("like = \"tp5\""), "profile.own.like", "it needs neighbours");
     breaks(
         "#END",
         &load("kind = \"fork\"\nsize = \"1 MiB\""),
@@ -422,59 +225,19 @@ fn profiles_exist_and_their_loads_are_bounded() {
     );
     let many = "kind = \"fork\"\nworkers = 200\n[[profile.load]]\nkind = \"sqrt\"\nworkers = 57";
     breaks("#END", &load(many), "profile.own.load", "257 workers");
-    breaks(
-        "#END",
-        "[[profile]]\nname = \"tp5\"",
-        "profile.tp5.name",
-        "seed 000",
-    );
+    breaks("#END", "[[profile]]\nname = \"tp5\"", "profile.tp5.name", "seed 000");
 }
 
 #[test]
 fn a_campaign_has_one_bearable_length() {
     let duration = "duration = \"1 min\"";
-    breaks(
-        duration,
-        "duration = \"1 min\"\ncycles = 5",
-        "campaign.cycles",
-        "given twice",
-    );
-    breaks(
-        duration,
-        "duration = \"99 ms\"",
-        "campaign.duration",
-        "write 100 ms to 7 d",
-    );
-    breaks(
-        duration,
-        "duration = \"8 d\"",
-        "campaign.duration",
-        "write 100 ms to 7 d",
-    );
-    breaks(
-        duration,
-        "cycles = 0",
-        "campaign.cycles",
-        "write an integer from 1",
-    );
-    breaks(
-        duration,
-        "cycles = 100000000001",
-        "campaign.cycles",
-        "write an integer from 1",
-    );
-    breaks(
-        duration,
-        "cycles = 100000000000",
-        "campaign.cycles",
-        "31 d are allowed",
-    );
-    breaks(
-        duration,
-        "warm_up = \"11 min\"\ncycles = 5",
-        "campaign.warm_up",
-        "0 s to 10 min",
-    );
+    breaks(duration, "duration = \"1 min\"\ncycles = 5", "campaign.cycles", "given twice");
+    breaks(duration, "duration = \"99 ms\"", "campaign.duration", "write 100 ms to 7 d");
+    breaks(duration, "duration = \"8 d\"", "campaign.duration", "write 100 ms to 7 d");
+    breaks(duration, "cycles = 0", "campaign.cycles", "write an integer from 1");
+    breaks(duration, "cycles = 100000000001", "campaign.cycles", "write an integer from 1");
+    breaks(duration, "cycles = 100000000000", "campaign.cycles", "31 d are allowed");
+    breaks(duration, "warm_up = \"11 min\"\ncycles = 5", "campaign.warm_up", "0 s to 10 min");
     for value in ["0", "1e-10", "0.11", "inf", "-1"] {
         let text = format!("exceedance = {value}");
         breaks(
@@ -499,12 +262,7 @@ fn what_may_surprise_is_remarked() {
     let short = remarks("duration = \"1 min\"", "duration = \"1 s\"");
     assert!(short.contains("partition `a` has 1000 cycles"), "{short}");
     assert!(short.contains("2995"), "{short}");
-    let zero = GOOD
-        .replace("housekeeping = [0]", "")
-        .replace("cpus = [1]", "cpus = [0]");
+    let zero = GOOD.replace("housekeeping = [0]", "").replace("cpus = [1]", "cpus = [0]");
     let shown = read_text(&zero).unwrap().remarks()[0].to_string();
-    assert!(
-        shown.starts_with("site.toml:10:8: `partition.a.vcr.cpus`: CPU 0"),
-        "{shown}"
-    );
+    assert!(shown.starts_with("site.toml:10:8: `partition.a.vcr.cpus`: CPU 0"), "{shown}");
 }

@@ -14,16 +14,12 @@ fn as_json(text: &str) -> Value {
 #[test]
 fn the_schema_accepts_the_examples() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    let mut texts: Vec<_> = Example::ALL
-        .map(|example| init(&machine(2), example))
-        .into();
+    let mut texts: Vec<_> = Example::ALL.map(|example| init(&machine(2), example)).into();
     let press_line = repository_file("examples/press-line.toml");
     texts.push(std::fs::read_to_string(press_line).unwrap());
     for text in texts {
-        let errors: Vec<_> = validator
-            .iter_errors(&as_json(&text))
-            .map(|e| e.to_string())
-            .collect();
+        let errors: Vec<_> =
+            validator.iter_errors(&as_json(&text)).map(|e| e.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}\n{text}");
     }
 }
@@ -46,10 +42,7 @@ fn the_schema_refuses_what_has_the_wrong_shape() {
         let bad = good.replacen(from, to, 1);
         assert_ne!(bad, good, "{from}");
         assert!(!validator.is_valid(&as_json(&bad)), "{to}");
-        assert!(
-            read("f", bad.as_bytes(), &quietcore_record::class::catalogue()).is_err(),
-            "{to}"
-        );
+        assert!(read("f", bad.as_bytes(), &quietcore_record::class::catalogue()).is_err(), "{to}");
     }
 }
 
@@ -107,9 +100,6 @@ fn every_key_has_a_description_and_no_name_of_a_rust_type_shows() {
     walk(&schema, "", &mut missing);
     assert!(missing.is_empty(), "{missing:?}");
     let names: Vec<_> = schema["$defs"].as_object().unwrap().keys().collect();
-    assert!(
-        names.iter().all(|name| !name.starts_with("Raw")),
-        "{names:?}"
-    );
+    assert!(names.iter().all(|name| !name.starts_with("Raw")), "{names:?}");
     assert!(!schema.to_string().contains("null"), "TOML has no null");
 }

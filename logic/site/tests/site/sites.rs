@@ -25,10 +25,7 @@ fn every_example_is_read() {
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
+        if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(&path).unwrap();
             read_text(&text).unwrap_or_else(|problems| panic!("{}: {problems}", path.display()));
             count += 1;
@@ -48,10 +45,7 @@ fn everything_in_a_full_file_arrives() {
     assert_eq!(axis.program.model.as_deref(), Some("models/servo"));
     assert_eq!(axis.program.deadline, Nanos::from_micros(800));
     assert_eq!(axis.program.wcet, Some(Nanos::from_micros(120)));
-    assert_eq!(
-        axis.program.early_wake,
-        EarlyWake::Adaptive { share_percent: 20 }
-    );
+    assert_eq!(axis.program.early_wake, EarlyWake::Adaptive { share_percent: 20 });
     let hmi = &site.partitions()[1];
     assert_eq!(hmi.vcr.budget_percent, Some(60));
     let margin = Nanos::from_micros(50);
@@ -63,10 +57,7 @@ fn everything_in_a_full_file_arrives() {
     assert_eq!(signals[0].timeout, Some(Nanos::from_millis(10)));
     let initial = Initial::Truth(false);
     assert_eq!(signals[1].kind, SignalKind::Latest { initial });
-    assert_eq!(
-        site.channels()[1].signals[0].kind,
-        SignalKind::Queue { depth: 64 }
-    );
+    assert_eq!(site.channels()[1].signals[0].kind, SignalKind::Queue { depth: 64 });
     assert_eq!(site.fieldbuses()[0].interface, Interface::Simulated);
     assert_eq!(site.housekeeping().unwrap().to_string(), "0,4-7");
     assert_eq!(site.claimed_cpus().to_string(), "1,2");
@@ -78,34 +69,20 @@ fn a_class_takes_from_another_what_it_does_not_say() {
     let class = &site.partitions()[0].class;
     assert_eq!(class.name, "press-axis");
     assert_eq!(class.title, "Press, main axis");
-    assert_eq!(
-        (class.cycle_ns, class.jitter_ns),
-        (Some(1_000_000), Some(50_000))
-    );
+    assert_eq!((class.cycle_ns, class.jitter_ns), (Some(1_000_000), Some(50_000)));
     // The published source does not vouch for a figure of the site's own.
     assert!(
-        class
-            .source
-            .starts_with("site file, like `motion-control` (Queiroz"),
+        class.source.starts_with("site file, like `motion-control` (Queiroz"),
         "{}",
         class.source
     );
-    assert!(
-        site.classes()
-            .iter()
-            .any(|class| class.name == "stamping-shop")
-    );
+    assert!(site.classes().iter().any(|class| class.name == "stamping-shop"));
 }
 
 #[test]
 fn a_profile_takes_from_another_what_it_does_not_say() {
     let site = press_line();
-    let names: Vec<_> = site
-        .campaign()
-        .profiles
-        .iter()
-        .map(|one| one.name.as_str())
-        .collect();
+    let names: Vec<_> = site.campaign().profiles.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["tp2", "tp4", "night-shift"]);
     let night = &site.campaign().profiles[2];
     assert!(night.pinned);
@@ -122,20 +99,12 @@ fn the_built_in_profiles_are_those_of_seed_000() {
         .iter()
         .map(|profile| (profile.name.as_str(), profile.pinned, profile.workers()))
         .collect();
-    let expected = [
-        ("tp1", false, 0),
-        ("tp2", true, 0),
-        ("tp3", false, 20),
-        ("tp4", true, 20),
-    ];
+    let expected = [("tp1", false, 0), ("tp2", true, 0), ("tp3", false, 20), ("tp4", true, 20)];
     assert_eq!(facts, expected);
     let [sqrt, malloc] = site.profiles()[3].loads[..] else {
         panic!("two loads are expected");
     };
-    assert_eq!(
-        (sqrt.kind, sqrt.place),
-        (LoadKind::Sqrt, LoadPlace::OtherCpus)
-    );
+    assert_eq!((sqrt.kind, sqrt.place), (LoadKind::Sqrt, LoadPlace::OtherCpus));
     assert_eq!((malloc.kind, malloc.workers), (LoadKind::Malloc, 10));
     assert_eq!(malloc.size, Some(ByteSize::new(64_000_000)));
 }
@@ -145,10 +114,7 @@ fn the_defaults_are_those_of_the_reference() {
     let site = minimal();
     let partition = &site.partitions()[0];
     assert_eq!(partition.backend, Backend::Process);
-    assert_eq!(
-        partition.program.scheduling,
-        Scheduling::Fifo { priority: 90 }
-    );
+    assert_eq!(partition.program.scheduling, Scheduling::Fifo { priority: 90 });
     assert_eq!(partition.program.early_wake, EarlyWake::Off);
     assert_eq!(partition.program.period, Nanos::from_millis(1));
     assert_eq!(partition.program.deadline, partition.program.period);
@@ -163,38 +129,22 @@ fn the_defaults_are_those_of_the_reference() {
 #[test]
 fn the_command_line_changes_profiles_and_length_within_the_limits() {
     let mut site = minimal();
-    site.select_profiles(&["tp3".to_owned(), "tp1".to_owned()])
-        .unwrap();
+    site.select_profiles(&["tp3".to_owned(), "tp1".to_owned()]).unwrap();
     assert_eq!(site.campaign().profiles[0].name, "tp3");
     site.set_length(Length::Cycles(10_000)).unwrap();
     assert_eq!(site.measured_in_all(), Nanos::from_secs(22));
     let before = site.clone();
     let unknown = site.select_profiles(&["tp22".to_owned()]).unwrap_err();
-    assert_eq!(
-        unknown.to_string(),
-        "there is no profile `tp22`; did you mean `tp2`?"
-    );
-    let neighbours = site
-        .select_profiles(&["tp5".to_owned()])
-        .unwrap_err()
-        .to_string();
+    assert_eq!(unknown.to_string(), "there is no profile `tp22`; did you mean `tp2`?");
+    let neighbours = site.select_profiles(&["tp5".to_owned()]).unwrap_err().to_string();
     assert!(neighbours.contains("it needs neighbours"), "{neighbours}");
     assert_eq!(site.select_profiles(&[]), Err(OverrideError::NoProfile));
     let twice = site.select_profiles(&["tp1".to_owned(), "tp1".to_owned()]);
     assert!(matches!(twice, Err(OverrideError::ProfileTwice { .. })));
-    for length in [
-        Length::Cycles(0),
-        Length::Duration(Nanos::ZERO),
-        Length::Cycles(u64::MAX),
-    ] {
-        assert_eq!(
-            site.set_length(length),
-            Err(OverrideError::Length { length })
-        );
+    for length in [Length::Cycles(0), Length::Duration(Nanos::ZERO), Length::Cycles(u64::MAX)] {
+        assert_eq!(site.set_length(length), Err(OverrideError::Length { length }));
     }
-    let long = site
-        .set_length(Length::Cycles(100_000_000_000))
-        .unwrap_err();
+    let long = site.set_length(Length::Cycles(100_000_000_000)).unwrap_err();
     assert!(matches!(long, OverrideError::CampaignTooLong { .. }));
     assert_eq!(site, before);
 }

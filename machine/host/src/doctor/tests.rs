@@ -182,12 +182,9 @@ fn a_group_that_was_left_behind_is_named() {
 #[test]
 fn guests_are_native_by_speed_not_by_the_device() {
     let mut machine = Machine::tuned();
-    for (speed, severity) in [
-        (4e9, Severity::Ok),
-        (3e8, Severity::Ok),
-        (2e7, Severity::Advice),
-        (1e6, Severity::Advice),
-    ] {
+    for (speed, severity) in
+        [(4e9, Severity::Ok), (3e8, Severity::Ok), (2e7, Severity::Advice), (1e6, Severity::Advice)]
+    {
         machine.attempts.kvm = Reading::Read(GuestSpeed { instructions_per_second: speed });
         assert_eq!(one(&machine, "kvm-guest-speed").severity, severity, "{speed}");
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quietcore_campaign::{Machine, Run, measure};
+use quietcore_campaign::{Machine, PartitionRun, Run, measure};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
@@ -101,18 +101,20 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
         return Err(Failure::new(problems.join("\n")));
     }
     Ok(Run {
-        partition: "probe".to_owned(),
         profile: if request.unpinned { "unpinned" } else { "pinned" }.to_owned(),
         reserved: !request.unpinned,
-        job: LatencyJob {
-            cpus,
-            period: request.period,
-            cycles,
-            warm_up_cycles: request.warm_up.whole_times(request.period),
-            policy: policy(request),
-            wake: wake(request),
-            injection: request.inject,
-        },
+        partitions: vec![PartitionRun {
+            name: "probe".to_owned(),
+            job: LatencyJob {
+                cpus,
+                period: request.period,
+                cycles,
+                warm_up_cycles: request.warm_up.whole_times(request.period),
+                policy: policy(request),
+                wake: wake(request),
+                injection: request.inject,
+            },
+        }],
         loads,
         site_sha256: String::new(),
     })
@@ -166,7 +168,8 @@ fn load(text: &str) -> Result<LoadRequest, String> {
 
 /// Whether an injected delay was seen in every record; true where none was injected.
 fn injection_seen(run: &Run, records: &[Record]) -> bool {
-    let Some(injected) = run.injected() else { return true };
+    let injected = run.partitions.iter().find_map(PartitionRun::injected);
+    let Some(injected) = injected else { return true };
     records.iter().all(|record| {
         record
             .spikes
