@@ -244,6 +244,9 @@ pub(crate) struct Import {
     /// Time between two releases, where the files don't say
     #[arg(long, value_name = "D")]
     pub(crate) interval: Option<Nanos>,
+    /// Make one record of all threads of a file
+    #[arg(long)]
+    pub(crate) merge: bool,
     /// cyclictest ran with -N: the files are in nanoseconds
     #[arg(long)]
     pub(crate) nanoseconds: bool,

@@ -46,7 +46,8 @@ fn read_all(request: &Import) -> Result<Vec<Record>, Failure> {
     let mut problems = Vec::new();
     for path in &request.files {
         match read_one(kind, path, &options) {
-            Ok(more) => records.extend(more),
+            Ok(threads) if request.merge => records.extend(merged(threads)),
+            Ok(threads) => records.extend(threads),
             Err(failure) => problems.push(failure.to_string()),
         }
     }
@@ -60,6 +61,25 @@ fn read_all(request: &Import) -> Result<Vec<Record>, Failure> {
         }
     }
     if problems.is_empty() { Ok(records) } else { Err(Failure::new(problems.join("\n"))) }
+}
+
+/// One record of all threads of a file. What is counted one thread after the other, such as the
+/// difference of successive values, has no meaning for them together.
+fn merged(threads: Vec<Record>) -> Option<Record> {
+    let mut threads = threads.into_iter();
+    let mut all = threads.next()?;
+    all.name.clone_from(&all.partition);
+    all.cpu = None;
+    for thread in threads {
+        all.release.merge(&thread.release);
+        all.counters.planned_cycles += thread.counters.planned_cycles;
+        all.counters.difference_sum_ns = None;
+        let more = thread.invalid_because.into_iter();
+        let new = more.filter(|reason| !all.invalid_because.contains(reason));
+        let new: Vec<String> = new.collect();
+        all.invalid_because.extend(new);
+    }
+    Some(all)
 }
 
 fn read_one(kind: Kind, path: &Path, options: &ImportOptions) -> Result<Vec<Record>, Failure> {
