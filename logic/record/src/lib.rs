@@ -18,6 +18,7 @@ pub mod document;
 pub mod export;
 pub mod histogram;
 pub mod import;
+pub mod published;
 pub mod record;
 pub mod statistics;
 pub mod verdict;
