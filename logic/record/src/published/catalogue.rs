@@ -149,7 +149,7 @@ static ENTRIES: [Entry; 11] = [
             number("latency_ms", "end-to-end latency", MS, "largest latency, taken as the cycle"),
             number("jitter_us", "jitter", US, "largest jitter; printed in µs or ms"),
         ],
-        remarks: &["figures of 5G requirements that the paper takes from its reference 4"],
+        remarks: &["indicative values that the paper takes from its reference 4"],
         file: include_str!("../../data/000-table-1.csv"),
     },
     Entry {
