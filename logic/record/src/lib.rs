@@ -10,16 +10,22 @@
 //! - [`record`]: the values with counters, spikes, time line and conditions.
 //! - [`statistics`]: the summary, with every definition named.
 //! - [`class`], [`verdict`]: the application classes, and PASS, FAIL or NOT PROVEN.
+//! - [`document`]: the evidence document, records and verdicts in figures.
+//! - [`import`], [`export`]: other programs' formats in, theirs and tables out.
+//! - [`published`]: the papers' tables.
+//! - [`compare`]: run against run with how sure that is, and run beside a published table.
 
 #![forbid(unsafe_code)]
 
 pub mod bound;
 pub mod check;
 pub mod class;
+pub mod compare;
 pub mod document;
 pub mod export;
 pub mod histogram;
 pub mod import;
+pub mod published;
 pub mod record;
 pub mod statistics;
 pub mod verdict;

@@ -219,7 +219,7 @@ pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, S
             thousands(needed)
         ));
     }
-    let worst = record.release.max_ns() + record.release.resolution_ns() - 1;
+    let worst = record.release.max_ns().saturating_add(record.release.resolution_ns() - 1);
     let by_latency = on_scale(worst.saturating_mul(CYCLE_PART));
     let cycle_ns = by_latency.max(period_ns);
     Ok(FastestCycle { cycle_ns, limited_by_period: period_ns >= by_latency })

@@ -165,7 +165,7 @@ impl Reader {
             match lines::parse(word.text) {
                 Ok(number) if others => outliers.count = outliers.count.saturating_add(number),
                 Ok(number) => {
-                    outliers.count += 1;
+                    outliers.count = outliers.count.saturating_add(1);
                     if outliers.named.len() < OVERFLOW_CYCLES_NAMED {
                         outliers.named.push(number.to_string());
                     }
@@ -240,7 +240,7 @@ impl Reader {
             unit_ns: if nanoseconds { 1 } else { 1_000 },
             bucket_size: 1,
             overflow: value(4),
-            overflow_from: self.table.last_bucket.unwrap_or(0) + 1,
+            overflow_from: self.table.last_bucket.unwrap_or(0).saturating_add(1),
             extremes: Some((value(1), value(3))),
             mean: Some(Mean::cut(value(2) as f64)),
         };

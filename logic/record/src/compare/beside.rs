@@ -1,0 +1,276 @@
+//! A run beside a published table: like figures in like units, with their ratio.
+//!
+//! No significance: the published runs are others' machines and their raw values aren't known. What is
+//! known is the rounding of the printed figures, so a ratio has the range that the rounding leaves.
+
+use serde::Serialize;
+
+use super::Value;
+use crate::histogram::Quantile;
+use crate::published::{Figure, Table};
+use crate::record::Record;
+use crate::statistics::Statistics;
+
+/// A run beside a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SideBySide {
+    /// The table's id.
+    pub table: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// Paper and place.
+    pub source: String,
+    /// What a reader must know about the table, and about this comparison.
+    pub remarks: Vec<String>,
+    /// Each record beside each row that is like it.
+    pub rows: Vec<SideRow>,
+    /// Records that measure something else, or are invalid.
+    pub left_out: Vec<String>,
+}
+
+/// A record beside a row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SideRow {
+    /// The record's name.
+    pub record: String,
+    /// What the row is about.
+    pub published: String,
+    /// The row's profile, if it has one.
+    pub profile: Option<String>,
+    /// Whether it is the record's profile too. If not, the conditions differ.
+    pub same_profile: bool,
+    /// The figures that both have.
+    pub figures: Vec<SideFigure>,
+}
+
+/// A figure of both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SideFigure {
+    /// Which.
+    pub figure: Figure,
+    /// As published, in ns.
+    pub published_ns: f64,
+    /// How far the printed figure may be off, in ns.
+    pub published_error_ns: f64,
+    /// As measured, in ns; absent where the sample doesn't carry it.
+    pub measured_ns: Option<Value>,
+    /// Measured / published; absent where the published one is printed as 0.
+    pub ratio: Option<f64>,
+    /// The lowest ratio that rounding allows.
+    pub ratio_low: Option<f64>,
+    /// The highest one; absent where it is open.
+    pub ratio_high: Option<f64>,
+}
+
+/// Why a run can't be put beside a table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BesideError {
+    /// Nobody measured these figures.
+    #[error(
+        "`{table}` gives {quantity}, not a measurement; `show` judges the run against such limits"
+    )]
+    NotMeasured {
+        /// The table's id.
+        table: &'static str,
+        /// What it gives.
+        quantity: &'static str,
+    },
+    /// No record measures this.
+    #[error(
+        "`{table}` gives the {quantity}, which no valid record here measures (there are: {probes}); choose a table of what was measured"
+    )]
+    OtherQuantity {
+        /// The table's id.
+        table: &'static str,
+        /// What it gives.
+        quantity: &'static str,
+        /// The probes of the run.
+        probes: String,
+    },
+}
+
+/// Puts the records beside a table. A record whose profile the table has is put beside those rows
+/// alone, any other beside all.
+///
+/// # Errors
+/// [`BesideError`] where the run measured nothing like it.
+pub fn with_table(records: &[Record], table: &Table) -> Result<SideBySide, BesideError> {
+    let quantity = table.quantity.description();
+    if table.quantity == crate::published::Quantity::Limit {
+        return Err(BesideError::NotMeasured { table: table.id, quantity });
+    }
+    let fits = |record: &&Record| {
+        table.quantity.is_measured_by(&record.probe)
+            && record.is_valid()
+            && record.release.count() > 0
+    };
+    let (fitting, others): (Vec<&Record>, Vec<&Record>) = records.iter().partition(fits);
+    if fitting.is_empty() {
+        let mut probes: Vec<&str> = records.iter().map(|record| record.probe.as_str()).collect();
+        probes.sort_unstable();
+        probes.dedup();
+        let probes = if probes.is_empty() { "none".to_owned() } else { probes.join(", ") };
+        return Err(BesideError::OtherQuantity { table: table.id, quantity, probes });
+    }
+    let mut remarks: Vec<String> =
+        table.remarks.iter().map(|remark| (*remark).to_owned()).collect();
+    remarks.push(
+        "another machine, at another time: the ratio compares systems, not settings, and no test says how sure it is".to_owned(),
+    );
+    Ok(SideBySide {
+        table: table.id,
+        title: table.title,
+        source: table.source(),
+        remarks,
+        rows: fitting.into_iter().flat_map(|record| rows(record, table)).collect(),
+        left_out: others.into_iter().map(|record| record.name.clone()).collect(),
+    })
+}
+
+fn rows(record: &Record, table: &Table) -> Vec<SideRow> {
+    let statistics = Statistics::of(record);
+    let is_same = |profile: Option<&str>| profile == Some(record.profile.as_str());
+    let any_same = table.rows.iter().any(|row| is_same(table.row_profile(row)));
+    table
+        .rows
+        .iter()
+        .filter(|row| !any_same || is_same(table.row_profile(row)))
+        .map(|row| SideRow {
+            record: record.name.clone(),
+            published: table.label(row),
+            profile: table.row_profile(row).map(str::to_owned),
+            same_profile: is_same(table.row_profile(row)),
+            figures: (0..table.columns.len())
+                .filter_map(|column| {
+                    let figure = table.columns[column].figure?;
+                    let (published, error) = table.nanos(row, column)?;
+                    let measured = measured(&statistics, figure);
+                    Some(beside(
+                        figure,
+                        (published, error),
+                        measured,
+                        record.release.resolution_ns(),
+                    ))
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn beside(
+    figure: Figure,
+    (published_ns, error): (f64, f64),
+    measured: Option<Value>,
+    resolution_ns: u64,
+) -> SideFigure {
+    let low = measured.map(Value::lower_bound);
+    // Measured values were rounded too, down to a multiple of the resolution.
+    let high = match measured {
+        Some(Value::Exactly(value)) => Some(value + (resolution_ns - 1) as f64),
+        _ => None,
+    };
+    let least = published_ns - error;
+    SideFigure {
+        figure,
+        published_ns,
+        published_error_ns: error,
+        measured_ns: measured,
+        ratio: low.filter(|_| published_ns > 0.0).map(|value| value / published_ns),
+        ratio_low: low.map(|value| value / (published_ns + error)),
+        ratio_high: high.filter(|_| least > 0.0).map(|value| value / least),
+    }
+}
+
+fn measured(statistics: &Statistics, figure: Figure) -> Option<Value> {
+    let quantile = |quantile: Option<Quantile>| {
+        quantile.map(|quantile| match quantile {
+            Quantile::Exactly(value) => Value::Exactly(value as f64),
+            Quantile::AtLeast { at_least } => Value::AtLeast { at_least: at_least as f64 },
+        })
+    };
+    match figure {
+        Figure::Minimum => Some(Value::Exactly(statistics.min_ns as f64)),
+        Figure::LowerWhisker => quantile(statistics.p2_5_ns),
+        Figure::LowerQuartile => quantile(statistics.q1_ns),
+        Figure::Median => quantile(statistics.median_ns),
+        Figure::Mean => statistics.mean_ns.map(Value::Exactly),
+        Figure::StandardDeviation => statistics.sd_ns.map(Value::Exactly),
+        Figure::UpperQuartile => quantile(statistics.q3_ns),
+        Figure::UpperWhisker => quantile(statistics.p97_5_ns),
+        Figure::Maximum => Some(Value::Exactly(statistics.max_ns as f64)),
+        Figure::JitterWhiskers => {
+            statistics.jitter_whiskers_ns.map(|jitter| Value::Exactly(jitter as f64))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published::find;
+
+    fn record(profile: &str) -> Record {
+        let mut record = crate::test_record(&[(3_000, 500), (4_000, 480), (9_000, 20)]);
+        record.profile = profile.to_owned();
+        record
+    }
+
+    fn figure(row: &SideRow, figure: Figure) -> SideFigure {
+        *row.figures.iter().find(|side| side.figure == figure).unwrap()
+    }
+
+    #[test]
+    fn a_profile_of_the_table_is_put_beside_its_rows() {
+        let side = with_table(&[record("tp2")], find("000/table-4").unwrap()).unwrap();
+        let rows: Vec<_> = side.rows.iter().map(|row| row.published.as_str()).collect();
+        assert_eq!(
+            rows,
+            [
+                "#1 Baseline, tp2",
+                "#2 Hypervisor A, tp2",
+                "#3 Hypervisor B, tp2",
+                "#4 Hypervisor C, tp2"
+            ]
+        );
+        assert!(side.rows.iter().all(|row| row.same_profile));
+        let median = figure(&side.rows[1], Figure::Median);
+        assert_eq!((median.published_ns, median.published_error_ns), (2_000.0, 500.0));
+        assert_eq!(median.measured_ns, Some(Value::Exactly(3_001.0)));
+        assert!((median.ratio.unwrap() - 1.5).abs() < 0.01);
+        assert!((median.ratio_low.unwrap() - 1.2).abs() < 0.01);
+        assert!((median.ratio_high.unwrap() - 2.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn what_is_printed_as_zero_has_no_ratio() {
+        let side = with_table(&[record("tp1")], find("000/table-4").unwrap()).unwrap();
+        let median = figure(&side.rows[0], Figure::Median);
+        assert_eq!((median.published_ns, median.ratio, median.ratio_high), (0.0, None, None));
+        assert!(median.ratio_low.unwrap() > 6.0, "less than half a microsecond was published");
+    }
+
+    #[test]
+    fn another_profile_is_put_beside_all_rows_and_says_so() {
+        let side = with_table(&[record("imported")], find("003/table-1").unwrap()).unwrap();
+        assert_eq!(side.rows.len(), 36);
+        assert!(side.rows.iter().all(|row| !row.same_profile));
+        let maximum = figure(&side.rows[0], Figure::Maximum);
+        assert_eq!(maximum.published_ns, 767_757_000.0);
+        assert!(side.source.contains("Hofer"));
+    }
+
+    #[test]
+    fn only_like_is_put_beside_like() {
+        let error = with_table(&[record("tp1")], find("000/table-1").unwrap()).unwrap_err();
+        assert!(error.to_string().contains("not a measurement"), "{error}");
+        let error = with_table(&[record("tp1")], find("002/table-1").unwrap()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`002/table-1` gives the interrupt response, which no valid record here measures (there are: latency); choose a table of what was measured"
+        );
+        let mut invalid = record("tp1");
+        invalid.invalid_because = vec!["broken".to_owned()];
+        let side = with_table(&[record("tp1"), invalid], find("000/table-4").unwrap()).unwrap();
+        assert_eq!(side.left_out, ["axis.tp2.cpu1"]);
+    }
+}

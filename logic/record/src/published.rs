@@ -1,0 +1,303 @@
+//! The tables that the five papers published, as data to put beside a run.
+//!
+//! Figures stand as printed, with their number of digits: the last one says how precise they are
+//! ([`Cell::half_step`]). They are in `data/`, a file a table; `catalogue` says what their
+//! columns mean. Only tables are here; histograms of the papers come in by
+//! [`import`](crate::import).
+//!
+//! | id | what |
+//! |----|------|
+//! | `000/table-1` | application classes |
+//! | `000/table-3`, `000/table-4`, `000/table-5` | release latency: GPOS, RTOS, over hours |
+//! | `001/table-1` | EtherCAT round trip |
+//! | `002/table-1`, `002/table-2` | interrupt response: physical, virtual |
+//! | `002/table-3` | event response |
+//! | `003/table-1` | release latency by isolation |
+//! | `004/table-2`, `004/table-3` | network latency, cycles of applications |
+
+mod box_plot;
+mod catalogue;
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+
+pub use box_plot::BoxPlot;
+
+/// A paper.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Citation {
+    /// The number of its seed, `000` to `004`.
+    pub seed: &'static str,
+    /// The authors.
+    pub authors: &'static str,
+    /// The title.
+    pub title: &'static str,
+    /// Journal or conference.
+    pub venue: &'static str,
+    /// The year.
+    pub year: u16,
+    /// The DOI, where the seed gives one.
+    pub doi: Option<&'static str>,
+}
+
+impl Citation {
+    /// In one line, as under a figure.
+    pub fn line(&self) -> String {
+        let doi = self.doi.map(|doi| format!(", doi:{doi}")).unwrap_or_default();
+        format!("{}: {}. {}, {}{doi}", self.authors, self.title, self.venue, self.year)
+    }
+}
+
+/// What a table's figures are figures of. Only like is compared with like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// What applications ask for; nobody measured it.
+    Limit,
+    /// Due instant to the start of a periodic thread.
+    ReleaseLatency,
+    /// An EtherCAT frame out and back.
+    EthercatRoundTrip,
+    /// Interrupt to its handler.
+    InterruptResponse,
+    /// A frame to a guest and its answer back.
+    EventResponse,
+    /// A frame to another node and back.
+    NetworkRoundTrip,
+}
+
+impl Quantity {
+    /// In words.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Limit => "what applications ask for",
+            Self::ReleaseLatency => "release latency of a periodic thread",
+            Self::EthercatRoundTrip => "round trip of an EtherCAT frame",
+            Self::InterruptResponse => "interrupt response",
+            Self::EventResponse => "event response over the network",
+            Self::NetworkRoundTrip => "round trip of a network frame",
+        }
+    }
+
+    /// Whether a probe, or a program whose data was imported, measures it.
+    pub fn is_measured_by(self, probe: &str) -> bool {
+        match self {
+            Self::Limit => false,
+            Self::ReleaseLatency => {
+                ["latency", "cyclictest", "jitterdebugger", "rtla timerlat"].contains(&probe)
+            }
+            Self::EthercatRoundTrip => probe == "ethercat",
+            Self::InterruptResponse => probe == "irq",
+            Self::EventResponse => probe == "event",
+            Self::NetworkRoundTrip => probe == "rtt",
+        }
+    }
+}
+
+/// The unit of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Words.
+    Text,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Hours.
+    Hours,
+    /// Seconds.
+    Seconds,
+    /// 10⁶ bit/s.
+    MegabitsPerSecond,
+    /// A number of things.
+    Count,
+}
+
+impl Unit {
+    /// The sign; empty for words and counts.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Text | Self::Count => "",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "µs",
+            Self::Hours => "h",
+            Self::Seconds => "s",
+            Self::MegabitsPerSecond => "Mbit/s",
+        }
+    }
+
+    /// Nanoseconds in one, for units of time in which latencies are given.
+    pub const fn nanos(self) -> Option<f64> {
+        match self {
+            Self::Milliseconds => Some(1e6),
+            Self::Microseconds => Some(1e3),
+            _ => None,
+        }
+    }
+}
+
+/// The statistic that a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Smallest value.
+    Minimum,
+    /// 2.5 % quantile.
+    LowerWhisker,
+    /// 25 % quantile.
+    LowerQuartile,
+    /// Median.
+    Median,
+    /// Arithmetic mean.
+    Mean,
+    /// Standard deviation.
+    StandardDeviation,
+    /// 75 % quantile.
+    UpperQuartile,
+    /// 97.5 % quantile.
+    UpperWhisker,
+    /// Largest value.
+    Maximum,
+    /// Upper − lower whisker.
+    JitterWhiskers,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Its key, unique in the table.
+    pub key: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// The unit of its figures.
+    pub unit: Unit,
+    /// The statistic, where it is one that records have too.
+    pub figure: Option<Figure>,
+    /// What the paper means by it.
+    pub definition: &'static str,
+}
+
+/// A field, as printed; empty where the paper gives nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cell(pub String);
+
+impl Cell {
+    /// The figure; `None` for words and empty fields.
+    pub fn number(&self) -> Option<f64> {
+        self.0.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// Half a step of the last printed digit: how far the true figure may lie off.
+    pub fn half_step(&self) -> f64 {
+        let decimals = self.0.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        0.5 / 10_f64.powi(i32::try_from(decimals).unwrap_or(i32::MAX))
+    }
+}
+
+/// A published table.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// Such as `000/table-4`.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// The paper.
+    pub citation: &'static Citation,
+    /// Where in the paper.
+    pub place: &'static str,
+    /// What its figures are figures of.
+    pub quantity: Quantity,
+    /// The profile of all rows, where the rows don't name one.
+    pub profile: Option<&'static str>,
+    /// The columns.
+    pub columns: &'static [Column],
+    /// The rows; each has a field for each column.
+    pub rows: Vec<Vec<Cell>>,
+    /// What a reader must know: conditions, and what seems misprinted.
+    pub remarks: &'static [&'static str],
+}
+
+impl Table {
+    /// Paper and place in one line.
+    pub fn source(&self) -> String {
+        format!("{}, {}", self.citation.line(), self.place)
+    }
+
+    /// The index of a column.
+    pub fn column(&self, key: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.key == key)
+    }
+
+    /// The index of the column that holds a statistic.
+    pub fn figure(&self, figure: Figure) -> Option<usize> {
+        self.columns.iter().position(|column| column.figure == Some(figure))
+    }
+
+    /// What a row is about: its words, and its hours or threads with their heading.
+    pub fn label(&self, row: &[Cell]) -> String {
+        let mut parts = Vec::new();
+        for (column, cell) in self.columns.iter().zip(row) {
+            match column.unit {
+                Unit::Text => parts.push(cell.0.clone()),
+                Unit::Hours => parts.push(format!("{} h", cell.0)),
+                Unit::Count => parts.push(format!("{} {}", cell.0, column.title)),
+                _ => {}
+            }
+        }
+        parts.join(", ")
+    }
+
+    /// The profile of a row, such as `tp3`.
+    pub fn row_profile<'a>(&'a self, row: &'a [Cell]) -> Option<&'a str> {
+        self.column("profile").map(|index| row[index].0.as_str()).or(self.profile)
+    }
+
+    /// A field in ns, with half a step of its last digit; `None` where it is no time.
+    pub fn nanos(&self, row: &[Cell], column: usize) -> Option<(f64, f64)> {
+        let unit = self.columns[column].unit.nanos()?;
+        Some((row[column].number()? * unit, row[column].half_step() * unit))
+    }
+
+    /// The rows as box plots; empty for a table without quartiles.
+    pub fn box_plots(&self) -> Vec<BoxPlot> {
+        self.rows.iter().filter_map(|row| BoxPlot::of(self, row)).collect()
+    }
+}
+
+/// All tables, in the order of the papers.
+pub fn tables() -> &'static [Table] {
+    static TABLES: LazyLock<Vec<Table>> = LazyLock::new(catalogue::read);
+    &TABLES
+}
+
+/// No table has this id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{asked}` is no published table; use {}, the nearest of {}", self.nearest, self.known.join(", "))]
+pub struct UnknownTable {
+    /// What was asked for.
+    pub asked: String,
+    /// The id that it resembles most.
+    pub nearest: &'static str,
+    /// All ids.
+    pub known: Vec<&'static str>,
+}
+
+/// The table of an id.
+///
+/// # Errors
+/// [`UnknownTable`] with the known ids.
+pub fn find(id: &str) -> Result<&'static Table, UnknownTable> {
+    let tables = tables();
+    if let Some(table) = tables.iter().find(|table| table.id == id) {
+        return Ok(table);
+    }
+    let asked: String = id.chars().take(80).collect();
+    let distance = |table: &&Table| strsim::damerau_levenshtein(table.id, &asked);
+    let nearest = tables.iter().min_by_key(distance).map_or("", |table| table.id);
+    Err(UnknownTable { asked, nearest, known: tables.iter().map(|table| table.id).collect() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,360 @@
+//! Which tables there are, and what their columns mean. The figures are in `data/`.
+
+use super::{Cell, Citation, Column, Figure, Quantity, Table, Unit};
+
+static QUEIROZ: Citation = Citation {
+    seed: "000",
+    authors: "R. Queiroz, T. Cruz, P. Simões",
+    title: "Testing the limits of general-purpose hypervisors for real-time control systems",
+    venue: "Microprocessors and Microsystems",
+    year: 2023,
+    doi: Some("10.1016/j.micpro.2023.104848"),
+};
+
+static SCORDINO: Citation = Citation {
+    seed: "001",
+    authors: "C. Scordino, I. M. Savino, L. Cuomo, L. Miccio, A. Tagliavini, M. Bertogna, M. Solieri",
+    title: "Real-Time Virtualization For Industrial Automation",
+    venue: "IEEE ETFA",
+    year: 2020,
+    doi: Some("10.1109/ETFA46521.2020.9211890"),
+};
+
+static KONG: Citation = Citation {
+    seed: "002",
+    authors: "X. Kong, X. Kong",
+    title: "Research on Real-time Virtualization Technology for Control System",
+    venue: "CSAE",
+    year: 2021,
+    doi: Some("10.1145/3487075.3487080"),
+};
+
+static HOFER: Citation = Citation {
+    seed: "003",
+    authors: "F. Hofer, M. A. Sehr, A. Iannopollo, I. Ugalde, A. Sangiovanni-Vincentelli, B. Russo",
+    title: "Industrial Control via Application Containers: Migrating from Bare-Metal to IAAS",
+    venue: "IEEE CloudCom",
+    year: 2019,
+    doi: None,
+};
+
+static MAHMUD: Citation = Citation {
+    seed: "004",
+    authors: "N. Mahmud, K. Sandström, A. Vulgarakis",
+    title: "Evaluating industrial applicability of virtualization on a distributed multicore platform",
+    venue: "IEEE ETFA",
+    year: 2014,
+    doi: None,
+};
+
+const fn words(key: &'static str, title: &'static str, definition: &'static str) -> Column {
+    Column { key, title, unit: Unit::Text, figure: None, definition }
+}
+
+const fn number(
+    key: &'static str,
+    title: &'static str,
+    unit: Unit,
+    definition: &'static str,
+) -> Column {
+    Column { key, title, unit, figure: None, definition }
+}
+
+const fn time(
+    key: &'static str,
+    title: &'static str,
+    unit: Unit,
+    figure: Figure,
+    definition: &'static str,
+) -> Column {
+    Column { key, title, unit, figure: Some(figure), definition }
+}
+
+const MS: Unit = Unit::Milliseconds;
+const US: Unit = Unit::Microseconds;
+
+const LOWER_WHISKER: Column =
+    time("lower_whisker", "lower whisker", MS, Figure::LowerWhisker, "2.5 % quantile");
+const LOWER_QUARTILE: Column =
+    time("lower_quartile", "lower quartile", MS, Figure::LowerQuartile, "25 % quantile");
+const MEDIAN: Column = time("median", "median", MS, Figure::Median, "50 % quantile");
+const MEAN: Column = time("mean", "µ", MS, Figure::Mean, "arithmetic mean");
+const DEVIATION: Column = time("sd", "σ", MS, Figure::StandardDeviation, "standard deviation");
+const UPPER_QUARTILE: Column =
+    time("upper_quartile", "upper quartile", MS, Figure::UpperQuartile, "75 % quantile");
+const UPPER_WHISKER: Column =
+    time("upper_whisker", "upper whisker", MS, Figure::UpperWhisker, "97.5 % quantile");
+const MAX_JITTER: Column =
+    time("max_jitter", "max jitter", MS, Figure::JitterWhiskers, "upper − lower whisker");
+
+const BY_PROFILE: &[Column] = &[
+    words("system", "system profile", "the bare machine or a hypervisor, by its number"),
+    words("profile", "testing profile", "tp1 to tp6: load, affinity, neighbours"),
+    LOWER_WHISKER,
+    LOWER_QUARTILE,
+    MEDIAN,
+    MEAN,
+    DEVIATION,
+    UPPER_QUARTILE,
+    UPPER_WHISKER,
+    MAX_JITTER,
+];
+
+const BY_HOURS: &[Column] = &[
+    words("system", "system profile", "the bare machine or a hypervisor, by its number"),
+    number("hours", "hours", Unit::Hours, "how long was measured"),
+    LOWER_WHISKER,
+    LOWER_QUARTILE,
+    MEDIAN,
+    MEAN,
+    DEVIATION,
+    UPPER_QUARTILE,
+    UPPER_WHISKER,
+    MAX_JITTER,
+];
+
+const RESPONSE_MIN: Column =
+    time("minimum", "minimum", US, Figure::Minimum, "smallest of the sample");
+const RESPONSE_MAX: Column =
+    time("maximum", "maximum", US, Figure::Maximum, "largest of the sample");
+const RESPONSE_MEAN: Column = time("average", "average", US, Figure::Mean, "arithmetic mean");
+
+const EIGHT_HOURS: &str =
+    "cyclictest at 10 ms with the highest FIFO priority, 8 h or over 2.5 million values a row";
+const PRECISION: &str = "printed in steps of 1 µs: each figure is known to ± 0.5 µs";
+
+/// A table without its rows, and its file.
+struct Entry {
+    id: &'static str,
+    title: &'static str,
+    citation: &'static Citation,
+    place: &'static str,
+    quantity: Quantity,
+    profile: Option<&'static str>,
+    columns: &'static [Column],
+    remarks: &'static [&'static str],
+    file: &'static str,
+}
+
+static ENTRIES: [Entry; 11] = [
+    Entry {
+        id: "000/table-1",
+        title: "End-to-end latency of industrial systems",
+        citation: &QUEIROZ,
+        place: "table 1",
+        quantity: Quantity::Limit,
+        profile: None,
+        columns: &[
+            words("application", "service", "the application class"),
+            number("latency_ms", "end-to-end latency", MS, "largest latency, taken as the cycle"),
+            number("jitter_us", "jitter", US, "largest jitter; printed in µs or ms"),
+        ],
+        remarks: &["indicative values that the paper takes from its reference 4"],
+        file: include_str!("../../data/000-table-1.csv"),
+    },
+    Entry {
+        id: "000/table-3",
+        title: "Release latency with a general-purpose operating system",
+        citation: &QUEIROZ,
+        place: "table 3",
+        quantity: Quantity::ReleaseLatency,
+        profile: None,
+        columns: BY_PROFILE,
+        remarks: &[
+            EIGHT_HOURS,
+            PRECISION,
+            "hypervisor C, tp2: the printed upper quartile 0.015 lies below the median 0.025",
+        ],
+        file: include_str!("../../data/000-table-3.csv"),
+    },
+    Entry {
+        id: "000/table-4",
+        title: "Release latency with a real-time operating system",
+        citation: &QUEIROZ,
+        place: "table 4",
+        quantity: Quantity::ReleaseLatency,
+        profile: None,
+        columns: BY_PROFILE,
+        remarks: &[EIGHT_HOURS, PRECISION, "0.000 stands for less than 0.5 µs"],
+        file: include_str!("../../data/000-table-4.csv"),
+    },
+    Entry {
+        id: "000/table-5",
+        title: "Release latency over time, with loaded neighbours",
+        citation: &QUEIROZ,
+        place: "table 5",
+        quantity: Quantity::ReleaseLatency,
+        profile: Some("tp5"),
+        columns: BY_HOURS,
+        remarks: &["with a real-time operating system, profile tp5", PRECISION],
+        file: include_str!("../../data/000-table-5.csv"),
+    },
+    Entry {
+        id: "001/table-1",
+        title: "Round trip to an EtherCAT SubDevice",
+        citation: &SCORDINO,
+        place: "table I",
+        quantity: Quantity::EthercatRoundTrip,
+        profile: None,
+        columns: &[
+            words("system", "operating system", "what the MainDevice runs on"),
+            number("threads", "threads", Unit::Count, "threads of the EtherCAT stack"),
+            RESPONSE_MIN,
+            RESPONSE_MAX,
+        ],
+        remarks: &["1000 samples a row"],
+        file: include_str!("../../data/001-table-1.csv"),
+    },
+    Entry {
+        id: "002/table-1",
+        title: "Interrupt response on a physical computer",
+        citation: &KONG,
+        place: "table 1",
+        quantity: Quantity::InterruptResponse,
+        profile: None,
+        columns: &[
+            words("guest", "operating system", "what handles the interrupt"),
+            RESPONSE_MIN,
+            RESPONSE_MAX,
+            RESPONSE_MEAN,
+        ],
+        remarks: &[CLOCK_BOARD],
+        file: include_str!("../../data/002-table-1.csv"),
+    },
+    Entry {
+        id: "002/table-2",
+        title: "Interrupt response in a virtual machine",
+        citation: &KONG,
+        place: "table 2",
+        quantity: Quantity::InterruptResponse,
+        profile: None,
+        columns: &[
+            words("host", "host", "the hypervisor"),
+            words("guest", "guest", "what handles the interrupt"),
+            RESPONSE_MIN,
+            RESPONSE_MAX,
+            RESPONSE_MEAN,
+        ],
+        remarks: &[CLOCK_BOARD, "without any load on the system"],
+        file: include_str!("../../data/002-table-2.csv"),
+    },
+    Entry {
+        id: "002/table-3",
+        title: "Event response of a virtual machine",
+        citation: &KONG,
+        place: "table 3",
+        quantity: Quantity::EventResponse,
+        profile: None,
+        columns: &[
+            words("host", "host", "the hypervisor"),
+            words("guest", "guest", "what answers the frame"),
+            RESPONSE_MEAN,
+            RESPONSE_MAX,
+        ],
+        remarks: &["100 000 frames at 10 ms", "without any load on the system"],
+        file: include_str!("../../data/002-table-3.csv"),
+    },
+    Entry {
+        id: "003/table-1",
+        title: "Release latency by isolation of guest and host",
+        citation: &HOFER,
+        place: "table I",
+        quantity: Quantity::ReleaseLatency,
+        profile: None,
+        columns: &[
+            words(
+                "configuration",
+                "test",
+                "isolation and stress of the guest; after `;` of the host",
+            ),
+            words("kernel", "OS", "the kernel of the guest"),
+            RESPONSE_MIN,
+            RESPONSE_MEAN,
+            time("sd", "σ", US, Figure::StandardDeviation, "standard deviation"),
+            RESPONSE_MAX,
+        ],
+        remarks: &[
+            "cyclictest in a guest of VirtualBox, one thread, more than a million values a row",
+            "the paper gives all columns in µs; with minima of 2 µs, averages of milliseconds beside much smaller deviations are hard to understand, and stand here as printed",
+        ],
+        file: include_str!("../../data/003-table-1.csv"),
+    },
+    Entry {
+        id: "004/table-2",
+        title: "Latency and jitter between two nodes",
+        citation: &MAHMUD,
+        place: "table II",
+        quantity: Quantity::NetworkRoundTrip,
+        profile: None,
+        columns: &[
+            words("system", "system", "bare machine, or a Xen PVHVM domain"),
+            time("latency", "average latency", US, Figure::Mean, "mean round trip of a frame"),
+            number("jitter", "average jitter", US, "mean jitter; the paper doesn't define it"),
+            number(
+                "throughput",
+                "throughput",
+                Unit::MegabitsPerSecond,
+                "from the paper's text, experiment 2: TCP, 195 GB",
+            ),
+            number(
+                "cpu_time",
+                "CPU load test",
+                Unit::Seconds,
+                "from the paper's text, experiment 3: time for a fixed computation",
+            ),
+        ],
+        remarks: &["10 000 frames at 100 ms, 400 times"],
+        file: include_str!("../../data/004-table-2.csv"),
+    },
+    Entry {
+        id: "004/table-3",
+        title: "Cycle times of industrial control applications",
+        citation: &MAHMUD,
+        place: "table III",
+        quantity: Quantity::Limit,
+        profile: None,
+        columns: &[
+            words("application", "application", "the application class"),
+            number("cycle_from", "cycle from", MS, "the shortest cycle"),
+            number("cycle_to", "cycle to", MS, "the longest cycle; empty where it is open"),
+        ],
+        remarks: &["the text speaks of 5 to 10 ms for fast control loops"],
+        file: include_str!("../../data/004-table-3.csv"),
+    },
+];
+
+const CLOCK_BOARD: &str = "10 000 interrupts of a clock board at 10 ms, which counts in steps of 10 ns since its interrupt";
+
+/// All tables with their rows.
+pub(super) fn read() -> Vec<Table> {
+    ENTRIES.iter().map(Entry::table).collect()
+}
+
+impl Entry {
+    fn table(&self) -> Table {
+        let mut lines = self.file.lines();
+        let heading = lines.next().unwrap_or_default();
+        assert!(
+            heading.split(',').eq(self.columns.iter().map(|column| column.key)),
+            "the heading of a data file names the columns of its table"
+        );
+        let rows: Vec<Vec<Cell>> = lines
+            .map(|line| line.split(',').map(|field| Cell(field.to_owned())).collect())
+            .collect();
+        assert!(
+            rows.iter().all(|row| row.len() == self.columns.len()),
+            "a row of a data file has a field for each column"
+        );
+        Table {
+            id: self.id,
+            title: self.title,
+            citation: self.citation,
+            place: self.place,
+            quantity: self.quantity,
+            profile: self.profile,
+            columns: self.columns,
+            rows,
+            remarks: self.remarks,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Tests of the published tables: complete, consistent in themselves, and found by their ids.
+
+use super::*;
+
+#[test]
+fn every_table_is_there_with_its_rows_and_source() {
+    let rows: Vec<_> = tables().iter().map(|table| (table.id, table.rows.len())).collect();
+    assert_eq!(
+        rows,
+        [
+            ("000/table-1", 8),
+            ("000/table-3", 22),
+            ("000/table-4", 22),
+            ("000/table-5", 12),
+            ("001/table-1", 4),
+            ("002/table-1", 2),
+            ("002/table-2", 3),
+            ("002/table-3", 2),
+            ("003/table-1", 36),
+            ("004/table-2", 2),
+            ("004/table-3", 5),
+        ]
+    );
+    for table in tables() {
+        assert!(table.id.starts_with(table.citation.seed));
+        assert!(table.source().contains(&table.citation.year.to_string()));
+        let labels: std::collections::BTreeSet<_> =
+            table.rows.iter().map(|row| table.label(row)).collect();
+        assert_eq!(labels.len(), table.rows.len(), "{}: rows have labels of their own", table.id);
+    }
+}
+
+#[test]
+fn every_figure_is_a_number_or_absent() {
+    for table in tables() {
+        for row in &table.rows {
+            for (column, cell) in table.columns.iter().zip(row) {
+                let is_text = column.unit == Unit::Text;
+                let may_be_absent = column.key == "cycle_to";
+                assert!(
+                    is_text || cell.number().is_some() || (may_be_absent && cell.0.is_empty()),
+                    "{}: {} {:?}",
+                    table.id,
+                    column.key,
+                    cell
+                );
+                assert!(!is_text || !cell.0.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn printed_jitter_is_the_distance_of_the_printed_whiskers() {
+    for id in ["000/table-3", "000/table-4", "000/table-5"] {
+        let table = find(id).unwrap();
+        for (row, plot) in table.rows.iter().zip(table.box_plots()) {
+            let distance = plot.upper_whisker_ns - plot.lower_whisker_ns;
+            let jitter = plot.jitter_ns.unwrap();
+            // Three roundings by half a step each.
+            assert!(distance.abs_diff(jitter) <= 1_500, "{id}: {}", table.label(row));
+        }
+    }
+}
+
+#[test]
+fn box_plots_are_ordered_and_misprints_said() {
+    let mut odd = Vec::new();
+    for table in tables() {
+        for plot in table.box_plots() {
+            let ladder = [
+                plot.lower_whisker_ns,
+                plot.q1_ns,
+                plot.median_ns,
+                plot.q3_ns,
+                plot.upper_whisker_ns,
+            ];
+            assert!(ladder.is_sorted(), "{}: {}", table.id, plot.label);
+            assert_eq!(plot.resolution_ns, 1_000);
+            odd.extend(plot.remark.is_some().then_some((table.id, plot.label)));
+        }
+    }
+    assert_eq!(odd, [("000/table-3", "#4 Hypervisor C, tp2".to_owned())]);
+}
+
+#[test]
+fn a_row_is_what_the_paper_prints() {
+    let table = find("000/table-4").unwrap();
+    let plots = table.box_plots();
+    let plot = plots.iter().find(|plot| plot.label == "#3 Hypervisor B, tp6").unwrap();
+    assert_eq!(plot.profile.as_deref(), Some("tp6"));
+    assert_eq!(
+        (plot.lower_whisker_ns, plot.q1_ns, plot.median_ns, plot.q3_ns, plot.upper_whisker_ns),
+        (12_000, 18_000, 22_000, 27_000, 37_000)
+    );
+    assert_eq!(
+        (plot.mean_ns, plot.sd_ns, plot.jitter_ns),
+        (Some(24_000), Some(106_000), Some(25_000))
+    );
+    let table = find("003/table-1").unwrap();
+    assert!(table.box_plots().is_empty());
+    let row = &table.rows[35];
+    assert_eq!(
+        table.label(row),
+        "isolated + no load balancing + IRQ affinity + with stress; host isolated + IRQ affinity, Preempt-RT"
+    );
+    let maximum = table.figure(Figure::Maximum).unwrap();
+    assert_eq!(table.nanos(row, maximum), Some((400_991_000.0, 500.0)));
+    assert_eq!(find("000/table-5").unwrap().row_profile(&[]), Some("tp5"));
+}
+
+#[test]
+fn precision_is_that_of_the_last_digit() {
+    assert_eq!(Cell("0.005".to_owned()).half_step(), 0.000_5);
+    assert_eq!(Cell("246".to_owned()).half_step(), 0.5);
+    assert_eq!(Cell(String::new()).number(), None);
+}
+
+#[test]
+fn an_unknown_id_is_answered_with_the_nearest() {
+    let error = find("000/table4").unwrap_err();
+    assert_eq!(error.nearest, "000/table-4");
+    assert_eq!(
+        error.to_string(),
+        "`000/table4` is no published table; use 000/table-4, the nearest of 000/table-1, 000/table-3, 000/table-4, 000/table-5, 001/table-1, 002/table-1, 002/table-2, 002/table-3, 003/table-1, 004/table-2, 004/table-3"
+    );
+}
+
+#[test]
+fn only_like_is_measured_by_a_probe() {
+    assert!(Quantity::ReleaseLatency.is_measured_by("latency"));
+    assert!(!Quantity::ReleaseLatency.is_measured_by("rtla osnoise"));
+    assert!(!Quantity::InterruptResponse.is_measured_by("latency"));
+    assert!(!Quantity::Limit.is_measured_by("latency"));
+}
