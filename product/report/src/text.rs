@@ -72,8 +72,8 @@ impl Page {
                 let word = self.verdict(declared.overall.verdict, VERDICT_WIDTH);
                 let title = declared.class.map_or(declared.name, |class| class.title.as_str());
                 let cycle = declared.class.and_then(|class| class.cycle_ns);
-                let cycle =
-                    cycle.map_or_else(String::new, |ns| format!(", cycle {}", figures::nanos(ns)));
+                let cycle = cycle
+                    .map_or_else(String::new, |ns| format!(", cycle {}", figures::set_nanos(ns)));
                 let line = format!("{}: {title}{cycle}", partition.name);
                 self.hanging(&word, VERDICT_WIDTH, &line);
                 self.paragraph(&" ".repeat(VERDICT_WIDTH), &declared.overall.because);
@@ -87,7 +87,7 @@ impl Page {
                 } else {
                     format!("limited by {}", summary.records[fastest.record].label())
                 };
-                format!("Fastest cycle: {} ({limit})", figures::nanos(fastest.cycle_ns))
+                format!("Fastest cycle: {} ({limit})", figures::set_nanos(fastest.cycle_ns))
             }
             Err(because) => format!("Fastest cycle: none proven ({because})"),
         };

@@ -1,6 +1,7 @@
 //! The axes that all plots of a report share, and the limits drawn in them.
 
 use super::axis::Scale;
+use crate::figures;
 use crate::summary::Summary;
 
 /// Beyond this ratio of the largest to the smallest median a linear axis shows only one of them.
@@ -11,8 +12,10 @@ const LINEAR_RATIO: f64 = 150.0;
 pub(crate) struct Limit {
     /// The limit, in ns.
     pub(crate) limit_ns: u64,
-    /// What it is, such as `tenth of 1 ms`.
+    /// What it is: `tenth of 1 ms`.
     pub(crate) label: String,
+    /// The same where many stand beside each other: `of 1 ms`.
+    pub(crate) short: String,
     /// The classes it belongs to, for the tooltip.
     pub(crate) classes: String,
     /// Whether a partition declares one of them.
@@ -46,7 +49,7 @@ impl Frame {
         Self {
             latency,
             count: Scale::Logarithmic { begin: 0.5, end: extent.count.max(10.0) * 2.5 },
-            level: Scale::logarithmic_around(extent.mean_min.min(extent.max / 2.0), extent.max),
+            level: Scale::logarithmic_around(extent.mean_min.min(extent.max) / 2.0, extent.max),
             time: Scale::Linear { end: extent.time.max(1.0) },
             limits: limits(summary),
         }
@@ -129,7 +132,8 @@ fn limits(summary: &Summary<'_>) -> Vec<Limit> {
         }
         limits.push(Limit {
             limit_ns,
-            label: format!("tenth of {}", super::axis::time_mark(cycle_ns as f64)),
+            label: format!("tenth of {}", figures::set_nanos(cycle_ns)),
+            short: format!("of {}", figures::set_nanos(cycle_ns)),
             classes: class.name.clone(),
             declared,
         });

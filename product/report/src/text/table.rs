@@ -112,7 +112,7 @@ impl Page {
         rows.sort_by_key(|row| Some(row.class.name.as_str()) != declared);
         for row in rows {
             let time =
-                |ns: Option<u64>| ns.map_or_else(|| figures::NONE.to_owned(), figures::nanos);
+                |ns: Option<u64>| ns.map_or_else(|| figures::NONE.to_owned(), figures::set_nanos);
             let mut line = plain(&format!(
                 "{}  {:>TIME$}  {:>TIME$}  ",
                 fit(&row.class.title, name),
