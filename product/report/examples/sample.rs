@@ -22,6 +22,9 @@ use quietcore_report::{Published, PublishedBox, html, junit, text};
 use serde_json::json;
 use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, without};
 
+/// The probability per cycle that a PASS excludes.
+const EXCEEDANCE: f64 = 1e-5;
+
 fn main() -> io::Result<()> {
     let folder = env::args().nth(1).unwrap_or_else(|| "report-samples".to_owned());
     let folder = Path::new(&folder);
@@ -33,7 +36,7 @@ fn main() -> io::Result<()> {
         ("import", imported()),
         ("emulated", emulated()),
         ("large", large()),
-        ("empty", evidence(Vec::new())),
+        ("empty", evidence(Vec::new(), EXCEEDANCE)),
     ];
     for (name, evidence) in samples {
         let begin = Instant::now();
@@ -62,7 +65,7 @@ fn mixed() -> Evidence {
     short.interrupted = true;
     short.counters.planned_cycles = 400_000;
     short.conditions.loads = papers_load();
-    let mut evidence = evidence(vec![free, quiet, loaded, short]);
+    let mut evidence = evidence(vec![free, quiet, loaded, short], EXCEEDANCE);
     evidence.manifest.complete = false;
     evidence.site = Some(SITE.to_owned());
     evidence.doctor = Some(doctor());
@@ -74,7 +77,7 @@ fn passing() -> Evidence {
     let tight = Shape { margin_ns: Some(90_000.0), ..QUIET };
     let records =
         ["tp2", "tp3", "tp4"].iter().zip(5..).map(|(p, seed)| record(p, 1, 400_000, tight, seed));
-    evidence(records.collect())
+    evidence(records.collect(), EXCEEDANCE)
 }
 
 /// Mode `sleep`, and one profile that could not be measured.
@@ -87,7 +90,11 @@ fn asleep() -> Evidence {
             vec!["SCHED_FIFO was refused; run as root or grant CAP_SYS_NICE".to_owned()];
         record.conditions.policy = "SCHED_OTHER".to_owned();
     }
-    without(evidence(records), "tp4", "the load `memory` could not be started: out of memory")
+    without(
+        evidence(records, EXCEEDANCE),
+        "tp4",
+        "the load `memory` could not be started: out of memory",
+    )
 }
 
 /// Four files of another program, one of them with an overflow.
@@ -97,7 +104,7 @@ fn imported() -> Evidence {
     let records = medians.iter().enumerate().flat_map(|(seed, (file, median, tail))| {
         (0..2).map(move |thread| import(file, thread, *median, *tail, seed as u64 + 20))
     });
-    let mut evidence = evidence(records.collect());
+    let mut evidence = evidence(records.collect(), EXCEEDANCE);
     evidence.manifest.name = "cyclictest files (synthetic)".to_owned();
     evidence.manifest.origin = Origin::Import;
     evidence.manifest.declared.clear();
@@ -149,7 +156,7 @@ fn emulated() -> Evidence {
         .conditions
         .machine
         .insert("time_is_real".to_owned(), "no, timing not valid: interpreted".to_owned());
-    evidence(vec![record])
+    evidence(vec![record], EXCEEDANCE)
 }
 
 /// 24 records: four profiles on six CPUs.
@@ -160,7 +167,7 @@ fn large() -> Evidence {
             record(profile, cpu, 300_000, shape, u64::from(cpu) + 40)
         })
     });
-    evidence(records.collect())
+    evidence(records.collect(), EXCEEDANCE)
 }
 
 fn published() -> Published {

@@ -52,7 +52,7 @@ pub(super) fn class_tables(summary: &Summary<'_>) -> Markup {
         }
         @if !summary.evidence.manifest.classes.is_empty() {
             (sources(&summary.evidence.manifest.classes))
-            (reasons(summary))
+            p.more { a href="#reasons" { "Every verdict with its reason" } }
         }
     }
 }
@@ -214,9 +214,9 @@ fn sources(classes: &[Class]) -> Markup {
 }
 
 /// Every verdict in words, for those who can't hover and for print.
-fn reasons(summary: &Summary<'_>) -> Markup {
+pub(super) fn reasons(summary: &Summary<'_>) -> Markup {
     html! {
-        details.reasons {
+        details.reasons #reasons {
             summary { "Every verdict with its reason" }
             @for partition in &summary.partitions {
                 @for (index, column) in partition.columns.iter().enumerate() {

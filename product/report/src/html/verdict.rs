@@ -53,7 +53,7 @@ fn alarm(notice: &Notice) -> Markup {
 fn remark(notice: &Notice) -> Markup {
     html! {
         div.notice {
-            h4 { (notice.title) }
+            h3 { (notice.title) }
             p { (sentence(&notice.what)) }
             (concerns(notice))
             p.cost { b { "Cost: " } (notice.cost) }

@@ -13,6 +13,10 @@ pub(crate) const BARS_MAX: usize = 600;
 /// Bars of a logarithmic axis in each decade.
 const BARS_A_DECADE: f64 = 24.0;
 
+/// A coarser resolution is drawn like this one, in ns. No program counts in more than seconds, but
+/// a file may claim it.
+const RESOLUTION_MAX: u64 = 1_000_000_000;
+
 /// The borders of bars: bar `i` reaches from `edges[i]` to below `edges[i + 1]`, in ns.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Edges {
@@ -23,7 +27,7 @@ pub(crate) struct Edges {
 impl Edges {
     /// Bars for a scale. Values are multiples of `resolution_ns`, so no bar is finer.
     pub(crate) fn new(scale: Scale, resolution_ns: u64) -> Self {
-        let resolution_ns = resolution_ns.max(1);
+        let resolution_ns = resolution_ns.clamp(1, RESOLUTION_MAX);
         match scale {
             Scale::Linear { end } => Self::linear(end, resolution_ns),
             Scale::Logarithmic { begin, end } => Self::logarithmic(begin, end, resolution_ns),

@@ -1,11 +1,16 @@
 //! The axes that all plots of a report share, and the limits drawn in them.
 
+use quietcore_record::histogram::Quantile;
+
 use super::axis::Scale;
 use crate::figures;
 use crate::summary::Summary;
 
 /// Beyond this ratio of the largest to the smallest median a linear axis shows only one of them.
 const LINEAR_RATIO: f64 = 150.0;
+
+/// The longest axis, in ns: 31 years. What a file claims beyond is drawn at its end.
+const AXIS_MAX: f64 = 1e18;
 
 /// A limit line.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +88,7 @@ impl Extent {
                     continue;
                 };
                 let floor = |value: u64| (value as f64).max(resolution);
-                let median = statistics.median_ns.map_or(0, |median| median.lower_bound());
+                let median = statistics.median_ns.map_or(0, Quantile::lower_bound);
                 extent.min = extent.min.min(floor(statistics.min_ns));
                 extent.median_min = extent.median_min.min(floor(median));
                 extent.max = extent.max.max(statistics.max_ns as f64);
@@ -91,6 +96,7 @@ impl Extent {
             }
             extent.add_timeline(record.record);
         }
+        extent.max = extent.max.min(AXIS_MAX);
         // Without a record the axes still exist.
         if extent.max < 1.0 {
             extent.max = 1_000.0;

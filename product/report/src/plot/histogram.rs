@@ -12,7 +12,7 @@ use quietcore_record::histogram::Histogram;
 use super::axis::{Scale, plain, time_mark, unit_for};
 use super::bars::Edges;
 use super::frame::{Frame, Limit};
-use super::labels::{LINE, Labels, Place};
+use super::labels::{LINE, Labels, Place, width_of};
 use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 use crate::summary::RecordSummary;
@@ -65,7 +65,8 @@ pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscape
     if record.release.overflow() > 0 {
         overflow(&mut svg, &record.release, &area, &mut labels);
     }
-    name_maximum(&mut svg, summary, &release, &edges, &area, &mut labels);
+    let tallest = taller(&release, wakeup_counts.as_deref());
+    name_maximum(&mut svg, summary, (&release, &tallest), &edges, &area, &mut labels);
     let same =
         if wakeup.is_none() && record.wakeup.is_some() { "release = wake-up" } else { "release" };
     name_series(&mut svg, ("release-label", same), &release, &edges, &area, &mut labels);
@@ -81,7 +82,7 @@ pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscape
 fn about(summary: &RecordSummary<'_>, edges: &Edges) -> String {
     let statistics = &summary.statistics;
     let bins = match edges.width_ns() {
-        Some(width_ns) => format!("bars of {}", figures::nanos(width_ns)),
+        Some(width_ns) => format!("bars of {}", figures::set_nanos(width_ns)),
         None => "bars of a 24th of a decade".to_owned(),
     };
     format!(
@@ -99,10 +100,10 @@ pub(crate) fn caption(frame: &Frame, resolution_ns: u64) -> String {
         Some(width_ns) if width_ns < 1_000 => {
             format!(
                 "bars of {}, finer than 1 µs because the latencies are small",
-                figures::nanos(width_ns)
+                figures::set_nanos(width_ns)
             )
         }
-        Some(width_ns) => format!("bars of {}", figures::nanos(width_ns)),
+        Some(width_ns) => format!("bars of {}", figures::set_nanos(width_ns)),
         None => {
             "the range is so wide that latency has a logarithmic axis too, with 24 bars a decade"
                 .to_owned()
@@ -272,11 +273,17 @@ fn overflow(svg: &mut Svg, histogram: &Histogram, area: &Area<'_>, labels: &mut 
     }
 }
 
+/// The taller of two series, bar by bar.
+fn taller(release: &[u64], wakeup: Option<&[u64]>) -> Vec<u64> {
+    let other = |index: usize| wakeup.map_or(0, |wakeup| wakeup[index]);
+    release.iter().enumerate().map(|(index, count)| *count.max(&other(index))).collect()
+}
+
 /// The maximum with its value and the size of the sample.
 fn name_maximum(
     svg: &mut Svg,
     summary: &RecordSummary<'_>,
-    counts: &[u64],
+    (counts, tallest): (&[u64], &[u64]),
     edges: &Edges,
     area: &Area<'_>,
     labels: &mut Labels,
@@ -286,6 +293,7 @@ fn name_maximum(
         return;
     }
     let size = format!("n = {}", figures::count(summary.statistics.count));
+    svg.text("size", ((LEFT + RIGHT) / 2.0, HEIGHT - 8.0), Anchor::Middle, &size);
     let max = summary.statistics.max_ns as f64;
     let last = counts.iter().rposition(|count| *count > 0);
     let height = last.map_or(1.0, |index| counts[index] as f64);
@@ -299,20 +307,34 @@ fn name_maximum(
     let y = area.y(height);
     svg.path("maximum", &format!("M{} {}l-4 -7h8z", Short(x), Short(y - 3.0)));
     labels.take([x - 5.0, y - 11.0, x + 5.0, y]);
-    let text = format!("max {}, {size}", figures::nanos(summary.statistics.max_ns));
-    // To the side where there is more room.
+    let text = format!("max {}", figures::nanos(summary.statistics.max_ns));
+    // To the side where there is more room, and above the bars.
     let left_half = x < (LEFT + RIGHT) / 2.0;
     let sides = [Anchor::Start, Anchor::End];
     let sides = if left_half { sides } else { [sides[1], sides[0]] };
-    let places = (0..12).flat_map(|row| {
-        let y = y - 3.0 - f64::from(row) * LINE;
-        sides.map(|anchor| Place {
-            x: if anchor == Anchor::End { x - 7.0 } else { x + 7.0 },
-            y,
-            anchor,
+    let width = width_of(&text);
+    let places: Vec<Place> = (0..12)
+        .map(|row| y - 3.0 - f64::from(row) * LINE)
+        .filter(|y| *y > TOP + 6.0)
+        .flat_map(|y| {
+            sides.map(|anchor| Place {
+                x: if anchor == Anchor::End { x - 7.0 } else { x + 7.0 },
+                y,
+                anchor,
+            })
         })
-    });
-    if let Some(place) = labels.place(&text, places.filter(|place| place.y > TOP + 6.0)) {
+        .collect();
+    let clear = |place: &&Place| {
+        let left = if place.anchor == Anchor::End { place.x - width } else { place.x };
+        let span = (0..counts.len()).filter(|index| {
+            let (low, high) = edges.range(*index);
+            area.x(high as f64) > left && area.x(low as f64) < left + width
+        });
+        let highest = span.map(|index| tallest[index]).max().unwrap_or(0);
+        place.y + 3.0 < area.y(highest as f64)
+    };
+    let free = places.iter().filter(clear).chain(&places).copied();
+    if let Some(place) = labels.place(&text, free) {
         svg.text("maximum-label", (place.x, place.y), place.anchor, &text);
     }
 }

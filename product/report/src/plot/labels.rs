@@ -6,7 +6,7 @@ use super::svg::Anchor;
 pub(crate) const LINE: f64 = 13.0;
 
 /// Mean width of a character. Rather too wide: the reader's font isn't known.
-const CHARACTER: f64 = 6.2;
+const CHARACTER: f64 = 6.7;
 
 /// A place for a text: its base line and where it hangs on it.
 #[derive(Clone, Copy, Debug)]

@@ -81,21 +81,10 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
     let mut svg = Svg::scaled("plot", WIDTH, HEIGHT, &title, &about);
     let mut labels = Labels::within([LEFT - 4.0, 0.0, WIDTH, BOTTOM]);
     grid(&mut svg, frame);
-    for limit in frame.limits.iter().filter(|limit| limit.declared) {
-        let at = limit.limit_ns as f64;
-        if at > frame.level.begin() && at < frame.level.end() {
-            svg.begin("limit declared");
-            svg.line("line", (LEFT, y(at)), (RIGHT, y(at)));
-            let place = Place { x: RIGHT, y: y(at) - 4.0, anchor: Anchor::End };
-            if let Some(place) = labels.place(&limit.label, [place]) {
-                svg.text("label", (place.x, place.y), place.anchor, &limit.label);
-            }
-            svg.end();
-        }
-    }
     let (maxima, means) = outlines(&stretches, x, y);
     svg.path("release", &maxima);
     svg.path("mean", &means);
+    draw_limits(&mut svg, frame, &y, &mut labels);
     name_maximum(&mut svg, summary, &stretches, (&x, &y), &mut labels);
     name_lines(&mut svg, &stretches, (&x, &y), &mut labels);
     if record.interrupted {
@@ -113,6 +102,22 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
     }
     tooltips(&mut svg, &stretches, x);
     Some(svg.finish())
+}
+
+/// The limits of the declared classes, across the plot.
+fn draw_limits(svg: &mut Svg, frame: &Frame, y: Mapping<'_>, labels: &mut Labels) {
+    for limit in frame.limits.iter().filter(|limit| limit.declared) {
+        let at = limit.limit_ns as f64;
+        if at > frame.level.begin() && at < frame.level.end() {
+            svg.begin("limit declared");
+            svg.line("line", (LEFT, y(at)), (RIGHT, y(at)));
+            let place = Place { x: RIGHT, y: y(at) - 4.0, anchor: Anchor::End };
+            if let Some(place) = labels.place(&limit.label, [place]) {
+                svg.text("label", (place.x, place.y), place.anchor, &limit.label);
+            }
+            svg.end();
+        }
+    }
 }
 
 fn grid(svg: &mut Svg, frame: &Frame) {

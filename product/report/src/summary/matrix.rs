@@ -234,7 +234,7 @@ fn gap(partition: &str, evidence: &Evidence, records: &[RecordSummary<'_>]) -> O
         .not_measured
         .iter()
         .filter(|missing| missing.partition == partition && !for_comparison(&missing.profile))
-        .map(|missing| format!("{} was not measured: {}", missing.profile, missing.because))
+        .map(|missing| format!("profile {} was not measured: {}", missing.profile, missing.because))
         .collect();
     (!not_measured.is_empty()).then(|| not_measured.join("; "))
 }
@@ -310,13 +310,10 @@ fn missing(because: String) -> Overall {
     Overall { verdict: Verdict::NotProven, because, record: None, cycles_needed: None }
 }
 
-/// The worst over what keeps the reservation. A gap never makes a FAIL better.
+/// The worst over what keeps the reservation. A gap makes PASS to NOT PROVEN, and nothing better.
 fn overall(columns: &[Column<'_>], cells: &[Cell], gap: Option<&str>) -> Overall {
     let reserved = || columns.iter().zip(cells).filter(|(column, _)| column.reserved);
     let verdict = worst(reserved().map(|(_, cell)| cell.verdict));
-    if let Some(gap) = gap.filter(|_| verdict != Verdict::Fail) {
-        return missing(gap.to_owned());
-    }
     let decides = reserved()
         .map(|(_, cell)| cell)
         .filter(|cell| cell.verdict == verdict)
@@ -326,15 +323,24 @@ fn overall(columns: &[Column<'_>], cells: &[Cell], gap: Option<&str>) -> Overall
             Figure::TooFew(count, needed) => needed.saturating_sub(count),
             _ => u64::MAX,
         });
-    match decides {
-        Some(cell) => Overall {
-            verdict,
-            because: cell.because.clone(),
-            record: Some(cell.record),
-            cycles_needed: cell.cycles_needed,
-        },
-        None if cells.is_empty() => missing("nothing was measured".to_owned()),
-        None => missing("no profile that keeps the reservation was measured".to_owned()),
+    match (decides, gap) {
+        (Some(cell), Some(gap)) if verdict == Verdict::NotProven => {
+            Overall { because: format!("{}; {gap}", cell.because), ..decided(cell) }
+        }
+        (Some(cell), None) => decided(cell),
+        (Some(cell), Some(_)) if verdict == Verdict::Fail => decided(cell),
+        (_, Some(gap)) => missing(gap.to_owned()),
+        (None, None) if cells.is_empty() => missing("nothing was measured".to_owned()),
+        (None, None) => missing("no profile that keeps the reservation was measured".to_owned()),
+    }
+}
+
+fn decided(cell: &Cell) -> Overall {
+    Overall {
+        verdict: cell.verdict,
+        because: cell.because.clone(),
+        record: Some(cell.record),
+        cycles_needed: cell.cycles_needed,
     }
 }
 

@@ -119,6 +119,8 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
 fn of_record(record: &Record, notices: &mut Vec<Notice>) {
     let name = || Some(record.name.clone());
     if let Some(because) = emulated(record) {
+        let because = because.trim_start_matches("no, ");
+        let because = because.trim_start_matches("timing not valid: ");
         add(notices, NoticeKind::Emulated, because, name());
     }
     for because in &record.invalid_because {
