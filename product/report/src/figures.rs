@@ -18,6 +18,18 @@ pub(crate) fn nanos(value_ns: u64) -> String {
     Nanos::new(value_ns).to_string().replace(' ', NO_BREAK_SPACE)
 }
 
+/// A duration that someone has set, such as a cycle: without the digits of a measured one.
+pub(crate) fn set_nanos(value_ns: u64) -> String {
+    let text = nanos(value_ns);
+    match text.split_once(NO_BREAK_SPACE) {
+        Some((number, unit)) if number.contains('.') => {
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            format!("{number}{NO_BREAK_SPACE}{unit}")
+        }
+        _ => text,
+    }
+}
+
 /// A duration in ns with a fraction, such as a mean. Below 100 ns the fraction is shown.
 pub(crate) fn nanos_f64(value_ns: f64) -> String {
     if !value_ns.is_finite() || value_ns < 0.0 {
@@ -57,10 +69,9 @@ pub(crate) fn one_in(probability: f64) -> String {
     // Two significant digits: the bound is an estimate, and more would pretend otherwise.
     let cycles = 1.0 / probability;
     let unit = 10_f64.powf((cycles.log10().floor() - 1.0).max(0.0));
-    format!(
-        "1{NO_BREAK_SPACE}in{NO_BREAK_SPACE}{}",
-        thousands(((cycles / unit).floor() * unit) as u64)
-    )
+    // A round number that the division has put just below itself is that number.
+    let units = (cycles / unit + 1e-6).floor();
+    format!("1{NO_BREAK_SPACE}in{NO_BREAK_SPACE}{}", thousands((units * unit).round() as u64))
 }
 
 /// How long `cycles` take with a period of `period_ns`.
@@ -102,6 +113,9 @@ mod tests {
     #[test]
     fn numbers_have_three_significant_digits_and_units_that_stay_with_them() {
         assert_eq!(nanos(23_449), "23.4\u{a0}µs");
+        assert_eq!(set_nanos(1_000_000), "1\u{a0}ms");
+        assert_eq!(set_nanos(20_800), "20.8\u{a0}µs");
+        assert_eq!(set_nanos(100_000), "100\u{a0}µs");
         assert_eq!(nanos_f64(3.456), "3.46\u{a0}ns");
         assert_eq!(nanos_f64(45.67), "45.7\u{a0}ns");
         assert_eq!(nanos_f64(99.99), "100\u{a0}ns");
@@ -121,6 +135,7 @@ mod tests {
     #[test]
     fn probabilities_are_rounded_to_the_cautious_side() {
         assert_eq!(one_in(2.9957e-5), "1\u{a0}in\u{a0}33\u{202f}000");
+        assert_eq!(one_in(1e-5), "1\u{a0}in\u{a0}100\u{202f}000");
         assert_eq!(one_in(1.0), "1\u{a0}in\u{a0}1");
         assert_eq!(one_in(0.0), NONE);
     }

@@ -14,7 +14,7 @@
 mod matrix;
 mod notices;
 
-use quietcore_evidence::Evidence;
+use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
@@ -24,6 +24,9 @@ pub use notices::{Notice, NoticeKind};
 
 /// Keys of `Conditions::machine` that make up the machine in one line, in this order.
 const MACHINE_LINE: [&str; 5] = ["cpu_model", "cpus_online", "kernel", "preemption", "hypervisor"];
+
+/// The profile of imported data.
+const IMPORTED: &str = "imported";
 
 /// What the evidence says.
 #[derive(Debug)]
@@ -51,7 +54,8 @@ pub struct RecordSummary<'a> {
 }
 
 impl RecordSummary<'_> {
-    /// `profile · CPU n`, or the name where that says more: imported data have neither.
+    /// `profile · CPU n`, or what the name says where there is no CPU. Imported data have no
+    /// profile worth naming.
     pub fn label(&self) -> String {
         let record = self.record;
         let task = match record.cpu {
@@ -63,7 +67,10 @@ impl RecordSummary<'_> {
                 .unwrap_or(&record.name)
                 .to_owned(),
         };
-        if task == record.profile { task } else { format!("{} · {task}", record.profile) }
+        if task == record.profile || record.profile == IMPORTED {
+            return task;
+        }
+        format!("{} · {task}", record.profile)
     }
 }
 
@@ -105,6 +112,14 @@ impl<'a> Summary<'a> {
             })
             .collect();
         parts.join(" · ")
+    }
+
+    /// What a partition is called: imported data have files instead.
+    pub fn partition_word(&self) -> &'static str {
+        match self.evidence.manifest.origin {
+            Origin::Import => "File",
+            Origin::Campaign | Origin::Probe => "Partition",
+        }
     }
 
     /// Whether the time of any record is emulated: then no number in it is one.

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! press-line · 2026-11-21 20:15:03 UTC
-//! ✗ FAIL        axis: Motion control (factory automation), cycle 1.00 ms
+//! ✗ FAIL        axis: Motion control (factory automation), cycle 1 ms
 //!               13 of 300000 releases were later than …
 //!
-//! class                       cycle  overall       tp1        tp2
-//! Motion control …          1.00 ms  ✗ FAIL        ✓ PASS     ✗ FAIL
+//! class                      cycle  overall      tp1          tp2
+//! motion-control              1 ms  ✗ FAIL       ✓ PASS       ✗ FAIL
 //! ```
 //!
 //! The width is the caller's; the table leaves out the latency limit, then folds profiles into a
@@ -19,7 +19,7 @@ use quietcore_evidence::Evidence;
 use quietcore_record::verdict::Verdict;
 
 use crate::figures;
-use crate::summary::{PartitionSummary, Summary};
+use crate::summary::{Notice, NoticeKind, PartitionSummary, Summary};
 
 /// The narrowest text; below it a table of verdicts makes no sense.
 pub const WIDTH_MIN: usize = 60;
@@ -34,16 +34,23 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     let summary = Summary::of(evidence);
     let mut page = Page { text: String::new(), width, color };
     page.head(&summary);
-    for notice in &summary.notices {
-        page.paragraph("! ", &format!("{}: {}. {}", notice.title, notice.what, notice.cost));
-        page.paragraph("  ", &format!("Remedy: {}", notice.remedy));
-    }
+    let grave = |notice: &&Notice| notice.kind <= NoticeKind::Damaged;
+    summary.notices.iter().filter(grave).for_each(|notice| page.notice(notice));
     if summary.partitions.is_empty() {
         let word = page.verdict(Verdict::NotProven, VERDICT_WIDTH);
         page.line(&format!("{word}nothing was measured"));
     }
     for partition in &summary.partitions {
-        page.partition(partition, &summary);
+        page.headline(partition, &summary);
+    }
+    let others = summary.notices.iter().filter(|notice| !grave(notice));
+    others.for_each(|notice| page.notice(notice));
+    for partition in &summary.partitions {
+        if summary.partitions.len() > 1 {
+            page.paragraph("", partition.name);
+        }
+        page.figures(partition, &summary);
+        page.classes(partition);
     }
     page.text
 }
@@ -66,14 +73,15 @@ impl Page {
         self.line("");
     }
 
-    fn partition(&mut self, partition: &PartitionSummary<'_>, summary: &Summary<'_>) {
+    /// The answer for one partition.
+    fn headline(&mut self, partition: &PartitionSummary<'_>, summary: &Summary<'_>) {
         match &partition.declared {
             Some(declared) => {
                 let word = self.verdict(declared.overall.verdict, VERDICT_WIDTH);
                 let title = declared.class.map_or(declared.name, |class| class.title.as_str());
                 let cycle = declared.class.and_then(|class| class.cycle_ns);
-                let cycle =
-                    cycle.map_or_else(String::new, |ns| format!(", cycle {}", figures::nanos(ns)));
+                let cycle = cycle
+                    .map_or_else(String::new, |ns| format!(", cycle {}", figures::set_nanos(ns)));
                 let line = format!("{}: {title}{cycle}", partition.name);
                 self.hanging(&word, VERDICT_WIDTH, &line);
                 self.paragraph(&" ".repeat(VERDICT_WIDTH), &declared.overall.because);
@@ -87,14 +95,19 @@ impl Page {
                 } else {
                     format!("limited by {}", summary.records[fastest.record].label())
                 };
-                format!("Fastest cycle: {} ({limit})", figures::nanos(fastest.cycle_ns))
+                format!("Fastest cycle: {} ({limit})", figures::set_nanos(fastest.cycle_ns))
             }
             Err(because) => format!("Fastest cycle: none proven ({because})"),
         };
         self.paragraph(&" ".repeat(VERDICT_WIDTH), &fastest);
         self.line("");
-        self.figures(partition, summary);
-        self.classes(partition);
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        let what = format!("{}: {}. {}", notice.title, notice.what, notice.cost);
+        self.paragraph("! ", &what);
+        self.paragraph("  ", &format!("Remedy: {}", notice.remedy));
+        self.line("");
     }
 
     /// Appends a line as it is.
@@ -154,31 +167,47 @@ fn plain(text: &str) -> String {
         .collect()
 }
 
+/// Units that stay on the line of their number.
+const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
+
 /// Lines of at most `room` columns. A word that is longer is cut.
 fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut taken = 0;
-    for word in text.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        if taken > 0 && taken + 1 + word.len() > room {
+    let mut line: Vec<char> = Vec::new();
+    for mut word in words(text) {
+        if !line.is_empty() && line.len() + 1 + word.len() > room {
             lines.push(std::mem::take(&mut line));
-            taken = 0;
         }
         while word.len() > room {
             lines.push(word.drain(..room).collect());
         }
-        if taken > 0 {
+        if !line.is_empty() {
             line.push(' ');
-            taken += 1;
         }
-        taken += word.len();
         line.extend(word);
     }
     if !line.is_empty() {
         lines.push(line);
     }
-    lines
+    lines.into_iter().map(|line| line.into_iter().collect()).collect()
+}
+
+/// The words of a text, a number and its unit being one.
+fn words(text: &str) -> Vec<Vec<char>> {
+    let mut words: Vec<Vec<char>> = Vec::new();
+    for word in text.split_whitespace() {
+        let unit = word.trim_end_matches([',', ';', '.', ')']);
+        match words.last_mut() {
+            Some(last)
+                if UNITS.contains(&unit) && last.last().is_some_and(char::is_ascii_digit) =>
+            {
+                last.push(' ');
+                last.extend(word.chars());
+            }
+            _ => words.push(word.chars().collect()),
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -190,6 +219,7 @@ mod tests {
     fn text_is_wrapped_between_words() {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert_eq!(wrap("later than 390 µs.", 15), ["later than", "390 µs."]);
         assert!(wrap("", 10).is_empty());
     }
 

@@ -27,7 +27,7 @@ type Row = (&'static str, fn(&RecordSummary<'_>) -> String);
 const ROWS: [Row; 10] = [
     ("Started", |r| moment(&r.record.conditions.started_at)),
     ("Measured for", |r| figures::nanos(r.record.conditions.duration_ns)),
-    ("Period", |r| r.record.period_ns.map_or_else(|| "not known".to_owned(), figures::nanos)),
+    ("Period", |r| r.record.period_ns.map_or_else(|| "not known".to_owned(), figures::set_nanos)),
     ("Cycles planned", |r| match r.record.counters.planned_cycles {
         0 => NONE.to_owned(),
         planned => figures::count(planned),
@@ -76,12 +76,28 @@ fn machine(summary: &Summary<'_>) -> Markup {
     }
 }
 
+/// A fact's key as people read it.
+fn named(key: &str) -> String {
+    match key {
+        "c_states" => "C-states".to_owned(),
+        "cpu_model" => "CPU".to_owned(),
+        "cpus_online" => "CPUs online".to_owned(),
+        "rt_throttling" => "RT throttling".to_owned(),
+        _ => {
+            let words = key.replace('_', " ");
+            let mut characters = words.chars();
+            let first = characters.next().map(|first| first.to_uppercase().to_string());
+            format!("{}{}", first.unwrap_or_default(), characters.as_str())
+        }
+    }
+}
+
 fn pairs(facts: &BTreeMap<String, String>) -> Markup {
     html! {
         dl.facts {
             @for (key, value) in facts {
                 div {
-                    dt { (key.replace('_', " ")) }
+                    dt { (named(key)) }
                     dd { @if value.is_empty() { (NONE) } @else { (value) } }
                 }
             }

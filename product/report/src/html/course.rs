@@ -116,7 +116,7 @@ fn table(
                             td.n { (quantity(&figures::nanos(spike.at_ns))) }
                             td.n { (figures::count(spike.release)) }
                             td.n { (spike.cpu) }
-                            td {
+                            td.because {
                                 @if spike.conditions.is_empty() {
                                     span.dim { "nothing was sampled" }
                                 } @else { (spike.conditions.join("; ")) }

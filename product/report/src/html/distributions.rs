@@ -34,16 +34,18 @@ fn figures_of(partition: &PartitionSummary<'_>, summary: &Summary<'_>, frame: &F
     // One task a profile: the profiles stand beside each other. Several: each has its own row.
     let single = partition.columns.iter().all(|column| column.records.len() == 1);
     html! {
-        @if summary.partitions.len() > 1 { h3 { "Partition " (partition.name) } }
+        @if summary.partitions.len() > 1 { h3 { (summary.partition_word()) " " (partition.name) } }
         @if single {
             div.plots {
                 @for column in &partition.columns { (panels(column, summary, frame, partition)) }
             }
         } @else {
             @for column in &partition.columns {
-                h4 {
-                    (column.profile)
-                    @if !column.description.is_empty() { span.sub { (column.description) } }
+                @if partition.columns.len() > 1 || !column.description.is_empty() {
+                    h4 {
+                        (column.profile)
+                        @if !column.description.is_empty() { span.sub { (column.description) } }
+                    }
                 }
                 div.plots { (panels(column, summary, frame, partition)) }
             }

@@ -24,11 +24,25 @@ pub(super) fn badge(verdict: Verdict) -> Markup {
     }
 }
 
+/// The same without a ground, for tables full of them.
+pub(super) fn mini(verdict: Verdict) -> Markup {
+    html! {
+        span class=(format!("mini {}", tone(verdict))) {
+            span.sign aria-hidden="true" { (figures::sign(verdict)) }
+            " " (verdict)
+        }
+    }
+}
+
 /// A number with its unit, in parts, so that a column aligns at the decimal point.
 pub(super) fn quantity(text: &str) -> Markup {
     let Some((number, unit)) = text.rsplit_once('\u{a0}') else {
         return html! { span.q { span.i { (text) } span.f {} span.u {} } };
     };
+    if unit.starts_with(|c: char| c.is_ascii_digit()) {
+        // `1 in 100 000` has no point to align.
+        return html! { (text) };
+    }
     let (whole, fraction) = match number.split_once('.') {
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (number, None),

@@ -20,6 +20,11 @@
     root.dataset.theme = dark ? "light" : "dark";
     stored(root.dataset.theme);
   });
+  // A link into something closed opens it.
+  addEventListener("hashchange", function () {
+    var target = document.getElementById(location.hash.slice(1));
+    if (target instanceof HTMLDetailsElement) { target.open = true; }
+  });
   // Paper has nothing to click on.
   var opened = [];
   addEventListener("beforeprint", function () {

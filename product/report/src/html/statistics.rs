@@ -97,7 +97,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
             @let own: Vec<_> =
                 partition.columns.iter().flat_map(|column| &column.records).copied().collect();
             @if summary.partitions.len() > 1 && !own.is_empty() {
-                h3 { "Partition " (partition.name) }
+                h3 { (summary.partition_word()) " " (partition.name) }
             }
             @for part in own.chunks(COLUMNS_MAX) { (table(part, summary)) }
         }
@@ -217,7 +217,8 @@ fn loads(summary: &Summary<'_>) -> Markup {
                             "Workers"
                         }
                         th scope="col" { "CPUs" }
-                        th.n scope="col" { "Achieved" }
+                        th.n scope="col" { "Achieved per second" }
+                        th scope="col" { "Of" }
                         th.n scope="col" title="CPU time used: 1.00 is one CPU wholly" { "CPU time" }
                     }
                 }
@@ -231,9 +232,8 @@ fn loads(summary: &Summary<'_>) -> Markup {
                                 @if load.working < load.workers { " " span.fail { "✗ some ended" } }
                             }
                             td { @if load.cpus.is_empty() { "any" } @else { (load.cpus) } }
-                            td.n {
-                                (figures::amount(load.operations_per_second)) " " (load.unit) "/s"
-                            }
+                            td.n { (figures::amount(load.operations_per_second)) }
+                            td { (load.unit) }
                             td.n { (format!("{:.2}", load.cpu_share)) " CPUs" }
                         }
                     }

@@ -1,17 +1,16 @@
-//! The verdict: the answer first, then the classes, then how sure it is.
+//! The verdict: the answer first, and what takes something away from it.
 
 use maud::{Markup, html};
-use quietcore_record::class::Class;
-use quietcore_record::statistics::{cycles_needed, exceedance_bound};
 use quietcore_record::verdict::Verdict;
 
-use super::elements::{badge, quantity, sentence, tone};
+use super::certainty::certainty;
+use super::classes::class_tables;
+use super::elements::{mini, sentence, tone};
 use crate::figures;
-use crate::summary::{Cell, Column, Figure, Notice, NoticeKind, PartitionSummary, Summary};
+use crate::summary::{Notice, NoticeKind, PartitionSummary, RecordSummary, Summary};
 
-/// Spans of measurement whose worth is told, in ns: an hour, a shift, a day.
-const SPANS: [(&str, u64); 3] =
-    [("1 h", 3_600_000_000_000), ("8 h", 28_800_000_000_000), ("24 h", 86_400_000_000_000)];
+/// Partitions that each get an answer of their own; more are shown as a table.
+const HEROES_MAX: usize = 2;
 
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
     let (grave, others): (Vec<_>, Vec<_>) =
@@ -24,7 +23,12 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                 p.why { "There is no record in this evidence: nothing was measured, so nothing is shown." }
             }
         }
-        @for partition in &summary.partitions { (hero(partition, summary)) }
+        @if summary.partitions.len() > HEROES_MAX {
+            (overall(summary))
+            (overview(summary))
+        } @else {
+            @for partition in &summary.partitions { (hero(partition, summary)) }
+        }
         @if !others.is_empty() {
             div.notices { @for notice in others { (remark(notice)) } }
         }
@@ -49,7 +53,7 @@ fn alarm(notice: &Notice) -> Markup {
 fn remark(notice: &Notice) -> Markup {
     html! {
         div.notice {
-            h4 { (notice.title) }
+            h3 { (notice.title) }
             p { (sentence(&notice.what)) }
             (concerns(notice))
             p.cost { b { "Cost: " } (notice.cost) }
@@ -78,7 +82,7 @@ fn hero(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
     };
     let overall = &declared.overall;
     let (title, cycle) = match declared.class {
-        Some(class) => (class.title.as_str(), class.cycle_ns.map(figures::nanos)),
+        Some(class) => (class.title.as_str(), class.cycle_ns.map(figures::set_nanos)),
         None => (declared.name, None),
     };
     let where_ = overall.record.map(|index| summary.records[index].label());
@@ -120,16 +124,15 @@ fn plain_answer(verdict: Verdict, cycle: Option<&str>) -> String {
 
 /// A partition without a declared class: what it qualifies for is the answer.
 fn undeclared(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
-    let passed = partition.rows.iter().filter(|row| row.overall.verdict == Verdict::Pass).count();
     html! {
         div class="hero neutral" {
             div.answer {
                 p.who { b { (partition.name) } " declares no class; it is judged against all" }
-                p.word { (passed) " of " (partition.rows.len()) " classes PASS" }
+                p.word { (passed(partition)) " of " (partition.rows.len()) " classes PASS" }
                 p.why {
                     @match &partition.fastest {
                         Ok(fastest) => {
-                            "It qualifies for cycles of " (figures::nanos(fastest.cycle_ns))
+                            "It qualifies for cycles of " (figures::set_nanos(fastest.cycle_ns))
                             " and longer."
                         },
                         Err(because) => {
@@ -143,21 +146,124 @@ fn undeclared(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup
     }
 }
 
-/// The three figures behind the answer.
-fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
-    let counted = partition.columns.iter().filter(|column| column.reserved);
-    let worst = counted
+/// The answer for many partitions together.
+fn overall(summary: &Summary<'_>) -> Markup {
+    let Some(verdict) = summary.verdict() else {
+        return html! {};
+    };
+    let declared = summary.partitions.iter().filter_map(|partition| partition.declared.as_ref());
+    let (mut passed, mut all) = (0, 0);
+    for declared in declared {
+        all += 1;
+        passed += usize::from(declared.overall.verdict == Verdict::Pass);
+    }
+    html! {
+        div class=(format!("hero {}", tone(verdict))) {
+            p.who { "All partitions together, each for the class it declares" }
+            p.word {
+                span.sign aria-hidden="true" { (figures::sign(verdict)) } " " (verdict)
+            }
+            p.lead { (passed) " of " (all) " partitions PASS; the worst of them decides." }
+        }
+    }
+}
+
+/// Many partitions, a row each.
+fn overview(summary: &Summary<'_>) -> Markup {
+    let declared = summary.partitions.iter().any(|partition| partition.declared.is_some());
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Partitions" {
+            table.overview {
+                thead {
+                    tr {
+                        th scope="col" { (summary.partition_word()) }
+                        @if declared { th scope="col" { "Class" } th scope="col" { "Verdict" } }
+                        @else { th.n scope="col" { "Classes passed" } }
+                        th.n scope="col" { "Fastest cycle" }
+                        th.n scope="col" { "Largest latency" }
+                        th.n scope="col" title="With 95 % confidence" { "Exceeded in less than" }
+                        th scope="col" { "Why" }
+                    }
+                }
+                tbody {
+                    @for partition in &summary.partitions {
+                        (overview_row(partition, summary, declared))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn overview_row(partition: &PartitionSummary<'_>, summary: &Summary<'_>, declared: bool) -> Markup {
+    let worst = worst_record(partition, summary);
+    let why = match (&partition.declared, &partition.fastest) {
+        (Some(declared), _) => sentence(&declared.overall.because),
+        (None, Err(because)) => sentence(&format!("no cycle is proven: {because}")),
+        (None, Ok(fastest)) if fastest.limited_by_period => {
+            "The period of the measurement limits the cycle.".to_owned()
+        }
+        (None, Ok(_)) => "The largest latency limits the cycle.".to_owned(),
+    };
+    html! {
+        tr {
+            th scope="row" { b { (partition.name) } }
+            @match &partition.declared {
+                Some(of) => {
+                    td { (of.class.map_or(of.name, |class| class.title.as_str())) }
+                    td { (mini(of.overall.verdict)) }
+                },
+                None if declared => { td { (figures::NONE) } td { (figures::NONE) } },
+                None => td.n { (passed(partition)) " of " (partition.rows.len()) },
+            }
+            td.n {
+                @match &partition.fastest {
+                    Ok(fastest) => (figures::set_nanos(fastest.cycle_ns)),
+                    Err(_) => "none proven",
+                }
+            }
+            td.n {
+                (worst.map_or_else(|| figures::NONE.to_owned(), |w| figures::maximum(&w.statistics)))
+            }
+            td.n {
+                (worst
+                    .and_then(|worst| worst.statistics.bound_95)
+                    .map_or_else(|| figures::NONE.to_owned(), figures::one_in))
+            }
+            td.because { (why) }
+        }
+    }
+}
+
+fn passed(partition: &PartitionSummary<'_>) -> usize {
+    partition.rows.iter().filter(|row| row.overall.verdict == Verdict::Pass).count()
+}
+
+/// The record with the largest latency of those that count.
+fn worst_record<'a>(
+    partition: &PartitionSummary<'_>,
+    summary: &'a Summary<'_>,
+) -> Option<&'a RecordSummary<'a>> {
+    partition
+        .columns
+        .iter()
+        .filter(|column| column.reserved)
         .flat_map(|column| &column.records)
         .map(|index| &summary.records[*index])
         .filter(|record| record.statistics.count > 0)
-        .max_by_key(|record| record.statistics.max_ns);
+        .max_by_key(|record| record.statistics.max_ns)
+}
+
+/// The three figures behind the answer.
+fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
+    let worst = worst_record(partition, summary);
     html! {
         div.tiles {
             div.tile {
                 p.label { "Fastest cycle it qualifies for" }
                 @match &partition.fastest {
                     Ok(fastest) => {
-                        p.value { (figures::nanos(fastest.cycle_ns)) }
+                        p.value { (figures::set_nanos(fastest.cycle_ns)) }
                         p.note {
                             @if fastest.limited_by_period {
                                 "limited by the period of the measurement; a faster one may be possible"
@@ -186,242 +292,6 @@ fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
                         p.label { "Exceeded, with 95 % confidence, in less than" }
                         p.value { (figures::one_in(bound)) }
                         p.note { "cycles, if cycles are independent of each other" }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn class_tables(summary: &Summary<'_>) -> Markup {
-    let manifest = &summary.evidence.manifest;
-    html! {
-        h3 { "All classes" }
-        p.remark {
-            "A cell is the worst record of a profile: its verdict and the figure that decides. "
-            b { "Overall" } " is the worst over the profiles that keep the partition's reservation"
-            @if summary.partitions.iter().flat_map(|p| &p.columns).any(|column| !column.reserved) {
-                "; the dimmed ones are for comparison and do not count"
-            }
-            "."
-        }
-        @for (index, partition) in summary.partitions.iter().enumerate() {
-            @if !partition.columns.is_empty() {
-                @if summary.partitions.len() == 1 {
-                    (class_table(partition, summary))
-                } @else {
-                    details open=[(index == 0).then_some("")] {
-                        summary { "Partition " (partition.name) }
-                        (class_table(partition, summary))
-                    }
-                }
-            }
-        }
-        @if !manifest.classes.is_empty() { (sources(&manifest.classes)) (reasons(summary)) }
-    }
-}
-
-fn class_table(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
-    let declared = partition.declared.as_ref().map(|declared| declared.name);
-    // The declared class leads; the others keep the order of the catalogue.
-    let mut rows: Vec<_> = partition.rows.iter().collect();
-    rows.sort_by_key(|row| Some(row.class.name.as_str()) != declared);
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(format!("Classes, {}", partition.name)) {
-            table.classes {
-                thead {
-                    tr {
-                        th scope="col" { "Class" }
-                        th scope="col" { "Overall" }
-                        th.n scope="col" { "Cycle" }
-                        th.n scope="col" title="A tenth of the cycle (seed 003)" { "Latency ≤" }
-                        th.n scope="col" title="The published limit" { "Jitter ≤" }
-                        @for column in &partition.columns { (column_head(column)) }
-                    }
-                }
-                tbody {
-                    @for row in rows {
-                        @let is_declared = Some(row.class.name.as_str()) == declared;
-                        tr.declared[is_declared] {
-                            th scope="row" title=(row.class.source) {
-                                (row.class.title)
-                                (source_mark(row.class, &summary.evidence.manifest.classes))
-                                @if is_declared { span.tag { "declared" } }
-                            }
-                            td title=(row.overall.because) { (badge(row.overall.verdict)) }
-                            (limit(row.class.cycle_ns))
-                            (limit(row.class.latency_limit_ns()))
-                            (limit(row.class.jitter_ns))
-                            @for (cell, column) in row.cells.iter().zip(&partition.columns) {
-                                (cell_of(cell, column, summary))
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn column_head(column: &Column<'_>) -> Markup {
-    html! {
-        th.dim[!column.reserved] scope="col" title=(column.description) {
-            (column.profile)
-            @if column.records.len() > 1 {
-                span.sub { "worst of " (column.records.len()) }
-            }
-            @if !column.reserved { span.sub { "comparison" } }
-        }
-    }
-}
-
-fn limit(value_ns: Option<u64>) -> Markup {
-    html! {
-        td.n { @match value_ns { Some(ns) => (quantity(&figures::nanos(ns))), None => (figures::NONE) } }
-    }
-}
-
-fn cell_of(cell: &Cell, column: &Column<'_>, summary: &Summary<'_>) -> Markup {
-    let figure = match cell.figure {
-        Figure::Latency(ns) => format!("max {}", figures::nanos(ns)),
-        Figure::Jitter(Some(ns)) => format!("jitter {}", figures::nanos(ns)),
-        Figure::Jitter(None) => "jitter in the overflow".to_owned(),
-        Figure::Nothing => "no data".to_owned(),
-    };
-    let reason = format!("{}: {}", summary.records[cell.record].label(), cell.because);
-    html! {
-        td.dim[!column.reserved] title=(reason) {
-            span class=(format!("mini {}", tone(cell.verdict))) {
-                span.sign aria-hidden="true" { (figures::sign(cell.verdict)) } " " (cell.verdict)
-            }
-            span.sub { (figure) }
-        }
-    }
-}
-
-/// The distinct sources in the order of the classes.
-fn distinct(classes: &[Class]) -> Vec<&str> {
-    let mut sources: Vec<&str> = Vec::new();
-    for class in classes {
-        if !sources.contains(&class.source.as_str()) {
-            sources.push(&class.source);
-        }
-    }
-    sources
-}
-
-fn source_mark(class: &Class, classes: &[Class]) -> Markup {
-    let number = distinct(classes).iter().position(|source| *source == class.source);
-    html! {
-        @if let Some(number) = number {
-            sup { a href=(format!("#source-{}", number + 1)) { (number + 1) } }
-        }
-    }
-}
-
-fn sources(classes: &[Class]) -> Markup {
-    html! {
-        ol.sources {
-            @for (index, source) in distinct(classes).iter().enumerate() {
-                li id=(format!("source-{}", index + 1)) { (source) }
-            }
-        }
-    }
-}
-
-/// Every verdict in words, for those who can't hover and for print.
-fn reasons(summary: &Summary<'_>) -> Markup {
-    html! {
-        details.reasons {
-            summary { "Every verdict with its reason" }
-            @for partition in &summary.partitions {
-                @for (index, column) in partition.columns.iter().enumerate() {
-                    h4 { (partition.name) " · " (column.profile) }
-                    div.scroll tabindex="0" {
-                        table {
-                            tbody {
-                                @for row in &partition.rows {
-                                    @let cell = &row.cells[index];
-                                    tr {
-                                        th scope="row" { (row.class.title) }
-                                        td { (badge(cell.verdict)) }
-                                        td { (sentence(&cell.because)) }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// How sure the verdicts are, and what more time would buy.
-fn certainty(summary: &Summary<'_>) -> Markup {
-    let exceedance = summary.evidence.manifest.exceedance;
-    let needed = cycles_needed(exceedance);
-    // The shortest run that counts says the least; what holds for it holds for all.
-    let shortest = summary
-        .records
-        .iter()
-        .filter(|record| record.record.reserved && record.statistics.count > 0)
-        .min_by_key(|record| record.statistics.count);
-    html! {
-        h3 { "How sure is that?" }
-        p {
-            "A PASS needs enough cycles without an exceedance to say, with 95 % confidence, that "
-            "fewer than " (figures::one_in(exceedance)) " cycles exceeds a limit: "
-            b { (figures::count(needed)) " cycles" } " without a single one."
-        }
-        @if let Some(record) = shortest {
-            p {
-                "The shortest record that counts, " (record.label()) " of "
-                (record.record.partition) ", has " (figures::count(record.statistics.count))
-                " cycles. What more time would buy:"
-            }
-            (worth(record.statistics.count, record.record.period_ns, needed))
-        }
-        p.remark {
-            "The rule assumes that cycles are independent of each other. They are not quite: "
-            "disturbances come in bursts and follow the hour. Take the bound as the best case, "
-            "and let the measurement see what the machine will do in service."
-        }
-    }
-}
-
-fn worth(count: u64, period_ns: Option<u64>, needed: u64) -> Markup {
-    let row = |label: String, cycles: u64| {
-        let bound = exceedance_bound(0, cycles);
-        let time = period_ns.map(|period| figures::time_of(cycles, period));
-        let apart = period_ns.map(|period| figures::time_of((1.0 / bound) as u64, period));
-        html! {
-            tr {
-                th scope="row" { (label) }
-                td.n { (figures::count(cycles)) }
-                td.n { (time.unwrap_or_else(|| figures::NONE.to_owned())) }
-                td.n { (figures::one_in(bound)) }
-                td.n { (apart.unwrap_or_else(|| figures::NONE.to_owned())) }
-            }
-        }
-    };
-    html! {
-        div.scroll tabindex="0" {
-            table.compact {
-                thead {
-                    tr {
-                        th scope="col" { "Measured without exceedance" }
-                        th.n scope="col" { "Cycles" }
-                        th.n scope="col" { "Time" }
-                        th.n scope="col" { "Excludes more than" }
-                        th.n scope="col" title="At the period of the measurement" { "One every" }
-                    }
-                }
-                tbody {
-                    (row("so far".to_owned(), count))
-                    (row("asked for".to_owned(), needed))
-                    @if let Some(period) = period_ns.filter(|period| *period > 0) {
-                        @for (label, span) in SPANS { (row(label.to_owned(), span / period)) }
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Axes: where a value lies, and which marks are written beside it.
 
-use quietcore_units::Nanos;
+use crate::figures;
 
 /// How values are spread over an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,17 +139,7 @@ fn round_down(value: f64) -> f64 {
 
 /// A time as a mark says it: `20 µs`, without the digits that a measured value has.
 pub(crate) fn time_mark(value_ns: f64) -> String {
-    let value_ns = value_ns.round().max(0.0) as u64;
-    let text = Nanos::new(value_ns).to_string();
-    let Some((number, unit)) = text.split_once(' ') else {
-        return text;
-    };
-    let number = if number.contains('.') {
-        number.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        number
-    };
-    format!("{number}\u{a0}{unit}")
+    figures::set_nanos(value_ns.round().max(0.0) as u64)
 }
 
 /// The unit that fits a linear axis up to `end` ns, and its size in ns.

@@ -13,6 +13,10 @@ pub(crate) const BARS_MAX: usize = 600;
 /// Bars of a logarithmic axis in each decade.
 const BARS_A_DECADE: f64 = 24.0;
 
+/// A coarser resolution is drawn like this one, in ns. No program counts in more than seconds, but
+/// a file may claim it.
+const RESOLUTION_MAX: u64 = 1_000_000_000;
+
 /// The borders of bars: bar `i` reaches from `edges[i]` to below `edges[i + 1]`, in ns.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Edges {
@@ -23,7 +27,7 @@ pub(crate) struct Edges {
 impl Edges {
     /// Bars for a scale. Values are multiples of `resolution_ns`, so no bar is finer.
     pub(crate) fn new(scale: Scale, resolution_ns: u64) -> Self {
-        let resolution_ns = resolution_ns.max(1);
+        let resolution_ns = resolution_ns.clamp(1, RESOLUTION_MAX);
         match scale {
             Scale::Linear { end } => Self::linear(end, resolution_ns),
             Scale::Logarithmic { begin, end } => Self::logarithmic(begin, end, resolution_ns),
@@ -75,14 +79,28 @@ impl Edges {
     pub(crate) fn counts(&self, histogram: &Histogram) -> Vec<u64> {
         let mut counts = vec![0; self.len()];
         let mut index = 0;
-        for bin in histogram.bins() {
-            while index + 1 < counts.len() && bin.low_ns >= self.edges[index + 1] {
+        for (value_ns, count) in values(histogram) {
+            while index + 1 < counts.len() && value_ns >= self.edges[index + 1] {
                 index += 1;
             }
-            counts[index] += bin.count;
+            counts[index] += count;
         }
         counts
     }
+}
+
+/// The values of a histogram with their counts, ascending. A coarse value of another program lies
+/// somewhere in its bin, so the multiple of the resolution stands for it.
+pub(crate) fn values(histogram: &Histogram) -> impl Iterator<Item = (u64, u64)> + '_ {
+    let resolution_ns = histogram.resolution_ns().max(1);
+    histogram.bins().map(move |bin| {
+        let value_ns = if resolution_ns == 1 {
+            bin.low_ns
+        } else {
+            bin.high_ns / resolution_ns * resolution_ns
+        };
+        (value_ns, bin.count)
+    })
 }
 
 #[cfg(test)]
@@ -98,6 +116,15 @@ mod tests {
         assert_eq!(width(900_000.0), Some(2_000));
         assert_eq!(width(2_000.0), Some(10));
         assert_eq!(Edges::new(Scale::Linear { end: 2_000.0 }, 1_000).width_ns(), Some(1_000));
+    }
+
+    /// 17 µs lie in a bin that begins at 16.992 µs.
+    #[test]
+    fn a_coarse_value_is_drawn_in_its_own_bar() {
+        let mut histogram = Histogram::imported(1_000, 400_000);
+        histogram.record_many(17_000, 5);
+        let edges = Edges::new(Scale::Linear { end: 50_000.0 }, 1_000);
+        assert_eq!(edges.counts(&histogram)[17], 5);
     }
 
     proptest! {

@@ -13,6 +13,7 @@ use maud::PreEscaped;
 use quietcore_record::histogram::Quantile;
 
 use super::axis::{Scale, time_mark};
+use super::bars::values;
 use super::frame::Limit;
 use super::svg::{Anchor, Svg, X};
 use crate::figures;
@@ -21,6 +22,9 @@ use crate::summary::RecordSummary;
 const HEIGHT: f64 = 30.0;
 const MIDDLE: f64 = HEIGHT / 2.0;
 const BOX: f64 = 14.0;
+
+/// The grid spills over a strip's edges, so that it goes through from row to row.
+const SPILL: f64 = 6.5;
 
 /// Spikes drawn one by one.
 const SPIKES_MAX: usize = 32;
@@ -80,9 +84,10 @@ impl BoxFigures {
         if spikes.is_empty() {
             // Imported data name no spikes: the highest bins beyond the whisker stand for them.
             let beyond = statistics.p97_5_ns?.lower_bound();
-            let bins: Vec<_> = summary.record.release.bins().map(|bin| bin.low_ns).collect();
-            let highest = bins.iter().rev().take(SPIKES_MAX);
-            spikes = highest.filter(|low| **low > beyond).map(|low| *low as f64).collect();
+            let all: Vec<u64> =
+                values(&summary.record.release).map(|(value_ns, _)| value_ns).collect();
+            let highest = all.iter().rev().take(SPIKES_MAX);
+            spikes = highest.filter(|value| **value > beyond).map(|value| *value as f64).collect();
         }
         Some(Self {
             whisker_low: statistics.p2_5_ns?.into(),
@@ -184,12 +189,12 @@ pub(crate) fn strip(
 fn background(svg: &mut Svg, scale: Scale, limits: &[&Limit]) {
     for tick in scale.ticks(time_mark).iter().filter(|tick| !tick.label.is_empty()) {
         let x = X::Percent(percent(scale, tick.value));
-        svg.line("grid", (x, 0.0), (x, HEIGHT));
+        svg.line("grid", (x, -SPILL), (x, HEIGHT + SPILL));
     }
     for limit in limits {
         let x = X::Percent(percent(scale, limit.limit_ns as f64));
         let class = if limit.declared { "limit-line declared" } else { "limit-line" };
-        svg.line(class, (x, 0.0), (x, HEIGHT));
+        svg.line(class, (x, -SPILL), (x, HEIGHT + SPILL));
     }
 }
 

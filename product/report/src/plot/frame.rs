@@ -1,18 +1,26 @@
 //! The axes that all plots of a report share, and the limits drawn in them.
 
+use quietcore_record::histogram::Quantile;
+
 use super::axis::Scale;
+use crate::figures;
 use crate::summary::Summary;
 
 /// Beyond this ratio of the largest to the smallest median a linear axis shows only one of them.
 const LINEAR_RATIO: f64 = 150.0;
+
+/// The longest axis, in ns: 31 years. What a file claims beyond is drawn at its end.
+const AXIS_MAX: f64 = 1e18;
 
 /// A limit line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Limit {
     /// The limit, in ns.
     pub(crate) limit_ns: u64,
-    /// What it is, such as `tenth of 1 ms`.
+    /// What it is: `tenth of 1 ms`.
     pub(crate) label: String,
+    /// The same where many stand beside each other: `of 1 ms`.
+    pub(crate) short: String,
     /// The classes it belongs to, for the tooltip.
     pub(crate) classes: String,
     /// Whether a partition declares one of them.
@@ -46,7 +54,7 @@ impl Frame {
         Self {
             latency,
             count: Scale::Logarithmic { begin: 0.5, end: extent.count.max(10.0) * 2.5 },
-            level: Scale::logarithmic_around(extent.mean_min.min(extent.max / 2.0), extent.max),
+            level: Scale::logarithmic_around(extent.mean_min.min(extent.max) / 2.0, extent.max),
             time: Scale::Linear { end: extent.time.max(1.0) },
             limits: limits(summary),
         }
@@ -80,7 +88,7 @@ impl Extent {
                     continue;
                 };
                 let floor = |value: u64| (value as f64).max(resolution);
-                let median = statistics.median_ns.map_or(0, |median| median.lower_bound());
+                let median = statistics.median_ns.map_or(0, Quantile::lower_bound);
                 extent.min = extent.min.min(floor(statistics.min_ns));
                 extent.median_min = extent.median_min.min(floor(median));
                 extent.max = extent.max.max(statistics.max_ns as f64);
@@ -88,6 +96,7 @@ impl Extent {
             }
             extent.add_timeline(record.record);
         }
+        extent.max = extent.max.min(AXIS_MAX);
         // Without a record the axes still exist.
         if extent.max < 1.0 {
             extent.max = 1_000.0;
@@ -129,7 +138,8 @@ fn limits(summary: &Summary<'_>) -> Vec<Limit> {
         }
         limits.push(Limit {
             limit_ns,
-            label: format!("tenth of {}", super::axis::time_mark(cycle_ns as f64)),
+            label: format!("tenth of {}", figures::set_nanos(cycle_ns)),
+            short: format!("of {}", figures::set_nanos(cycle_ns)),
             classes: class.name.clone(),
             declared,
         });

@@ -11,18 +11,21 @@ use quietcore_record::histogram::Histogram;
 
 use super::axis::{Scale, plain, time_mark, unit_for};
 use super::bars::Edges;
-use super::frame::Frame;
-use super::labels::{LINE, Labels, Place};
+use super::frame::{Frame, Limit};
+use super::labels::{LINE, Labels, Place, width_of};
 use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 use crate::summary::RecordSummary;
 
-const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 280.0;
-const LEFT: f64 = 48.0;
+const WIDTH: f64 = 440.0;
+const HEIGHT: f64 = 272.0;
+const LEFT: f64 = 40.0;
 const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 46.0;
 const BOTTOM: f64 = HEIGHT - 40.0;
+
+/// Base lines of the limits' names, the lowest first.
+const ROWS: [f64; 3] = [TOP - 6.0, TOP - 6.0 - LINE, TOP - 6.0 - 2.0 * LINE];
 
 /// Columns that answer to the pointer.
 const TOOLTIPS_MAX: usize = 100;
@@ -52,7 +55,7 @@ pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscape
     let wakeup_counts = wakeup.map(|wakeup| edges.counts(wakeup));
     let title = format!("Release latency, {} of {}", summary.label(), record.partition);
     let mut svg = Svg::scaled("plot", WIDTH, HEIGHT, &title, &about(summary, &edges));
-    let mut labels = Labels::new(WIDTH);
+    let mut labels = Labels::within([LEFT - 4.0, 0.0, WIDTH, BOTTOM]);
     grid(&mut svg, &area, &edges);
     draw_limits(&mut svg, &area, &mut labels);
     svg.path("release", &steps(&release, &edges, &area, true));
@@ -62,7 +65,8 @@ pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscape
     if record.release.overflow() > 0 {
         overflow(&mut svg, &record.release, &area, &mut labels);
     }
-    name_maximum(&mut svg, summary, &release, &edges, &area, &mut labels);
+    let tallest = taller(&release, wakeup_counts.as_deref());
+    name_maximum(&mut svg, summary, (&release, &tallest), &edges, &area, &mut labels);
     let same =
         if wakeup.is_none() && record.wakeup.is_some() { "release = wake-up" } else { "release" };
     name_series(&mut svg, ("release-label", same), &release, &edges, &area, &mut labels);
@@ -78,7 +82,7 @@ pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscape
 fn about(summary: &RecordSummary<'_>, edges: &Edges) -> String {
     let statistics = &summary.statistics;
     let bins = match edges.width_ns() {
-        Some(width_ns) => format!("bars of {}", figures::nanos(width_ns)),
+        Some(width_ns) => format!("bars of {}", figures::set_nanos(width_ns)),
         None => "bars of a 24th of a decade".to_owned(),
     };
     format!(
@@ -96,10 +100,10 @@ pub(crate) fn caption(frame: &Frame, resolution_ns: u64) -> String {
         Some(width_ns) if width_ns < 1_000 => {
             format!(
                 "bars of {}, finer than 1 µs because the latencies are small",
-                figures::nanos(width_ns)
+                figures::set_nanos(width_ns)
             )
         }
-        Some(width_ns) => format!("bars of {}", figures::nanos(width_ns)),
+        Some(width_ns) => format!("bars of {}", figures::set_nanos(width_ns)),
         None => {
             "the range is so wide that latency has a logarithmic axis too, with 24 bars a decade"
                 .to_owned()
@@ -109,7 +113,7 @@ pub(crate) fn caption(frame: &Frame, resolution_ns: u64) -> String {
 
 fn grid(svg: &mut Svg, area: &Area<'_>, edges: &Edges) {
     svg.begin("axis");
-    for tick in area.frame.count.ticks(|value| figures::count(value as u64)) {
+    for tick in area.frame.count.ticks(short_count) {
         let y = area.y(tick.value);
         if !tick.label.is_empty() && tick.value >= 1.0 {
             svg.line("grid", (LEFT, y), (RIGHT, y));
@@ -144,6 +148,16 @@ fn grid(svg: &mut Svg, area: &Area<'_>, edges: &Edges) {
     };
     svg.text("name", (0.0, HEIGHT - 8.0), Anchor::Start, &per);
     svg.end();
+}
+
+/// A power of ten in few characters: `1`, `10`, `100`, `1 k` …
+fn short_count(value: f64) -> String {
+    match value {
+        value if value >= 1e9 => format!("{}\u{a0}G", plain(value / 1e9)),
+        value if value >= 1e6 => format!("{}\u{a0}M", plain(value / 1e6)),
+        value if value >= 1e3 => format!("{}\u{a0}k", plain(value / 1e3)),
+        value => plain(value),
+    }
 }
 
 /// The outline of bars, from gap to gap; a filled one returns to the base line.
@@ -183,45 +197,58 @@ fn close(data: &mut String, filled: bool) {
 fn draw_limits(svg: &mut Svg, area: &Area<'_>, labels: &mut Labels) {
     let end = area.frame.latency.end();
     let begin = area.frame.latency.begin();
-    let inside = |limit_ns: u64| limit_ns as f64 <= end && limit_ns as f64 > begin;
-    let mut shown: Vec<_> =
-        area.frame.limits.iter().filter(|limit| inside(limit.limit_ns)).collect();
+    let limits = &area.frame.limits;
+    let mut shown: Vec<&Limit> = limits
+        .iter()
+        .filter(|limit| limit.limit_ns as f64 > begin && limit.limit_ns as f64 <= end)
+        .collect();
     // The declared one is named first, so that it gets the best place.
     shown.sort_by_key(|limit| !limit.declared);
     for limit in shown {
-        let x = area.x(limit.limit_ns as f64);
-        let class = if limit.declared { "limit declared" } else { "limit" };
-        let rows = [TOP - 6.0, TOP - 6.0 - LINE, TOP - 6.0 - 2.0 * LINE];
-        let places = rows.into_iter().flat_map(|y| {
-            [Anchor::Middle, Anchor::End, Anchor::Start].map(|anchor| Place { x, y, anchor })
-        });
-        let placed = labels.place(&limit.label, places);
-        let top = placed.map_or(TOP, |place| place.y + 3.0);
-        svg.begin(class);
-        svg.line("line", (x, top), (x, BOTTOM));
-        if let Some(place) = placed {
-            svg.text("label", (place.x, place.y), place.anchor, &limit.label);
-        }
-        svg.end();
+        limit_line(svg, limit, area.x(limit.limit_ns as f64), labels);
     }
-    let beyond = area.frame.limits.iter().find(|limit| limit.limit_ns as f64 > end);
-    let declared = area
-        .frame
-        .limits
-        .iter()
-        .find(|limit| limit.declared && limit.limit_ns as f64 > end)
-        .or(beyond);
-    if let Some(limit) = declared {
-        let text = format!("{} {} →", time_mark(limit.limit_ns as f64), limit.label);
-        let rows = [TOP + 8.0, TOP + 8.0 + LINE, TOP - 6.0, TOP - 6.0 - LINE];
-        let places = rows.map(|y| Place { x: RIGHT, y, anchor: Anchor::End });
+    let beyond = |limit: &&Limit| limit.limit_ns as f64 > end;
+    let declared = limits.iter().find(|limit| limit.declared && beyond(limit));
+    if let Some(limit) = declared.or_else(|| limits.iter().find(beyond)) {
+        let text = format!("{}: {} →", time_mark(limit.limit_ns as f64), limit.label);
+        let rows = ROWS.into_iter().chain([TOP + 10.0, TOP + 10.0 + LINE]);
+        let places = rows.map(|y| Place { x: WIDTH, y, anchor: Anchor::End });
         if let Some(place) = labels.place(&text, places) {
-            let class = if limit.declared { "limit declared" } else { "limit" };
-            svg.begin(class);
+            svg.begin(if limit.declared { "limit declared" } else { "limit" });
             svg.text("label", (place.x, place.y), place.anchor, &text);
             svg.end();
         }
     }
+}
+
+/// One line with its name above the plot, where there is room for it.
+fn limit_line(svg: &mut Svg, limit: &Limit, x: f64, labels: &mut Labels) {
+    // A name in an upper row needs a free way down to its line.
+    let ways = ROWS.map(|y| labels.is_free([x - 1.5, y, x + 1.5, TOP]));
+    let places = ROWS.into_iter().zip(ways).filter(|(_, free)| *free).flat_map(|(y, _)| {
+        [Anchor::Middle, Anchor::End, Anchor::Start].map(|anchor| Place {
+            x: match anchor {
+                Anchor::Start => x - 3.0,
+                Anchor::Middle => x,
+                Anchor::End => x + 3.0,
+            },
+            y,
+            anchor,
+        })
+    });
+    let name = if limit.declared { limit.label.as_str() } else { limit.short.as_str() };
+    let placed = labels.place(name, places);
+    let top = placed.map_or(TOP, |place| place.y + 3.0);
+    labels.take([x - 1.0, top, x + 1.0, TOP]);
+    svg.begin(if limit.declared { "limit declared" } else { "limit" });
+    let tooltip =
+        format!("{}, {}: {}", limit.label, time_mark(limit.limit_ns as f64), limit.classes);
+    svg.line("line", (x, top), (x, BOTTOM));
+    svg.rect("limit-hover", (x - 3.0, TOP - 2.0), (6.0, BOTTOM - TOP), Some(&tooltip));
+    if let Some(place) = placed {
+        svg.text("label", (place.x, place.y), place.anchor, name);
+    }
+    svg.end();
 }
 
 /// What another program only counted lies somewhere between the end of its bins and its maximum.
@@ -246,11 +273,17 @@ fn overflow(svg: &mut Svg, histogram: &Histogram, area: &Area<'_>, labels: &mut 
     }
 }
 
+/// The taller of two series, bar by bar.
+fn taller(release: &[u64], wakeup: Option<&[u64]>) -> Vec<u64> {
+    let other = |index: usize| wakeup.map_or(0, |wakeup| wakeup[index]);
+    release.iter().enumerate().map(|(index, count)| *count.max(&other(index))).collect()
+}
+
 /// The maximum with its value and the size of the sample.
 fn name_maximum(
     svg: &mut Svg,
     summary: &RecordSummary<'_>,
-    counts: &[u64],
+    (counts, tallest): (&[u64], &[u64]),
     edges: &Edges,
     area: &Area<'_>,
     labels: &mut Labels,
@@ -260,6 +293,7 @@ fn name_maximum(
         return;
     }
     let size = format!("n = {}", figures::count(summary.statistics.count));
+    svg.text("size", ((LEFT + RIGHT) / 2.0, HEIGHT - 8.0), Anchor::Middle, &size);
     let max = summary.statistics.max_ns as f64;
     let last = counts.iter().rposition(|count| *count > 0);
     let height = last.map_or(1.0, |index| counts[index] as f64);
@@ -273,16 +307,34 @@ fn name_maximum(
     let y = area.y(height);
     svg.path("maximum", &format!("M{} {}l-4 -7h8z", Short(x), Short(y - 3.0)));
     labels.take([x - 5.0, y - 11.0, x + 5.0, y]);
-    let text = format!("max {}, {size}", figures::nanos(summary.statistics.max_ns));
-    let places = (0..9).flat_map(|row| {
-        let y = y - 16.0 - f64::from(row) * LINE;
-        [Anchor::End, Anchor::Middle, Anchor::Start].map(|anchor| Place {
-            x: if anchor == Anchor::End { x + 8.0 } else { x },
-            y,
-            anchor,
+    let text = format!("max {}", figures::nanos(summary.statistics.max_ns));
+    // To the side where there is more room, and above the bars.
+    let left_half = x < (LEFT + RIGHT) / 2.0;
+    let sides = [Anchor::Start, Anchor::End];
+    let sides = if left_half { sides } else { [sides[1], sides[0]] };
+    let width = width_of(&text);
+    let places: Vec<Place> = (0..12)
+        .map(|row| y - 3.0 - f64::from(row) * LINE)
+        .filter(|y| *y > TOP + 6.0)
+        .flat_map(|y| {
+            sides.map(|anchor| Place {
+                x: if anchor == Anchor::End { x - 7.0 } else { x + 7.0 },
+                y,
+                anchor,
+            })
         })
-    });
-    if let Some(place) = labels.place(&text, places.filter(|place| place.y > TOP + 6.0)) {
+        .collect();
+    let clear = |place: &&Place| {
+        let left = if place.anchor == Anchor::End { place.x - width } else { place.x };
+        let span = (0..counts.len()).filter(|index| {
+            let (low, high) = edges.range(*index);
+            area.x(high as f64) > left && area.x(low as f64) < left + width
+        });
+        let highest = span.map(|index| tallest[index]).max().unwrap_or(0);
+        place.y + 3.0 < area.y(highest as f64)
+    };
+    let free = places.iter().filter(clear).chain(&places).copied();
+    if let Some(place) = labels.place(&text, free) {
         svg.text("maximum-label", (place.x, place.y), place.anchor, &text);
     }
 }

@@ -6,7 +6,7 @@ use super::svg::Anchor;
 pub(crate) const LINE: f64 = 13.0;
 
 /// Mean width of a character. Rather too wide: the reader's font isn't known.
-const CHARACTER: f64 = 6.2;
+const CHARACTER: f64 = 6.7;
 
 /// A place for a text: its base line and where it hangs on it.
 #[derive(Clone, Copy, Debug)]
@@ -19,16 +19,16 @@ pub(crate) struct Place {
 /// What is taken already.
 pub(crate) struct Labels {
     taken: Vec<[f64; 4]>,
-    width: f64,
+    bounds: [f64; 4],
 }
 
 impl Labels {
-    /// Nothing is taken on a drawing of this width.
-    pub(crate) const fn new(width: f64) -> Self {
-        Self { taken: Vec::new(), width }
+    /// Nothing is taken within these bounds, given as left, top, right, bottom.
+    pub(crate) const fn within(bounds: [f64; 4]) -> Self {
+        Self { taken: Vec::new(), bounds }
     }
 
-    /// Takes the first of `places` where `text` neither leaves the drawing nor meets another label.
+    /// Takes the first of `places` where `text` neither leaves the bounds nor meets another label.
     pub(crate) fn place(
         &mut self,
         text: &str,
@@ -42,7 +42,7 @@ impl Labels {
                 Anchor::End => place.x - width,
             };
             let wanted = [left, place.y - LINE * 0.8, left + width, place.y + LINE * 0.25];
-            if left >= 0.0 && left + width <= self.width && self.is_free(wanted) {
+            if self.is_inside(wanted) && self.is_free(wanted) {
                 self.taken.push(wanted);
                 return Some(place);
             }
@@ -55,7 +55,13 @@ impl Labels {
         self.taken.push(rectangle);
     }
 
-    fn is_free(&self, [left, top, right, bottom]: [f64; 4]) -> bool {
+    fn is_inside(&self, [left, top, right, bottom]: [f64; 4]) -> bool {
+        let [l, t, r, b] = self.bounds;
+        left >= l && top >= t && right <= r && bottom <= b
+    }
+
+    /// Whether no label meets this rectangle.
+    pub(crate) fn is_free(&self, [left, top, right, bottom]: [f64; 4]) -> bool {
         self.taken.iter().all(|[l, t, r, b]| right <= *l || *r <= left || bottom <= *t || *b <= top)
     }
 }
@@ -71,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_second_label_moves_aside() {
-        let mut labels = Labels::new(200.0);
+        let mut labels = Labels::within([0.0, 0.0, 200.0, 100.0]);
         let at = |x, y| Place { x, y, anchor: Anchor::Start };
         assert!(labels.place("release", [at(10.0, 20.0)]).is_some());
         let second = labels.place("wake-up", [at(20.0, 22.0), at(10.0, 40.0)]).unwrap();

@@ -23,7 +23,7 @@ impl fmt::Display for X {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Units(units) => write!(f, "{}", Short(*units)),
-            Self::Percent(percent) => write!(f, "{:.2}%", percent),
+            Self::Percent(percent) => write!(f, "{percent:.2}%"),
         }
     }
 }

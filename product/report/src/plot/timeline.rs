@@ -12,8 +12,8 @@ use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 use crate::summary::RecordSummary;
 
-const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 236.0;
+const WIDTH: f64 = 440.0;
+const HEIGHT: f64 = 228.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 24.0;
@@ -79,24 +79,13 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
         figures::maximum(&summary.statistics),
     );
     let mut svg = Svg::scaled("plot", WIDTH, HEIGHT, &title, &about);
-    let mut labels = Labels::new(WIDTH);
+    let mut labels = Labels::within([LEFT - 4.0, 0.0, WIDTH, BOTTOM]);
     grid(&mut svg, frame);
-    for limit in frame.limits.iter().filter(|limit| limit.declared) {
-        let at = limit.limit_ns as f64;
-        if at > frame.level.begin() && at < frame.level.end() {
-            svg.begin("limit declared");
-            svg.line("line", (LEFT, y(at)), (RIGHT, y(at)));
-            let place = Place { x: RIGHT, y: y(at) - 4.0, anchor: Anchor::End };
-            if let Some(place) = labels.place(&limit.label, [place]) {
-                svg.text("label", (place.x, place.y), place.anchor, &limit.label);
-            }
-            svg.end();
-        }
-    }
     let (maxima, means) = outlines(&stretches, x, y);
     svg.path("release", &maxima);
     svg.path("mean", &means);
-    name_maximum(&mut svg, &stretches, (&x, &y), &mut labels);
+    draw_limits(&mut svg, frame, &y, &mut labels);
+    name_maximum(&mut svg, summary, &stretches, (&x, &y), &mut labels);
     name_lines(&mut svg, &stretches, (&x, &y), &mut labels);
     if record.interrupted {
         let at = x(last.to_ns);
@@ -113,6 +102,22 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
     }
     tooltips(&mut svg, &stretches, x);
     Some(svg.finish())
+}
+
+/// The limits of the declared classes, across the plot.
+fn draw_limits(svg: &mut Svg, frame: &Frame, y: Mapping<'_>, labels: &mut Labels) {
+    for limit in frame.limits.iter().filter(|limit| limit.declared) {
+        let at = limit.limit_ns as f64;
+        if at > frame.level.begin() && at < frame.level.end() {
+            svg.begin("limit declared");
+            svg.line("line", (LEFT, y(at)), (RIGHT, y(at)));
+            let place = Place { x: RIGHT, y: y(at) - 4.0, anchor: Anchor::End };
+            if let Some(place) = labels.place(&limit.label, [place]) {
+                svg.text("label", (place.x, place.y), place.anchor, &limit.label);
+            }
+            svg.end();
+        }
+    }
 }
 
 fn grid(svg: &mut Svg, frame: &Frame) {
@@ -171,6 +176,7 @@ type Mapping<'a> = &'a dyn Fn(f64) -> f64;
 
 fn name_maximum(
     svg: &mut Svg,
+    summary: &RecordSummary<'_>,
     stretches: &[Stretch],
     (x, y): (Mapping<'_>, Mapping<'_>),
     labels: &mut Labels,
@@ -182,8 +188,10 @@ fn name_maximum(
     let top = y(worst.max_ns as f64);
     svg.path("maximum", &format!("M{} {}l-4 -7h8z", Short(at), Short(top - 3.0)));
     labels.take([at - 5.0, top - 11.0, at + 5.0, top]);
-    let text =
-        format!("max {} at {}", figures::nanos(worst.max_ns), figures::nanos(worst.from_ns as u64));
+    // The spike knows the instant; without one it is the begin of the stretch.
+    let spike = summary.record.spikes.iter().find(|spike| spike.latency_ns == worst.max_ns);
+    let instant = spike.map_or(worst.from_ns as u64, |spike| spike.at_ns);
+    let text = format!("max {} at {}", figures::nanos(worst.max_ns), figures::nanos(instant));
     let places = [Anchor::Middle, Anchor::End, Anchor::Start].into_iter().flat_map(|anchor| {
         let beside = match anchor {
             Anchor::Start => at + 8.0,
@@ -192,7 +200,7 @@ fn name_maximum(
         };
         [top - 13.0, top - 4.0, top - 13.0 - LINE].map(|y| Place { x: beside, y, anchor })
     });
-    if let Some(place) = labels.place(&text, places.filter(|place| place.y > 9.0)) {
+    if let Some(place) = labels.place(&text, places) {
         svg.text("maximum-label", (place.x, place.y), place.anchor, &text);
     }
 }
@@ -214,7 +222,7 @@ fn name_lines(
     let rows = |from: f64| [0.0, -LINE, -2.0 * LINE].map(|row| from + row);
     for (class, name, from) in [
         ("mean-label", "mean", y(mean) - 5.0),
-        ("release-label", "maximum of each stretch", y(highest as f64) - 5.0),
+        ("release-label", "maximum", y(highest as f64) - 5.0),
     ] {
         let places = rows(from).map(|y| Place { x: left, y, anchor: Anchor::Start });
         if let Some(place) = labels.place(name, places) {

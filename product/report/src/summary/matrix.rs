@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use quietcore_evidence::Evidence;
 use quietcore_record::class::{Class, JitterDefinition};
-use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Judgement, Verdict, fastest_cycle, worst};
 use quietcore_units::Nanos;
 
@@ -89,7 +88,7 @@ pub struct Cell {
     pub cycles_needed: Option<u64>,
 }
 
-/// The number that decides a verdict.
+/// What decides a verdict, as short as a cell of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     /// The largest release latency, in ns.
@@ -98,6 +97,16 @@ pub enum Figure {
     Jitter(Option<u64>),
     /// Nothing was measured.
     Nothing,
+    /// The record is invalid.
+    Invalid,
+    /// The record was not measured as the site asks.
+    Degraded,
+    /// The class has no published cycle.
+    NoCycle,
+    /// The measurement's period is longer than the class's cycle, in ns; `None` where it is unknown.
+    Period(Option<u64>),
+    /// Too few cycles: so many of those needed.
+    TooFew(u64, u64),
 }
 
 /// The fastest cycle that a partition qualifies for.
@@ -216,24 +225,18 @@ fn columns<'a>(
 
 /// What is missing of a partition so that it can't have passed; `None` when nothing is.
 fn gap(partition: &str, evidence: &Evidence, records: &[RecordSummary<'_>]) -> Option<String> {
-    let manifest = &evidence.manifest;
     let for_comparison = |profile: &str| {
         let mut others = records.iter().filter(|other| other.record.profile == profile).peekable();
         others.peek().is_some() && others.all(|other| !other.record.reserved)
     };
-    let not_measured: Vec<String> = manifest
+    let not_measured: Vec<String> = evidence
+        .manifest
         .not_measured
         .iter()
         .filter(|missing| missing.partition == partition && !for_comparison(&missing.profile))
-        .map(|missing| format!("{} was not measured: {}", missing.profile, missing.because))
+        .map(|missing| format!("profile {} was not measured: {}", missing.profile, missing.because))
         .collect();
-    if !not_measured.is_empty() {
-        return Some(not_measured.join("; "));
-    }
-    if !evidence.damage.is_empty() {
-        return Some("the evidence folder is damaged".to_owned());
-    }
-    (!manifest.complete).then(|| "the campaign is not complete".to_owned())
+    (!not_measured.is_empty()).then(|| not_measured.join("; "))
 }
 
 fn cell(
@@ -261,7 +264,7 @@ fn judged(
         return Cell {
             verdict: Verdict::NotProven,
             because: "the record was not judged against this class".to_owned(),
-            figure: figure_of(None, class, &summary.statistics),
+            figure: Figure::Nothing,
             record: index,
             cycles_needed: None,
         };
@@ -269,59 +272,75 @@ fn judged(
     Cell {
         verdict: judgement.verdict,
         because: judgement.because.clone(),
-        figure: figure_of(Some(judgement), class, &summary.statistics),
+        figure: figure_of(judgement, class, summary),
         record: index,
         cycles_needed: judgement.cycles_needed,
     }
 }
 
-fn figure_of(judgement: Option<&Judgement>, class: &Class, statistics: &Statistics) -> Figure {
-    if statistics.count == 0 {
-        return Figure::Nothing;
-    }
-    let by_jitter = judgement.is_some_and(|judgement| {
-        judgement.verdict == Verdict::Fail && judgement.exceedances == Some(0)
-    });
-    if !by_jitter {
-        return Figure::Latency(statistics.max_ns);
-    }
-    Figure::Jitter(match class.jitter_definition {
-        JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
-        JitterDefinition::PeakToPeak => Some(statistics.jitter_peak_to_peak_ns),
-        JitterDefinition::Successive => {
-            statistics.jitter_successive_ns.map(|jitter| jitter.ceil() as u64)
+fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) -> Figure {
+    let (record, statistics) = (summary.record, &summary.statistics);
+    match judgement.verdict {
+        _ if statistics.count == 0 => Figure::Nothing,
+        Verdict::Pass => Figure::Latency(statistics.max_ns),
+        Verdict::Fail if judgement.exceedances == Some(0) => {
+            Figure::Jitter(match class.jitter_definition {
+                JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
+                JitterDefinition::PeakToPeak => Some(statistics.jitter_peak_to_peak_ns),
+                JitterDefinition::Successive => {
+                    statistics.jitter_successive_ns.map(|jitter| jitter.ceil() as u64)
+                }
+            })
         }
-    })
+        Verdict::Fail => Figure::Latency(statistics.max_ns),
+        Verdict::NotProven => match (judgement.cycles_needed, class.cycle_ns) {
+            _ if !record.is_valid() => Figure::Invalid,
+            _ if !record.degraded.is_empty() => Figure::Degraded,
+            (Some(needed), _) => Figure::TooFew(statistics.count, needed),
+            (None, None) => Figure::NoCycle,
+            (None, Some(cycle_ns)) if record.period_ns.is_none_or(|period| period > cycle_ns) => {
+                Figure::Period(record.period_ns)
+            }
+            (None, Some(_)) => Figure::Latency(statistics.max_ns),
+        },
+    }
 }
 
 fn missing(because: String) -> Overall {
     Overall { verdict: Verdict::NotProven, because, record: None, cycles_needed: None }
 }
 
-/// The worst over what keeps the reservation. A gap never makes a FAIL better.
+/// The worst over what keeps the reservation. A gap makes PASS to NOT PROVEN, and nothing better.
 fn overall(columns: &[Column<'_>], cells: &[Cell], gap: Option<&str>) -> Overall {
     let reserved = || columns.iter().zip(cells).filter(|(column, _)| column.reserved);
     let verdict = worst(reserved().map(|(_, cell)| cell.verdict));
-    if let Some(gap) = gap.filter(|_| verdict != Verdict::Fail) {
-        return missing(gap.to_owned());
-    }
     let decides = reserved()
         .map(|(_, cell)| cell)
         .filter(|cell| cell.verdict == verdict)
         .max_by_key(|cell| match cell.figure {
             Figure::Latency(value) => value,
             Figure::Jitter(value) => value.unwrap_or(u64::MAX),
-            Figure::Nothing => u64::MAX,
+            Figure::TooFew(count, needed) => needed.saturating_sub(count),
+            _ => u64::MAX,
         });
-    match decides {
-        Some(cell) => Overall {
-            verdict,
-            because: cell.because.clone(),
-            record: Some(cell.record),
-            cycles_needed: cell.cycles_needed,
-        },
-        None if cells.is_empty() => missing("nothing was measured".to_owned()),
-        None => missing("no profile that keeps the reservation was measured".to_owned()),
+    match (decides, gap) {
+        (Some(cell), Some(gap)) if verdict == Verdict::NotProven => {
+            Overall { because: format!("{}; {gap}", cell.because), ..decided(cell) }
+        }
+        (Some(cell), None) => decided(cell),
+        (Some(cell), Some(_)) if verdict == Verdict::Fail => decided(cell),
+        (_, Some(gap)) => missing(gap.to_owned()),
+        (None, None) if cells.is_empty() => missing("nothing was measured".to_owned()),
+        (None, None) => missing("no profile that keeps the reservation was measured".to_owned()),
+    }
+}
+
+fn decided(cell: &Cell) -> Overall {
+    Overall {
+        verdict: cell.verdict,
+        because: cell.because.clone(),
+        record: Some(cell.record),
+        cycles_needed: cell.cycles_needed,
     }
 }
 

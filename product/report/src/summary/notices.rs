@@ -119,6 +119,8 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
 fn of_record(record: &Record, notices: &mut Vec<Notice>) {
     let name = || Some(record.name.clone());
     if let Some(because) = emulated(record) {
+        let because = because.trim_start_matches("no, ");
+        let because = because.trim_start_matches("timing not valid: ");
         add(notices, NoticeKind::Emulated, because, name());
     }
     for because in &record.invalid_because {
@@ -148,20 +150,16 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
 }
 
 /// Why the record's time is not real: the calibration's result travels with the machine's facts as
-/// `time_is_real`, which says `yes`, or `no` and why; an invalid record may say it as well.
+/// `time_is_real`, which begins with `yes`, `unknown` or `no`; an invalid record may say it as well.
 fn emulated(record: &Record) -> Option<&str> {
-    let fact = record
-        .conditions
-        .machine
-        .get("time_is_real")
-        .map(String::as_str)
-        .filter(|fact| ["no", "false", "emulated"].iter().any(|word| fact.starts_with(word)));
+    let fact = record.conditions.machine.get("time_is_real").map(String::as_str);
+    let fact = fact.filter(|fact| *fact == "no" || fact.starts_with("no,"));
     let invalid = record.invalid_because.iter().map(String::as_str).find(|b| is_about_emulation(b));
     invalid.or(fact)
 }
 
 fn is_about_emulation(because: &str) -> bool {
-    because.contains("timing not valid") || because.contains("emulated")
+    because.contains("timing not valid")
 }
 
 /// Adds a notice, or its subject to the same one: 24 records without a right are one notice.

@@ -1,2 +1,90 @@
+//! The words a summary finds for a record.
+
+use std::collections::BTreeMap;
+
+use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin};
+use quietcore_record::histogram::Histogram;
+use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
+
+use super::*;
+
+fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
+    Record {
+        schema: RECORD_SCHEMA.to_owned(),
+        name: name.to_owned(),
+        probe: "latency".to_owned(),
+        partition: "axis".to_owned(),
+        profile: profile.to_owned(),
+        reserved: true,
+        cpu,
+        period_ns: None,
+        release: Histogram::new(),
+        wakeup: None,
+        counters: Counters::default(),
+        spikes: Vec::new(),
+        timeline: Timeline::default(),
+        conditions: Conditions::default(),
+        interrupted: false,
+        degraded: Vec::new(),
+        invalid_because: Vec::new(),
+    }
+}
+
+fn evidence(records: Vec<Record>) -> Evidence {
+    Evidence {
+        manifest: Manifest {
+            schema: MANIFEST_SCHEMA.to_owned(),
+            name: "test".to_owned(),
+            origin: Origin::Campaign,
+            started_at: String::new(),
+            quietcore_version: String::new(),
+            site_sha256: String::new(),
+            exceedance: 1e-4,
+            classes: Vec::new(),
+            declared: BTreeMap::new(),
+            profiles: Vec::new(),
+            not_measured: Vec::new(),
+            complete: true,
+        },
+        records,
+        judgements: Vec::new(),
+        site: None,
+        doctor: None,
+        damage: Vec::new(),
+    }
+}
+
 #[test]
-fn none() {}
+fn a_record_is_called_by_what_tells_it_apart() {
+    let label = |name: &str, profile: &str, cpu| summarise(&record(name, profile, cpu)).label();
+    assert_eq!(label("axis.tp2.cpu1", "tp2", Some(1)), "tp2 · CPU 1");
+    assert_eq!(label("axis.tp1.task0", "tp1", None), "tp1 · task0");
+    assert_eq!(label("axis.thread3", "imported", None), "thread3");
+    assert_eq!(label("anything", "tp1", None), "tp1 · anything");
+}
+
+#[test]
+fn one_reason_of_many_records_is_one_notice() {
+    let mut records = vec![record("a", "tp1", Some(0)), record("b", "tp1", Some(1))];
+    for record in &mut records {
+        record.degraded.push("SCHED_FIFO was refused".to_owned());
+    }
+    records[1].interrupted = true;
+    let evidence = evidence(records);
+    let summary = Summary::of(&evidence);
+    assert_eq!(summary.notices.len(), 2);
+    assert_eq!(summary.notices[0].kind, NoticeKind::Degraded);
+    assert_eq!(summary.notices[0].concerns, ["a", "b"]);
+    assert_eq!(summary.notices[1].kind, NoticeKind::Interrupted);
+}
+
+#[test]
+fn the_machine_is_told_in_one_line() {
+    let mut known = record("a", "tp1", Some(0));
+    known.conditions.machine = [("kernel", "6.1"), ("hypervisor", "none"), ("cpus_online", "0-3")]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into();
+    let known = evidence(vec![known]);
+    assert_eq!(Summary::of(&known).machine_line(), "CPUs 0-3 · 6.1 · no hypervisor");
+    assert_eq!(Summary::of(&evidence(Vec::new())).machine_line(), "");
+}

@@ -1,0 +1,144 @@
+//! What the terminal and continuous integration get, and that both say what the page says.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod synthetic;
+
+use quietcore_evidence::Evidence;
+use quietcore_record::verdict::Verdict;
+use quietcore_report::{Summary, junit, text};
+use roxmltree::{Document, Node};
+use synthetic::{LOUD, QUIET, evidence, record, without};
+
+const EXCEEDANCE: f64 = 1e-4;
+
+fn mixed() -> Evidence {
+    let mut free = record("tp1", 0, 30_000, LOUD, 1);
+    free.reserved = false;
+    let quiet = record("tp2", 1, 40_000, QUIET, 2);
+    let short = record("tp4", 1, 16_000, QUIET, 4);
+    evidence(vec![free, quiet, short], EXCEEDANCE)
+}
+
+fn cases<'a>(document: &'a Document<'a>) -> Vec<(&'a str, Option<Node<'a, 'a>>)> {
+    document
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"))
+        .map(|case| (case.attribute("name").unwrap(), case.children().find(Node::is_element)))
+        .collect()
+}
+
+fn outcome<'a>(cases: &[(&str, Option<Node<'a, 'a>>)], name: &str) -> &'a str {
+    let (_, outcome) = cases.iter().find(|(case, _)| *case == name).unwrap();
+    outcome.map_or("passed", |node| node.tag_name().name())
+}
+
+#[test]
+fn every_verdict_becomes_what_ci_understands() {
+    let xml = junit::render(&mixed());
+    let document = Document::parse(&xml).unwrap();
+    let cases = cases(&document);
+    assert_eq!(outcome(&cases, "motion-control under tp2"), "passed");
+    // Declared and not proven: never green, never merely skipped.
+    assert_eq!(outcome(&cases, "motion-control under tp4"), "error");
+    assert_eq!(outcome(&cases, "motion-control overall"), "error");
+    assert_eq!(outcome(&cases, "high-speed-io under tp2"), "skipped");
+    // For comparison only, so its FAIL doesn't fail the run.
+    assert_eq!(outcome(&cases, "motion-control under tp1"), "skipped");
+    let (_, error) = cases.iter().find(|(name, _)| *name == "motion-control overall").unwrap();
+    assert_eq!(error.unwrap().attribute("type"), Some("NOT PROVEN"));
+    let suites = document.root_element();
+    assert_eq!(suites.attribute("tests"), Some(cases.len().to_string().as_str()));
+    assert_eq!(cases.len(), 1 + 3 * mixed().manifest.classes.len());
+}
+
+#[test]
+fn a_limit_that_does_not_hold_is_a_failure() {
+    let loud = record("tp3", 1, 40_000, LOUD, 3);
+    let xml = junit::render(&evidence(vec![loud], EXCEEDANCE));
+    let document = Document::parse(&xml).unwrap();
+    let cases = cases(&document);
+    assert_eq!(outcome(&cases, "motion-control overall"), "failure");
+    assert_eq!(outcome(&cases, "motion-control under tp3"), "failure");
+}
+
+#[test]
+fn what_is_missing_or_damaged_is_an_error() {
+    let xml = junit::render(&evidence(Vec::new(), EXCEEDANCE));
+    let document = Document::parse(&xml).unwrap();
+    assert_eq!(outcome(&cases(&document), "something was measured"), "error");
+    let quiet = || evidence(vec![record("tp2", 1, 40_000, QUIET, 2)], EXCEEDANCE);
+    let mut damaged = without(quiet(), "tp3", "no load \u{1b}[2J & <more>");
+    damaged.damage.push("`site.toml` was changed".to_owned());
+    let xml = junit::render(&damaged);
+    let document = Document::parse(&xml).unwrap();
+    let cases = cases(&document);
+    assert_eq!(outcome(&cases, "tp3 was measured"), "error");
+    assert_eq!(outcome(&cases, "the evidence folder is undamaged"), "error");
+    assert_eq!(outcome(&cases, "motion-control overall"), "error");
+}
+
+#[test]
+fn the_summary_takes_the_worst_that_counts() {
+    let verdict = |evidence: &Evidence| Summary::of(evidence).verdict();
+    let quiet = || record("tp2", 1, 40_000, QUIET, 2);
+    assert_eq!(verdict(&evidence(vec![quiet()], EXCEEDANCE)), Some(Verdict::Pass));
+    let mut free = record("tp1", 0, 30_000, LOUD, 1);
+    free.reserved = false;
+    let with_comparison = evidence(vec![free.clone(), quiet()], EXCEEDANCE);
+    assert_eq!(verdict(&with_comparison), Some(Verdict::Pass));
+    // Nothing that keeps the reservation proves nothing.
+    assert_eq!(verdict(&evidence(vec![free], EXCEEDANCE)), Some(Verdict::NotProven));
+    assert_eq!(verdict(&mixed()), Some(Verdict::NotProven));
+    let gap = without(evidence(vec![quiet()], EXCEEDANCE), "tp3", "no memory");
+    assert_eq!(verdict(&gap), Some(Verdict::NotProven));
+    let loud = record("tp3", 1, 40_000, LOUD, 3);
+    let failed = without(evidence(vec![quiet(), loud], EXCEEDANCE), "tp4", "no memory");
+    assert_eq!(verdict(&failed), Some(Verdict::Fail));
+    let mut undeclared = evidence(vec![quiet()], EXCEEDANCE);
+    undeclared.manifest.declared.clear();
+    assert_eq!(verdict(&undeclared), None);
+    let mut unknown = evidence(vec![quiet()], EXCEEDANCE);
+    unknown.manifest.declared = [("axis".to_owned(), "no such class".to_owned())].into();
+    assert_eq!(verdict(&unknown), Some(Verdict::NotProven));
+}
+
+#[test]
+fn the_terminal_gets_words_and_signs_that_fit() {
+    for (width, fits) in [(100, 100), (80, 80), (20, text::WIDTH_MIN)] {
+        let page = text::render(&mixed(), width, false);
+        for line in page.lines() {
+            assert!(line.chars().count() <= fits, "{width}: {line}");
+        }
+        assert!(page.contains("? NOT PROVEN") && page.contains("✓ PASS"));
+        assert!(!page.contains('\u{1b}'), "colour that nobody asked for");
+    }
+    let first: Vec<_> =
+        text::render(&mixed(), 100, false).lines().take(4).map(str::to_owned).collect();
+    assert!(first[3].starts_with("? NOT PROVEN  axis: Motion control"), "{first:?}");
+}
+
+#[test]
+fn colour_is_added_to_the_words() {
+    let plain = text::render(&mixed(), 100, false);
+    let coloured = text::render(&mixed(), 100, true);
+    assert!(coloured.contains("\u{1b}[32m✓ PASS"));
+    let without_colour: String = coloured
+        .split('\u{1b}')
+        .enumerate()
+        .map(|(index, part)| if index == 0 { part } else { part.split_once('m').unwrap().1 })
+        .collect();
+    // Trailing spaces in front of a colour's end can't be trimmed.
+    let trimmed: Vec<_> = without_colour.lines().map(str::trim_end).collect();
+    assert_eq!(trimmed.join("\n").trim_end_matches('\n'), plain.trim_end_matches('\n'));
+}
+
+#[test]
+fn a_name_cannot_move_the_cursor() {
+    let mut hostile = record("tp2", 1, 100, QUIET, 5);
+    hostile.partition = "axis\u{1b}[2J\u{7}".to_owned();
+    hostile.profile = "tp\r2\u{9b}31m".to_owned();
+    hostile.invalid_because.push("\u{1b}]0;title\u{7}".to_owned());
+    let page = text::render(&evidence(vec![hostile], EXCEEDANCE), 100, false);
+    assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "{page:?}");
+}
