@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod comparison;
 mod figures;
 pub mod html;
 pub mod junit;

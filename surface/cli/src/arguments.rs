@@ -258,7 +258,8 @@ pub(crate) struct Import {
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
     /// The evidence folder of the run, A
-    pub(crate) folder: PathBuf,
+    #[arg(required_unless_present = "tables")]
+    pub(crate) folder: Option<PathBuf>,
     /// The evidence folder to compare with, B
     #[arg(required_unless_present_any = ["with", "tables"], conflicts_with = "with")]
     pub(crate) other: Option<PathBuf>,

@@ -4,9 +4,10 @@
 
 use std::path::Path;
 
-use quietcore_evidence::{Evidence, Writer};
+use quietcore_evidence::{Evidence, Origin, Writer};
 use quietcore_record::document;
-use quietcore_report::{html, junit};
+use quietcore_record::published::{self, BoxPlot};
+use quietcore_report::{Published, PublishedBox, html, junit};
 
 use crate::status::Failure;
 
@@ -28,7 +29,46 @@ pub(crate) fn finish(writer: &Writer) -> Result<Evidence, Failure> {
 
 /// The page of some evidence, with the published tables that fit beside it.
 pub(crate) fn page(evidence: &Evidence) -> String {
-    html::render(evidence, &[])
+    html::render(evidence, &published_beside(evidence))
+}
+
+/// The table whose baseline stands beside a campaign: general-purpose Linux on bare metal.
+const BASELINE_TABLE: &str = "000/table-3";
+/// How the table names that system.
+const BASELINE: &str = "Baseline";
+
+/// The published box plots of the profiles that were measured; none beside imported data.
+fn published_beside(evidence: &Evidence) -> Vec<Published> {
+    if evidence.manifest.origin != Origin::Campaign {
+        return Vec::new();
+    }
+    let Ok(table) = published::find(BASELINE_TABLE) else { return Vec::new() };
+    let measured = |row: &BoxPlot| {
+        row.label.contains(BASELINE)
+            && evidence.records.iter().any(|record| Some(&record.profile) == row.profile.as_ref())
+    };
+    let rows: Vec<_> = table.box_plots().into_iter().filter(measured).map(published_box).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    vec![Published {
+        title: format!("{} ({})", table.title, table.id),
+        source: table.source(),
+        rows,
+    }]
+}
+
+fn published_box(row: BoxPlot) -> PublishedBox {
+    PublishedBox {
+        label: row.label,
+        lower_whisker_ns: row.lower_whisker_ns,
+        q1_ns: row.q1_ns,
+        median_ns: row.median_ns,
+        mean_ns: row.mean_ns,
+        q3_ns: row.q3_ns,
+        upper_whisker_ns: row.upper_whisker_ns,
+        max_ns: None,
+    }
 }
 
 /// Reads a folder that a run has written.

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_campaign::{Observer, Progress, Run};
+use quietcore_record::histogram::Quantile;
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::thousands;
@@ -85,7 +86,7 @@ impl Observer for Bar {
         self.left = self.left.saturating_sub(self.current);
         for record in records {
             let statistics = Statistics::of(record);
-            let median = statistics.median_ns.map_or(0, |median| median.lower_bound());
+            let median = statistics.median_ns.map_or(0, Quantile::lower_bound);
             let mut line = format!(
                 "{:<16} {:>8} cycles  median {:>8}  max {:>8}",
                 record.name,

@@ -206,6 +206,7 @@ pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
         classes: catalogue(),
         declared: [("axis".to_owned(), "motion-control".to_owned())].into(),
         profiles: profiles.map(|(name, what)| (name.to_owned(), what.to_owned())).into(),
+        length: None,
         not_measured: Vec::new(),
         complete: true,
     };

@@ -52,7 +52,7 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
     };
     let seen = injection_seen(&run, &measured.records);
     let evidence = match &writer {
-        Some(writer) => keep(writer, &facts, measured.records)?,
+        Some(writer) => keep(writer, &facts, &measured.records)?,
         None => in_memory(measured.records),
     };
     match request.histogram {
@@ -178,10 +178,10 @@ fn injection_seen(run: &Run, records: &[Record]) -> bool {
     })
 }
 
-fn keep(writer: &Writer, facts: &Facts, records: Vec<Record>) -> Result<Evidence, Failure> {
+fn keep(writer: &Writer, facts: &Facts, records: &[Record]) -> Result<Evidence, Failure> {
     writer.doctor(&Report::new(facts.clone(), None))?;
     writer.manifest(&manifest())?;
-    for record in &records {
+    for record in records {
         writer.record(record)?;
     }
     let evidence = finish::finish(writer)?;
