@@ -129,13 +129,13 @@ impl fmt::Display for AttachError {
             }
             Self::OtherVersion { found, own } => write!(
                 f,
-                "the exchange has version {found}, this program version {own}; \
-                 use programs of one build"
+                "the exchange has version {found}, this program version {own}; use programs of \
+                 one build"
             ),
             Self::OtherLayout { found, own } => write!(
                 f,
-                "the exchange has layout {found:#018x}, this program layout {own:#018x}; \
-                 use programs of one build"
+                "the exchange has layout {found:#018x}, this program layout {own:#018x}; use \
+                 programs of one build"
             ),
             Self::OtherSize { found, own } => {
                 write!(f, "the exchange says it has {found} bytes, but the memory has {own}")

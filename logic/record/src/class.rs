@@ -80,8 +80,8 @@ const ROWS: [Row; 19] = [
         "Motion control (factory automation)",
         1_000.0,
         1.0,
-        "Queiroz et al. 2023 (seed 000), table 1; \
-         cycle also in Mahmud et al. 2014 (seed 004), table III",
+        "Queiroz et al. 2023 (seed 000), table 1; cycle also in Mahmud et al. 2014 (seed 004), \
+         table III",
     ),
     ("fast-control-loop", "Fast control loop", 10_000.0, 0.0, MAHMUD),
     ("factory-automation", "Factory automation", 10_000.0, 100.0, QUEIROZ),

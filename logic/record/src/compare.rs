@@ -11,18 +11,18 @@
 //! | missed cycles | counts | Fisher's exact test |
 //! | maxima | not tested: how often one run exceeds the other's maximum | exact exceedance test |
 //!
-//! MOVER (Zou and Donner, 2008) combines the distances from each estimate to the limits that face the
-//! other one, so the skew of high quantiles is kept. Rounding of the data widens the limits by a
-//! uniform error of one bin, so what is below the resolution is no difference.
+//! MOVER (Zou and Donner, 2008) combines the distances from each estimate to the limits that face
+//! the other one, so the skew of high quantiles is kept. Rounding of the data widens the limits by
+//! a uniform error of one bin, so what is below the resolution is no difference.
 //!
 //! Successive latencies resemble each other. Where a record has a time line, the variance of its
 //! batch means against that of independent values tells by how much too little its values say; all
 //! its limits are widened accordingly. p values are corrected for the number of comparisons in a
 //! pair of records (Holm).
 //!
-//! Simulated pairs of equal samples (20 000 values with a long tail) are called different, before the
-//! correction, in 3 to 6 % of the comparisons. Limits of the standard deviation hold less well in
-//! small samples of a long tail: 9 % at 1 200 values.
+//! Simulated pairs of equal samples (20 000 values with a long tail) are called different, before
+//! the correction, in 3 to 6 % of the comparisons. Limits of the standard deviation hold less well
+//! in small samples of a long tail: 9 % at 1 200 values.
 //!
 //! What no statistics can do: runs made one after the other on a machine that drifts differ by the
 //! drift. Whoever wants to know the effect of one setting alternates it.

@@ -17,8 +17,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod bound;
-pub mod check;
 pub mod class;
 pub mod compare;
 pub mod document;

@@ -3,6 +3,8 @@
 //! A record is complete in itself. Whoever reads it years later finds what was measured, on which
 //! machine, under which load, what the kernel refused, and whether the numbers may be trusted.
 
+pub mod check;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

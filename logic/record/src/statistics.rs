@@ -4,11 +4,14 @@
 //! always come with the count: the largest of n values is exceeded with a probability of at most
 //! `bound_95` per cycle, at 95 % confidence, if the cycles are independent.
 
+mod bound;
+
 use serde::{Deserialize, Serialize};
 
-pub use crate::bound::{cycles_needed, exceedance_bound};
 use crate::histogram::{Histogram, Quantile};
 use crate::record::Record;
+
+pub use bound::{CONFIDENCE, cycles_needed, exceedance_bound};
 
 /// Values that must lie beyond a quantile.
 pub const BEYOND: u64 = 10;

@@ -18,10 +18,9 @@ use quietcore_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bound::{cycles_needed, exceedance_bound};
 use crate::class::{CYCLE_PART, Class, JitterDefinition};
 use crate::record::Record;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, cycles_needed, exceedance_bound};
 
 /// The three values.
 #[derive(
@@ -129,8 +128,8 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     let needed = cycles_needed(exceedance);
     let bound = exceedance_bound(0, count);
     let seen = format!(
-        "no release of {count} was later than {} (latest {}); \
-         with 95 % confidence fewer than 1 in {} cycles is",
+        "no release of {count} was later than {} (latest {}); with 95 % confidence fewer than 1 \
+         in {} cycles is",
         Nanos::new(limit_ns),
         Nanos::new(record.release.max_ns()),
         thousands((1.0 / bound) as u64),
@@ -163,8 +162,8 @@ fn violation(record: &Record, class: &Class, limit_ns: u64) -> Option<String> {
     let count = record.release.count();
     if late > 0 {
         return Some(format!(
-            "{late} of {count} releases were later than {} (a tenth of the cycle), \
-             the latest by {}",
+            "{late} of {count} releases were later than {} (a tenth of the cycle), the latest by \
+             {}",
             Nanos::new(limit_ns),
             Nanos::new(record.release.max_ns()),
         ));

@@ -110,7 +110,8 @@ fn a_file_that_was_cut_off_is_refused() {
     let found = error(Kind::Cyclictest, &up_to(JSON, "\"1\": {"));
     assert_eq!(
         found,
-        "run.txt:8:4: EOF while parsing a value; the file was cut off; expected the file that `cyclictest --json=FILE` writes"
+        "run.txt:8:4: EOF while parsing a value; the file was cut off; expected the file that \
+         `cyclictest --json=FILE` writes"
     );
     let found = error(Kind::Jitterdebugger, &up_to(JITTERDEBUGGER, "\"max\""));
     assert!(found.contains("the file was cut off"), "{found}");
@@ -190,7 +191,8 @@ fn totals_and_extremes_that_disagree_with_the_rows_are_refused() {
         (
             "00017",
             "00003",
-            "run.txt:8:1: thread 1: 2 values overflowed the histogram that ends at 4, yet the maximum is 3",
+            "run.txt:8:1: thread 1: 2 values overflowed the histogram that ends at 4, yet the \
+             maximum is 3",
         ),
     ] {
         let found = changed(Kind::Cyclictest, TEXT, from, to);
@@ -250,7 +252,8 @@ fn another_format_is_named() {
         (
             Kind::Rtla,
             TEXT,
-            "this looks like the text of `cyclictest -h`; expected the text of `rtla timerlat hist`",
+            "this looks like the text of `cyclictest -h`; expected the text of `rtla timerlat \
+             hist`",
         ),
         (Kind::Rtla, "{\"a\": 1}", "this looks like JSON of another program"),
         (Kind::Cyclictest, "Dear diary", "this isn't a histogram of `cyclictest`"),
@@ -295,8 +298,8 @@ fn every_problem_is_reported() {
     let found = error(Kind::Cyclictest, &text);
     assert_eq!(
         found,
-        "run.txt:4:8: the count `five` is not a number; expected a whole number\n\
-         run.txt:5:15: the count `nine` is not a number; expected a whole number"
+        "run.txt:4:8: the count `five` is not a number; expected a whole number\nrun.txt:5:15: \
+         the count `nine` is not a number; expected a whole number"
     );
 }
 

@@ -1,5 +1,5 @@
-//! The four files behind figure 1 of seed 003: ten million cycles a thread. They are not part of the
-//! project; where they can't be found the tests say so loudly, since a skip is never a pass.
+//! The four files behind figure 1 of seed 003: ten million cycles a thread. They are not part of
+//! the project; where they can't be found the tests say so loudly, since a skip is never a pass.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -128,8 +128,8 @@ fn quantiles_in_the_overflow_of_t3_are_bounds() {
     }
 }
 
-/// The general-purpose instance is later than the one for computing in its far quantiles, as seed 003
-/// says: by at least what the end of its histogram shows.
+/// The general-purpose instance is later than the one for computing in its far quantiles, as seed
+/// 003 says: by at least what the end of its histogram shows.
 #[test]
 fn the_cloud_instances_are_compared_by_their_bounds() {
     let test = "the_cloud_instances_are_compared_by_their_bounds";

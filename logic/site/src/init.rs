@@ -106,10 +106,9 @@ fn head(example: Example) -> String {
         Example::Acceptance => "Qualifies this machine for production; the run takes some hours.",
     };
     format!(
-        "# {what}\n#\n\
-         #   quietcore plan {name}.toml       what would be done, in words\n\
-         #   quietcore qualify {name}.toml    do it\n\n\
-         [site]\nschema = \"quietcore.site/1\"\nname = \"{name}\"\n\n"
+        "# {what}\n#\n#   quietcore plan {name}.toml       what would be done, in words\n#   \
+         quietcore qualify {name}.toml    do it\n\n[site]\nschema = \"quietcore.site/1\"\nname = \
+         \"{name}\"\n\n"
     )
 }
 
@@ -144,8 +143,8 @@ fn partition(example: Example, own: CpuId, others: &CpuSet) -> String {
     let early_wake =
         line("early_wake = \"adaptive\"", "sleep to shortly before the release, then spin");
     format!(
-        "{head}backend = \"process\"\n\n[partition.vcr]\n{cpus}\n\
-         {program}period = \"1 ms\"\n{priority}{early_wake}\n"
+        "{head}backend = \"process\"\n\n[partition.vcr]\n{cpus}\n{program}period = \"1 \
+         ms\"\n{priority}{early_wake}\n"
     )
 }
 
@@ -154,8 +153,8 @@ fn campaign(example: Example, profiles: &[&str]) -> String {
     let all = profiles.len() == PROFILES.len();
     if example != Example::Minimal {
         text.push_str(
-            "# tp1: not pinned, no load     tp3: not pinned, load anywhere\n\
-             # tp2: pinned, no load         tp4: pinned, load on the other CPUs\n",
+            "# tp1: not pinned, no load     tp3: not pinned, load anywhere\n# tp2: pinned, no \
+             load         tp4: pinned, load on the other CPUs\n",
         );
     }
     if !all {
@@ -178,18 +177,16 @@ fn length(example: Example) -> String {
         }
         Example::Quickstart => {
             line("duration = \"38 s\"", "each profile; with all set-up below 3 minutes")
-                + "warm_up = \"1 s\"\n\n\
-                   # What a PASS excludes: with 95 % confidence fewer than 1 in 10 000 cycles\n\
-                   # exceed the limit. That takes 29 956 cycles and is a quick look; acceptance\n\
-                   # wants hours and 1e-6 (see `quietcore init --example acceptance`).\n\
-                   exceedance = 1e-4\n"
+                + "warm_up = \"1 s\"\n\n# What a PASS excludes: with 95 % confidence fewer than 1 \
+                   in 10 000 cycles\n# exceed the limit. That takes 29 956 cycles and is a quick \
+                   look; acceptance\n# wants hours and 1e-6 (see `quietcore init --example \
+                   acceptance`).\nexceedance = 1e-4\n"
         }
         Example::Acceptance => {
             line("duration = \"1 h\"", "each profile; a shift of 8 h says more")
-                + "warm_up = \"10 s\"\n\n\
-                   # What a PASS excludes: with 95 % confidence fewer than 1 in 1 000 000 cycles\n\
-                   # exceed the limit. That takes 2 995 731 cycles, 50 minutes at 1 ms.\n\
-                   exceedance = 1e-6\n"
+                + "warm_up = \"10 s\"\n\n# What a PASS excludes: with 95 % confidence fewer than 1 \
+                   in 1 000 000 cycles\n# exceed the limit. That takes 2 995 731 cycles, 50 \
+                   minutes at 1 ms.\nexceedance = 1e-6\n"
         }
     }
 }

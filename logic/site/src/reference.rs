@@ -57,7 +57,8 @@ const RULES: &str = "
   `deadline` needs `wcet`.
 - `cache` has either `ways` or `colours`; a signal has either `initial` or `queue`.
 - `from` and `to` of a channel are different partitions; a fieldbus names a partition that exists.
-- `like` must not run in a circle. What an own class or profile doesn't say is taken from what it is
+- `like` must not run in a circle. What an own class or profile doesn't say is taken from what it \
+                     is
   like; a class whose figures are its own names their source.
 - The campaign has a `duration` or a number of `cycles`, not both, and takes 31 days at most.
 - All partitions run at the same time, the profiles one after the other.
@@ -85,7 +86,8 @@ All errors are shown at once, each with file, line, column and key, what is wron
 right:
 
 ```text
-s.toml:9:8: `partition.b.program.wcet`: 2 ms is beyond the deadline of 1 ms; use the deadline at most
+s.toml:9:8: `partition.b.program.wcet`: 2 ms is beyond the deadline of 1 ms; use the deadline at \
+                     most
 ```
 ";
 
@@ -124,8 +126,8 @@ fn section(text: &mut String, header: &str, table: &Value) {
     // What must be there stands first.
     rows.sort_by_key(|(key, _)| !required.contains(key));
     text.push_str(&format!(
-        "\n## {title}\n\n{}\n\n| key | value | example | meaning |\n\
-         |-----|-------|---------|---------|\n",
+        "\n## {title}\n\n{}\n\n| key | value | example | meaning \
+         |\n|-----|-------|---------|---------|\n",
         on_one_line(table)
     ));
     for (key, schema) in &rows {

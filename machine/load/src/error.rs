@@ -174,8 +174,8 @@ pub enum RequestProblem {
     },
     /// Blocks and sets that would drive the machine out of memory.
     #[error(
-        "the loads need {needed} of memory with {available} available; \
-         at most 80 % of that is used, so take fewer workers or a smaller size"
+        "the loads need {needed} of memory with {available} available; at most 80 % of that is \
+         used, so take fewer workers or a smaller size"
     )]
     TooMuchMemory {
         /// Blocks and sets of all workers.

@@ -88,8 +88,9 @@ impl fmt::Display for ThreadState {
 mod tests {
     use super::*;
 
-    const STAT: &str = "19150 (a (b) c) R 19145 19145 1470 0 -1 4194560 179 0 1 0 0 0 0 0 -91 0 \
-        1 0 209903 3133440 416 18446744073709551615 9 9 9 0 0 0 0 0 0 0 0 0 17 1 90 1 0 0 0 9 9 9 0\n";
+    const STAT: &str = "19150 (a (b) c) R 19145 19145 1470 0 -1 4194560 179 0 1 0 0 0 0 0 -91 0 1 \
+                        0 209903 3133440 416 18446744073709551615 9 9 9 0 0 0 0 0 0 0 0 0 17 1 90 \
+                        1 0 0 0 9 9 9 0\n";
     const STATUS: &str = "Name:\ta\nVmLck:\t    5120 kB\nCpus_allowed_list:\t1\n";
 
     #[test]

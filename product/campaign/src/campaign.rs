@@ -44,8 +44,8 @@ pub enum CampaignError {
     Write(#[from] WriteError),
     /// The folder to go on with belongs to another site file.
     #[error(
-        "the folder was begun with another site file (SHA-256 {theirs}, this one {ours}); \
-         begin a new campaign"
+        "the folder was begun with another site file (SHA-256 {theirs}, this one {ours}); begin a \
+         new campaign"
     )]
     OtherSite {
         /// Sum in the folder.

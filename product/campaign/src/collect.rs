@@ -5,8 +5,8 @@ use quietcore_load::Achieved;
 use quietcore_probe::job::Wake;
 use quietcore_process::readback::ThreadState;
 use quietcore_process::setting::Policy;
-use quietcore_record::check::self_check;
 use quietcore_record::histogram::Histogram;
+use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
     Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Spike, Timeline,
 };

@@ -3,7 +3,7 @@
 use quietcore_load::{LoadKind, LoadRequest};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
-use quietcore_record::check::Injected;
+use quietcore_record::record::check::Injected;
 use quietcore_site::{EarlyWake, Length, Load, LoadPlace, Partition, Profile, Scheduling, Site};
 use quietcore_units::{CpuSet, Nanos};
 

@@ -30,8 +30,8 @@ const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
 
 /// Nothing may be loaded; style and the small script are in the page itself.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
-                      script-src 'unsafe-inline'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'";
 
 /// The sections in their order: anchor and title.
 const SECTIONS: [(&str, &str); 8] = [

@@ -12,8 +12,8 @@ use quietcore_units::{CpuSet, Nanos};
 #[derive(Debug, Parser)]
 #[command(name = "quietcore", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Begin with `quietcore doctor`, then `quietcore init > site.toml`, \
-    `quietcore plan site.toml` and `quietcore qualify site.toml`.\n\n\
-    Exit status: 0 passed or done, 1 failed or not proven, 2 could not be done.")]
+                        `quietcore plan site.toml` and `quietcore qualify site.toml`.\n\nExit \
+                        status: 0 passed or done, 1 failed or not proven, 2 could not be done.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -46,12 +46,13 @@ fn a_site_file_that_is_none_is_refused_with_its_place() {
     }
 }
 
-const CYCLIC: &str = "[site]\nname = \"x\"\n[[class]]\nname = \"a\"\nlike = \"b\"\n\
-    [[class]]\nname = \"b\"\nlike = \"a\"\n[[partition]]\nname = \"p\"\nclass = \"a\"\n\
-    [partition.vcr]\ncpus = [0]\n[partition.program]\nperiod = \"1 ms\"\n";
-const NEGATIVE: &str = "[site]\nname = \"x\"\n[host]\nhousekeeping = []\n[[partition]]\n\
-    name = \"p\"\nclass = \"motion-control\"\n[partition.vcr]\ncpus = [0]\n\
-    [partition.program]\nperiod = \"-1 ms\"\n";
+const CYCLIC: &str = "[site]\nname = \"x\"\n[[class]]\nname = \"a\"\nlike = \
+                      \"b\"\n[[class]]\nname = \"b\"\nlike = \"a\"\n[[partition]]\nname = \
+                      \"p\"\nclass = \"a\"\n[partition.vcr]\ncpus = \
+                      [0]\n[partition.program]\nperiod = \"1 ms\"\n";
+const NEGATIVE: &str = "[site]\nname = \"x\"\n[host]\nhousekeeping = []\n[[partition]]\nname = \
+                        \"p\"\nclass = \"motion-control\"\n[partition.vcr]\ncpus = \
+                        [0]\n[partition.program]\nperiod = \"-1 ms\"\n";
 const UNKNOWN: &str = "[site]\nnam = \"x\"\n";
 
 #[test]
@@ -70,8 +71,9 @@ fn a_file_that_is_not_there_is_named() {
 #[test]
 fn a_cpu_that_does_not_exist_is_refused_before_anything_is_done() {
     let folder = tempfile::tempdir().unwrap();
-    let site = "[site]\nname = \"x\"\n[[partition]]\nname = \"p\"\nclass = \"motion-control\"\n\
-        [partition.vcr]\ncpus = [1000]\n[partition.program]\nperiod = \"1 ms\"\n";
+    let site = "[site]\nname = \"x\"\n[[partition]]\nname = \"p\"\nclass = \
+                \"motion-control\"\n[partition.vcr]\ncpus = [1000]\n[partition.program]\nperiod = \
+                \"1 ms\"\n";
     fs::write(folder.path().join("far.toml"), site).unwrap();
     let said = call(folder.path(), &["qualify", "far.toml"]);
     assert_eq!(said.status, Some(2));
@@ -113,9 +115,9 @@ fn absurd_options_of_a_probe_are_refused_all_at_once() {
 
 #[test]
 fn imports_that_are_broken_name_line_and_remedy_and_write_nothing() {
-    let histogram = "# Histogram\n000000 000000\n000001 000004\n# Total: 000000004\n\
-        # Min Latencies: 00001\n# Avg Latencies: 00001\n# Max Latencies: 00001\n\
-        # Histogram Overflows: 00000\n";
+    let histogram = "# Histogram\n000000 000000\n000001 000004\n# Total: 000000004\n# Min \
+                     Latencies: 00001\n# Avg Latencies: 00001\n# Max Latencies: 00001\n# \
+                     Histogram Overflows: 00000\n";
     let broken = [
         ("truncated", &histogram[..26]),
         ("words", "hello\nworld\n"),

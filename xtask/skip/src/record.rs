@@ -38,8 +38,8 @@ fn append(file: &Path, line: &str) {
         .and_then(|mut open| open.write_all(line.as_bytes()));
     if let Err(error) = written {
         panic!(
-            "the skip could not be added to `{}`: {error}; \
-             {SKIP_FILE_VARIABLE} must name a writable file",
+            "the skip could not be added to `{}`: {error}; {SKIP_FILE_VARIABLE} must name a \
+             writable file",
             file.display()
         );
     }
@@ -55,8 +55,8 @@ mod tests {
         let place = std::any::type_name_of_val(&here);
         assert_eq!(
             line_for(place, "there is no\n  /dev/kvm"),
-            "quietcore_skip::record::tests::a_skip_is_one_line_with_the_name_of_its_test: \
-             there is no /dev/kvm\n"
+            "quietcore_skip::record::tests::a_skip_is_one_line_with_the_name_of_its_test: there \
+             is no /dev/kvm\n"
         );
         assert_eq!(line_for("a::b::{{closure}}::here", "x"), "a::b: x\n");
     }

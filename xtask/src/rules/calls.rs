@@ -120,16 +120,16 @@ mod tests {
 
     #[test]
     fn unwrap_belongs_into_tests() {
-        let text = "fn a() {\n    b()\n        .unwrap();\n}\n\
-            #[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { b().unwrap(); }\n}\n";
+        let text = "fn a() {\n    b()\n        .unwrap();\n}\n#[cfg(test)]\nmod tests {\n    \
+                    #[test]\n    fn a() { b().unwrap(); }\n}\n";
         assert_eq!(rules(text), [("unwrap", 3)]);
     }
 
     #[test]
     fn attributes_that_hide_something_are_found() {
-        let text = "#![allow(dead_code)]\n#[cfg_attr(test, allow(unused))]\nfn a() {}\n\
-            #[test]\n#[ignore = \"slow\"]\nfn b() {}\n\
-            #[expect(unused, reason = \"c\")]\nfn d() {}\n";
+        let text = "#![allow(dead_code)]\n#[cfg_attr(test, allow(unused))]\nfn a() \
+                    {}\n#[test]\n#[ignore = \"slow\"]\nfn b() {}\n#[expect(unused, reason = \
+                    \"c\")]\nfn d() {}\n";
         assert_eq!(rules(text), [("allow", 1), ("allow", 2), ("ignored-tests", 5)]);
     }
 }

@@ -174,8 +174,8 @@ mod tests {
         };
         let mut tree = Tree::of(&[(
             "Cargo.lock",
-            "[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n\n\
-             [[package]]\nname = \"b\"\nversion = \"1.0.0\"\n",
+            "[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n\n[[package]]\nname = \"b\"\nversion \
+             = \"1.0.0\"\n",
         )]);
         tree.packages = vec![package("a", Some("MIT")), package("b", None)];
         let findings = check(&tree);

@@ -122,9 +122,9 @@ fn check_binaries(manifest: &Manifest, tree: &Tree) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    const INHERITS: &str = "version.workspace = true\nedition.workspace = true\n\
-        rust-version.workspace = true\nlicense.workspace = true\npublish.workspace = true\n\
-        [lints]\nworkspace = true\n";
+    const INHERITS: &str = "version.workspace = true\nedition.workspace = \
+                            true\nrust-version.workspace = true\nlicense.workspace = \
+                            true\npublish.workspace = true\n[lints]\nworkspace = true\n";
 
     fn findings(path: &str, head: &str, tail: &str, others: &[(&str, &str)]) -> Vec<String> {
         let text = format!("[package]\n{head}\n{INHERITS}{tail}");
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn own_versions_and_missing_lints_are_found() {
-        let text = "[package]\nname = \"quietcore-clock\"\nversion = \"1.0.0\"\n\
-            [dependencies]\nlibc = \"0.2\"\n";
+        let text = "[package]\nname = \"quietcore-clock\"\nversion = \
+                    \"1.0.0\"\n[dependencies]\nlibc = \"0.2\"\n";
         let found = check(&Tree::of(&[("machine/clock/Cargo.toml", text)]));
         // Five keys, the lints, one dependency.
         assert_eq!(found.len(), 7);

@@ -142,9 +142,10 @@ mod tests {
 
     #[test]
     fn every_way_to_the_machine_is_found() {
-        let text = "use std::fs;\nuse std::{thread::spawn, time::{Duration, Instant}};\n\
-            use std::io::{self, Write};\nfn a() {\n    std::process::exit(1);\n\
-            println!(\"b\");\n}\nuse std::net::*;\nuse std::os::fd as c;\nuse std::env::{self};\n";
+        let text = "use std::fs;\nuse std::{thread::spawn, time::{Duration, Instant}};\nuse \
+                    std::io::{self, Write};\nfn a() {\n    \
+                    std::process::exit(1);\nprintln!(\"b\");\n}\nuse std::net::*;\nuse \
+                    std::os::fd as c;\nuse std::env::{self};\n";
         assert_eq!(lines("logic/a/src/b.rs", text), [1, 2, 2, 5, 6, 8, 9, 10]);
         assert_eq!(lines("machine/a/src/b.rs", text), [0_usize; 0]);
     }
@@ -158,8 +159,8 @@ mod tests {
 
     #[test]
     fn crates_that_touch_the_machine_are_found() {
-        let text = "[package]\nname = \"quietcore-a\"\n[dependencies]\nlibc.workspace = true\n\
-            [dev-dependencies]\ntempfile.workspace = true\n";
+        let text = "[package]\nname = \"quietcore-a\"\n[dependencies]\nlibc.workspace = \
+                    true\n[dev-dependencies]\ntempfile.workspace = true\n";
         assert_eq!(lines("logic/a/Cargo.toml", text), [4]);
         assert_eq!(lines("machine/a/Cargo.toml", text), [0_usize; 0]);
     }

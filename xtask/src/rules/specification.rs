@@ -131,9 +131,9 @@ mod tests {
 
     #[test]
     fn a_promise_with_its_test_or_its_admission_is_right() {
-        let text = "# Promises\n\n**P1.** A stall\ncounts.\nEnforced by\n\
-            `b::a_stall_is_counted`.\n\n**P2.** B. *Not enforced yet.*\n\n\
-            **P3.** C. Enforced by `tests/system/quickstart.sh`.\n# Words with `backticks`\n";
+        let text = "# Promises\n\n**P1.** A stall\ncounts.\nEnforced \
+                    by\n`b::a_stall_is_counted`.\n\n**P2.** B. *Not enforced yet.*\n\n**P3.** C. \
+                    Enforced by `tests/system/quickstart.sh`.\n# Words with `backticks`\n";
         assert_eq!(findings(text), [""; 0]);
     }
 

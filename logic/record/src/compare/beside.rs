@@ -1,7 +1,8 @@
 //! A run beside a published table: like figures in like units, with their ratio.
 //!
-//! No significance: the published runs are others' machines and their raw values aren't known. What is
-//! known is the rounding of the printed figures, so a ratio has the range that the rounding leaves.
+//! No significance: the published runs are others' machines and their raw values aren't known. What
+//! is known is the rounding of the printed figures, so a ratio has the range that the rounding
+//! leaves.
 
 use serde::Serialize;
 
@@ -77,7 +78,8 @@ pub enum BesideError {
     },
     /// No record measures this.
     #[error(
-        "`{table}` gives the {quantity}, which no valid record here measures (there are: {probes}); choose a table of what was measured"
+        "`{table}` gives the {quantity}, which no valid record here measures (there are: \
+         {probes}); choose a table of what was measured"
     )]
     OtherQuantity {
         /// The table's id.
@@ -115,7 +117,9 @@ pub fn with_table(records: &[Record], table: &Table) -> Result<SideBySide, Besid
     let mut remarks: Vec<String> =
         table.remarks.iter().map(|remark| (*remark).to_owned()).collect();
     remarks.push(
-        "another machine, at another time: the ratio compares systems, not settings, and no test says how sure it is".to_owned(),
+        "another machine, at another time: the ratio compares systems, not settings, and no test \
+         says how sure it is"
+            .to_owned(),
     );
     Ok(SideBySide {
         table: table.id,
@@ -266,7 +270,8 @@ mod tests {
         let error = with_table(&[record("tp1")], find("002/table-1").unwrap()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`002/table-1` gives the interrupt response, which no valid record here measures (there are: latency); choose a table of what was measured"
+            "`002/table-1` gives the interrupt response, which no valid record here measures \
+             (there are: latency); choose a table of what was measured"
         );
         let mut invalid = record("tp1");
         invalid.invalid_because = vec!["broken".to_owned()];

@@ -1,8 +1,8 @@
 //! How far successive values depend on each other, from a record's time line.
 //!
-//! The mean of a batch of m independent values has a variance of σ²/m. Where the means of batches vary
-//! more, m values say only as much as m / inflation independent ones. Batches have to be long against
-//! the time that values resemble each other, hence few: 20 to 40.
+//! The mean of a batch of m independent values has a variance of σ²/m. Where the means of batches
+//! vary more, m values say only as much as m / inflation independent ones. Batches have to be long
+//! against the time that values resemble each other, hence few: 20 to 40.
 
 use serde::Serialize;
 
@@ -18,8 +18,8 @@ const BATCHES: usize = 40;
 pub struct Dependence {
     /// Variance of the mean, as a multiple of what it is for independent values; at least 1.
     pub inflation: f64,
-    /// The batches it was estimated from; `None` where the record has no time line for that, and the
-    /// values are taken as independent.
+    /// The batches it was estimated from; `None` where the record has no time line for that, and
+    /// the values are taken as independent.
     pub batches: Option<usize>,
 }
 

@@ -6,8 +6,8 @@ use puruspe::{erfc, ln_gamma};
 /// The normal distribution's 97.5 % quantile.
 pub(super) const Z: f64 = 1.959_963_984_540_054;
 
-/// Expected counts beyond which the binomial distribution is taken as normal; the error of a rank is
-/// then far below one in a hundred of its spread.
+/// Expected counts beyond which the binomial distribution is taken as normal; the error of a rank
+/// is then far below one in a hundred of its spread.
 const NORMAL_FROM: f64 = 2_500.0;
 
 /// Events up to which Fisher's test is summed term by term.
@@ -59,8 +59,8 @@ fn binomial_at_most(k: f64, count: f64, part: f64) -> f64 {
     if k >= count { 1.0 } else { incomplete_beta(count - k, k + 1.0, 1.0 - part) }
 }
 
-/// The two-sided 95 % limits of a probability (Clopper and Pearson) when `seen` of `count` were seen.
-/// Both may be parts of whole numbers, for values that depend on each other.
+/// The two-sided 95 % limits of a probability (Clopper and Pearson) when `seen` of `count` were
+/// seen. Both may be parts of whole numbers, for values that depend on each other.
 pub(super) fn probability_limits(seen: f64, count: f64) -> (f64, f64) {
     if count <= 0.0 {
         return (0.0, 1.0);
@@ -86,8 +86,8 @@ pub(super) fn probability_limits(seen: f64, count: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// The probability that all of the `seen` highest of both samples belong to the one of `count` values
-/// and none to the other of `other`, when both samples come from one distribution.
+/// The probability that all of the `seen` highest of both samples belong to the one of `count`
+/// values and none to the other of `other`, when both samples come from one distribution.
 pub(super) fn all_on_one_side(seen: f64, count: f64, other: f64) -> f64 {
     if seen <= 0.0 {
         return 1.0;
@@ -102,8 +102,8 @@ pub(super) fn all_on_one_side(seen: f64, count: f64, other: f64) -> f64 {
     .clamp(0.0, 1.0)
 }
 
-/// Fisher's exact test, two-sided: the probability of events divided between the samples as unevenly
-/// as this. With very many events the normal approximation.
+/// Fisher's exact test, two-sided: the probability of events divided between the samples as
+/// unevenly as this. With very many events the normal approximation.
 pub(super) fn fisher(seen_a: f64, count_a: f64, seen_b: f64, count_b: f64) -> f64 {
     let (seen, count) = (seen_a + seen_b, count_a + count_b);
     if seen <= 0.0 || seen >= count {
@@ -127,9 +127,9 @@ pub(super) fn fisher(seen_a: f64, count_a: f64, seen_b: f64, count_b: f64) -> f6
 
 /// The regularised incomplete beta function.
 ///
-/// `puruspe::betai` takes its continued fraction on the wrong side of the mean for a part of the lower
-/// tail, where it doesn't converge (0.99998 instead of 10⁻⁹ for 700, 501, 0.5). There the complement
-/// makes it take the right one.
+/// `puruspe::betai` takes its continued fraction on the wrong side of the mean for a part of the
+/// lower tail, where it doesn't converge (0.99998 instead of 10⁻⁹ for 700, 501, 0.5). There the
+/// complement makes it take the right one.
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     let wrong_side = x >= (a + 1.0) / (a + 2.0 * b) && x < a / (a + b);
     if wrong_side { 1.0 - puruspe::betai(b, a, 1.0 - x) } else { puruspe::betai(a, b, x) }

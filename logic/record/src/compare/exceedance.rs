@@ -1,10 +1,10 @@
-//! Extremes: not compared as numbers, since the largest of n values says little about the next n, but
-//! by how often limits are exceeded.
+//! Extremes: not compared as numbers, since the largest of n values says little about the next n,
+//! but by how often limits are exceeded.
 //!
-//! When both records come from one distribution, each of the k highest values of all is as likely to
-//! be of A as of B. That all k are of one record has a probability near 2⁻ᵏ for equal counts: an exact
-//! test without any assumption on the tail. Late values come in bursts, so whole stretches of the time
-//! line are counted where both records have them, else values, divided by the inflation.
+//! When both records come from one distribution, each of the k highest values of all is as likely
+//! to be of A as of B. That all k are of one record has a probability near 2⁻ᵏ for equal counts: an
+//! exact test without any assumption on the tail. Late values come in bursts, so whole stretches of
+//! the time line are counted where both records have them, else values, divided by the inflation.
 
 use quietcore_units::Nanos;
 use serde::Serialize;
@@ -128,7 +128,8 @@ impl Beyond {
         let p_value = probability(self.p_corrected.unwrap_or(1.0));
         self.sentence = match self.finding {
             Finding::Differs => format!(
-                "{seen}: more than chance explains; {p_value} after Holm's correction for {comparisons} comparisons."
+                "{seen}: more than chance explains; {p_value} after Holm's correction for \
+                 {comparisons} comparisons."
             ),
             _ if self.values == 0 => {
                 format!(
@@ -137,7 +138,8 @@ impl Beyond {
                 )
             }
             _ => format!(
-                "{seen}, which chance explains; {p_value} after Holm's correction for {comparisons} comparisons."
+                "{seen}, which chance explains; {p_value} after Holm's correction for \
+                 {comparisons} comparisons."
             ),
         };
     }

@@ -1,8 +1,8 @@
 //! Which record of one run belongs to which of the other.
 //!
 //! First by partition, profile and task; then by partition, profile and CPU; then, for files whose
-//! names differ, by profile and task, and by profile alone. A step pairs only what is unique in both
-//! runs, so nothing is paired by chance.
+//! names differ, by profile and task, and by profile alone. A step pairs only what is unique in
+//! both runs, so nothing is paired by chance.
 
 use std::collections::BTreeMap;
 

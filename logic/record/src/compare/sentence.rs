@@ -29,14 +29,19 @@ pub(super) fn say(difference: &mut Difference, comparisons: usize) {
             let least = if bound { "at least " } else { "" };
             let ratio = difference.ratio.map(|ratio| format!(", {}", times(ratio, bound)));
             format!(
-                "The {title} of B is {direction}: {b} against {a} in A, by {least}{}{}{sure}; {corrected} after Holm's correction for {comparisons} comparisons.",
+                "The {title} of B is {direction}: {b} against {a} in A, by {least}{}{}{sure}; \
+                 {corrected} after Holm's correction for {comparisons} comparisons.",
                 amount(by.abs(), is_time),
                 ratio.unwrap_or_default(),
             )
         }
         Finding::NoDifferenceShown => {
             let alone = difference.p_value.filter(|p| *p < super::SIGNIFICANCE).map(|p| {
-                format!(" Alone it would count as one ({}); among {comparisons} comparisons it doesn't.", probability(p))
+                format!(
+                    " Alone it would count as one ({}); among {comparisons} comparisons it \
+                     doesn't.",
+                    probability(p)
+                )
             });
             format!(
                 "No difference of the {title} is shown: {a} in A, {b} in B{sure}.{}",
@@ -52,22 +57,31 @@ pub(super) fn assumptions(a: &Dependence, b: &Dependence, comparisons: usize) ->
     for (letter, dependence) in [("A", a), ("B", b)] {
         assumptions.push(match dependence.batches {
             Some(batches) => format!(
-                "successive values of {letter} depend on each other: by the means of {batches} batches the variance is {:.2} times that of independent values, and all limits are wider by the root of that; high quantiles may depend more or less than the mean",
+                "successive values of {letter} depend on each other: by the means of {batches} \
+                 batches the variance is {:.2} times that of independent values, and all limits \
+                 are wider by the root of that; high quantiles may depend more or less than the \
+                 mean",
                 dependence.inflation
             ),
             None => format!(
-                "{letter} has no time line to tell how far its values depend on each other; they are taken as independent, so differences look surer than they are"
+                "{letter} has no time line to tell how far its values depend on each other; they \
+                 are taken as independent, so differences look surer than they are"
             ),
         });
     }
     assumptions.push(
-        "the runs were not interleaved: what the machine did meanwhile (drift, temperature, other load) looks like a difference".to_owned(),
+        "the runs were not interleaved: what the machine did meanwhile (drift, temperature, other \
+         load) looks like a difference"
+            .to_owned(),
     );
     assumptions.push(format!(
-        "with {comparisons} comparisons, Holm's correction keeps the probability of any false `differs` below 5 %"
+        "with {comparisons} comparisons, Holm's correction keeps the probability of any false \
+         `differs` below 5 %"
     ));
     assumptions.push(
-        "quantiles are interpolated within their bins; they may differ by less than a bin from those in tables".to_owned(),
+        "quantiles are interpolated within their bins; they may differ by less than a bin from \
+         those in tables"
+            .to_owned(),
     );
     assumptions
 }

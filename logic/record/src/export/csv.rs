@@ -240,7 +240,8 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert_eq!(lines[0].split(',').count(), RECORDS.len());
         assert!(lines[1].starts_with(
-            "axis.tp2.cpu1,latency,axis,tp2,true,true,,\"memory, not locked; a \"\"second\"\"\",false,1,1000000,1,990,4000,9000,"
+            "axis.tp2.cpu1,latency,axis,tp2,true,true,,\"memory, not locked; a \
+             \"\"second\"\"\",false,1,1000000,1,990,4000,9000,"
         ));
     }
 

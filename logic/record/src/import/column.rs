@@ -140,12 +140,14 @@ fn check_extremes(column: &Column, claims: &Claims) -> Result<(), String> {
     if let Some((first, last)) = column.ends() {
         if !within(min, first) {
             return Err(format!(
-                "the minimum is {min}, the first bucket with values is {first}; in an unchanged file they agree"
+                "the minimum is {min}, the first bucket with values is {first}; in an unchanged \
+                 file they agree"
             ));
         }
         if claims.overflow == 0 && !within(max, last) {
             return Err(format!(
-                "the maximum is {max}, the last bucket with values is {last} and nothing overflowed; in an unchanged file they agree"
+                "the maximum is {max}, the last bucket with values is {last} and nothing \
+                 overflowed; in an unchanged file they agree"
             ));
         }
     }
@@ -184,7 +186,8 @@ impl Finished {
     fn remark_overflow(&mut self, claims: &Claims) {
         let mean = match claims.mean {
             Some(mean) => format!(
-                "taken from the file, which gives it in steps of {} ns; the overflow has no buckets",
+                "taken from the file, which gives it in steps of {} ns; the overflow has no \
+                 buckets",
                 (mean.above * claims.unit_ns as f64).ceil()
             ),
             None => "a lower bound: the file doesn't say how late the overflow was".to_owned(),

@@ -209,7 +209,8 @@ impl Reader {
                 self.problems.at(
                     (totals.1, 1),
                     format!(
-                        "the total of column {} is {stated}, its rows add up to {}; in an unchanged file they agree",
+                        "the total of column {} is {stated}, its rows add up to {}; in an \
+                         unchanged file they agree",
                         index + 1,
                         column.total()
                     ),
@@ -224,7 +225,8 @@ impl Reader {
                 self.problems.at(
                     (totals.1, 1),
                     format!(
-                        "the last column counts {}, the {threads} threads {sum}; the last column of `-H` is their sum",
+                        "the last column counts {}, the {threads} threads {sum}; the last column \
+                         of `-H` is their sum",
                         columns[threads].total()
                     ),
                 );

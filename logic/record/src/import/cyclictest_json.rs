@@ -124,7 +124,8 @@ fn finished(
     let column = thread.histogram.column()?;
     let overflow = thread.cycles.checked_sub(column.total()).ok_or_else(|| {
         format!(
-            "the histogram counts {} values, more than `cycles` with {}; in an unchanged file they agree",
+            "the histogram counts {} values, more than `cycles` with {}; in an unchanged file \
+             they agree",
             column.total(),
             thread.cycles
         )

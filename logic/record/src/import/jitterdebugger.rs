@@ -112,7 +112,8 @@ fn finished(cpu: &Cpu, unit_ns: u64) -> Result<Finished, String> {
     let column = cpu.histogram.column()?;
     let overflow = cpu.count.checked_sub(column.total()).ok_or_else(|| {
         format!(
-            "the histogram has {} values, more than `count` with {}; in an unchanged file they agree",
+            "the histogram has {} values, more than `count` with {}; in an unchanged file they \
+             agree",
             column.total(),
             cpu.count
         )

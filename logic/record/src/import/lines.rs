@@ -28,7 +28,8 @@ pub(crate) fn unreadable(text: &str) -> Option<(usize, usize, String)> {
     lines(text).find_map(|line| {
         if line.text.len() > LINE_BYTES_MAX {
             let what = format!(
-                "the line has {} bytes, more than {LINE_BYTES_MAX}; no program read here writes such a line",
+                "the line has {} bytes, more than {LINE_BYTES_MAX}; no program read here writes \
+                 such a line",
                 line.text.len()
             );
             return Some((line.number, 1, what));

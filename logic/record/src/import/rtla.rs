@@ -208,7 +208,8 @@ impl<'a> Reader<'a> {
             self.problems.at(
                 line.place(),
                 format!(
-                    "`{next}` has {} figures; expected {width}, one a column: the line was cut off or changed",
+                    "`{next}` has {} figures; expected {width}, one a column: the line was cut \
+                     off or changed",
                     words.len()
                 ),
             );
@@ -284,7 +285,8 @@ impl<'a> Reader<'a> {
             problems.at(
                 count.place(),
                 format!(
-                    "the count is {counted}, the rows add up to {rows} and {over} overflowed; in an unchanged file they agree"
+                    "the count is {counted}, the rows add up to {rows} and {over} overflowed; in \
+                     an unchanged file they agree"
                 ),
             );
             return None;
@@ -398,7 +400,8 @@ fn bucket_size(columns: &[Column], figures: &[Figures]) -> Result<u64, String> {
         Ok(size)
     } else {
         Err(format!(
-            "minimum or maximum lie {reach} above their bucket, the buckets are at most {size} wide; in an unchanged file they agree"
+            "minimum or maximum lie {reach} above their bucket, the buckets are at most {size} \
+             wide; in an unchanged file they agree"
         ))
     }
 }

@@ -98,7 +98,8 @@ impl Source {
 pub(crate) fn remark_stalls(conditions: &mut Conditions) {
     conditions.activity.insert(
         "stalls".to_owned(),
-        "this program moves its next release behind a stall, which then is one value however many cycles it cost"
+        "this program moves its next release behind a stall, which then is one value however many \
+         cycles it cost"
             .to_owned(),
     );
 }

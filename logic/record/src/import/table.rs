@@ -40,7 +40,8 @@ impl Table {
             Some(last) if last > bucket => problems.at(
                 first.place(),
                 format!(
-                    "bucket {bucket} follows bucket {last}; the buckets of an unchanged file ascend"
+                    "bucket {bucket} follows bucket {last}; the buckets of an unchanged file \
+                     ascend"
                 ),
             ),
             _ => {}
@@ -116,7 +117,8 @@ pub(crate) fn summary<'a>(
         problems.at(
             line.place(),
             format!(
-                "`{label}` has {} numbers; expected {}, one a column: the line was cut off or changed",
+                "`{label}` has {} numbers; expected {}, one a column: the line was cut off or \
+                 changed",
                 words.len(),
                 counts[0]
             ),

@@ -46,7 +46,8 @@ impl BoxPlot {
         // A box can't end below its median: drawn there, and said.
         let remark = (q3 < median_ns || q1 > median_ns).then(|| {
             format!(
-                "the printed quartiles are {q1} ns and {q3} ns, which don't enclose the median; the box is drawn up to the median"
+                "the printed quartiles are {q1} ns and {q3} ns, which don't enclose the median; \
+                 the box is drawn up to the median"
             )
         });
         Some(Self {

@@ -13,7 +13,8 @@ static QUEIROZ: Citation = Citation {
 
 static SCORDINO: Citation = Citation {
     seed: "001",
-    authors: "C. Scordino, I. M. Savino, L. Cuomo, L. Miccio, A. Tagliavini, M. Bertogna, M. Solieri",
+    authors: "C. Scordino, I. M. Savino, L. Cuomo, L. Miccio, A. Tagliavini, M. Bertogna, M. \
+              Solieri",
     title: "Real-Time Virtualization For Industrial Automation",
     venue: "IEEE ETFA",
     year: 2020,
@@ -41,7 +42,8 @@ static HOFER: Citation = Citation {
 static MAHMUD: Citation = Citation {
     seed: "004",
     authors: "N. Mahmud, K. Sandström, A. Vulgarakis",
-    title: "Evaluating industrial applicability of virtualization on a distributed multicore platform",
+    title: "Evaluating industrial applicability of virtualization on a distributed multicore \
+            platform",
     venue: "IEEE ETFA",
     year: 2014,
     doi: None,
@@ -275,7 +277,8 @@ static ENTRIES: [Entry; 11] = [
         ],
         remarks: &[
             "cyclictest in a guest of VirtualBox, one thread, more than a million values a row",
-            "the paper gives all columns in µs; with minima of 2 µs, averages of milliseconds beside much smaller deviations are hard to understand, and stand here as printed",
+            "the paper gives all columns in µs; with minima of 2 µs, averages of milliseconds \
+             beside much smaller deviations are hard to understand, and stand here as printed",
         ],
         file: include_str!("../../data/003-table-1.csv"),
     },
@@ -323,7 +326,8 @@ static ENTRIES: [Entry; 11] = [
     },
 ];
 
-const CLOCK_BOARD: &str = "10 000 interrupts of a clock board at 10 ms, which counts in steps of 10 ns since its interrupt";
+const CLOCK_BOARD: &str = "10 000 interrupts of a clock board at 10 ms, which counts in steps of \
+                           10 ns since its interrupt";
 
 /// All tables with their rows.
 pub(super) fn read() -> Vec<Table> {

@@ -102,7 +102,8 @@ fn a_row_is_what_the_paper_prints() {
     let row = &table.rows[35];
     assert_eq!(
         table.label(row),
-        "isolated + no load balancing + IRQ affinity + with stress; host isolated + IRQ affinity, Preempt-RT"
+        "isolated + no load balancing + IRQ affinity + with stress; host isolated + IRQ affinity, \
+         Preempt-RT"
     );
     let maximum = table.figure(Figure::Maximum).unwrap();
     assert_eq!(table.nanos(row, maximum), Some((400_991_000.0, 500.0)));
@@ -122,7 +123,9 @@ fn an_unknown_id_is_answered_with_the_nearest() {
     assert_eq!(error.nearest, "000/table-4");
     assert_eq!(
         error.to_string(),
-        "`000/table4` is no published table; use 000/table-4, the nearest of 000/table-1, 000/table-3, 000/table-4, 000/table-5, 001/table-1, 002/table-1, 002/table-2, 002/table-3, 003/table-1, 004/table-2, 004/table-3"
+        "`000/table4` is no published table; use 000/table-4, the nearest of 000/table-1, \
+         000/table-3, 000/table-4, 000/table-5, 001/table-1, 002/table-1, 002/table-2, \
+         002/table-3, 003/table-1, 004/table-2, 004/table-3"
     );
 }
 

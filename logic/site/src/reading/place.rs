@@ -243,8 +243,8 @@ fn name_of<'v>(value: &'v DeValue<'_>) -> Option<&'v str> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "[site]\nname = \"é\" # x\n[[partition]]\nname = 'axis'\n\
-        [partition.vcr]\ncpus = [1, 2]\n[[partition]]\nname = ''\n";
+    const TEXT: &str = "[site]\nname = \"é\" # x\n[[partition]]\nname = \
+                        'axis'\n[partition.vcr]\ncpus = [1, 2]\n[[partition]]\nname = ''\n";
 
     fn document() -> Document<'static> {
         let (tree, errors) = DeTable::parse_recoverable(TEXT);

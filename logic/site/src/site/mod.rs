@@ -81,8 +81,8 @@ pub enum OverrideError {
     },
     /// The length is outside its limits.
     #[error(
-        "a length of {length} is not allowed; \
-         give {DURATION_MIN} to {DURATION_MAX}, or 1 to {CYCLES_MAX} cycles"
+        "a length of {length} is not allowed; give {DURATION_MIN} to {DURATION_MAX}, or 1 to \
+         {CYCLES_MAX} cycles"
     )]
     Length {
         /// The length as given.

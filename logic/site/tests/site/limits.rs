@@ -63,8 +63,8 @@ fn too_many_elements_are_refused_by_count() {
     let partitions: String = (0..300)
         .map(|index| {
             format!(
-                "[[partition]]\nname = \"p{index}\"\nclass = \"motion-control\"\n\
-                 vcr.cpus = [{index}]\n"
+                "[[partition]]\nname = \"p{index}\"\nclass = \"motion-control\"\nvcr.cpus = \
+                 [{index}]\n"
             )
         })
         .collect();

@@ -11,8 +11,8 @@ fn quickstart() -> Site {
 
 fn site_with(vcr: &str, rest: &str) -> Site {
     let text = format!(
-        "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"motion-control\"\n\
-         [partition.vcr]\n{vcr}\n{rest}\n"
+        "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \
+         \"motion-control\"\n[partition.vcr]\n{vcr}\n{rest}\n"
     );
     read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
 }

@@ -174,8 +174,8 @@ fn a_class_that_is_wrong_is_not_reported_again_where_it_is_used() {
 fn channels_lead_to_partitions_with_values_that_fit() {
     let channel = |to: &str, signal: &str| {
         format!(
-            "[[channel]]\nname = \"c\"\nfrom = \"a\"\nto = \"{to}\"\n\
-             signals = [{{ name = \"x\", {signal} }}]"
+            "[[channel]]\nname = \"c\"\nfrom = \"a\"\nto = \"{to}\"\nsignals = [{{ name = \"x\", \
+             {signal} }}]"
         )
     };
     accepted("#END", &channel("b", "type = \"u64\", queue = 8"));
@@ -198,8 +198,8 @@ fn channels_lead_to_partitions_with_values_that_fit() {
 fn fieldbuses_have_a_partition_and_an_interface_of_their_own() {
     let bus = |name: &str, partition: &str| {
         format!(
-            "[fieldbus.{name}]\npartition = \"{partition}\"\ninterface = \"eth0\"\n\
-             cycle = \"1 ms\"\n"
+            "[fieldbus.{name}]\npartition = \"{partition}\"\ninterface = \"eth0\"\ncycle = \"1 \
+             ms\"\n"
         )
     };
     breaks("#END", &bus("e", "c"), "fieldbus.e.partition", "there is no partition `c`");

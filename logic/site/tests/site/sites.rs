@@ -14,8 +14,8 @@ fn press_line() -> Site {
 }
 
 fn minimal() -> Site {
-    let text = "[site]\nname = \"m\"\n[[partition]]\nname = \"a\"\nclass = \"motion-control\"\n\
-                vcr.cpus = [1]\n";
+    let text = "[site]\nname = \"m\"\n[[partition]]\nname = \"a\"\nclass = \
+                \"motion-control\"\nvcr.cpus = [1]\n";
     read_text(text).unwrap()
 }
 

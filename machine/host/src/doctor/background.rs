@@ -62,8 +62,8 @@ fn watchdogs(view: &View<'_>) -> Finding {
     let draft = finding("lockup-watchdogs", Area::Scheduler, "lockup detectors")
         .right("off on control CPUs")
         .effect(
-            "a thread of the highest priority wakes on every CPU every 4 s for some 5 µs, and \
-             the hard detector interrupts without a mask",
+            "a thread of the highest priority wakes on every CPU every 4 s for some 5 µs, and the \
+             hard detector interrupts without a mask",
         )
         .fix(format!(
             "{}; or only for control CPUs: `sysctl -w kernel.watchdog_cpumask={}`",
@@ -84,8 +84,8 @@ fn workqueues(view: &View<'_>) -> Finding {
     let draft = finding("workqueue-affinity", Area::Scheduler, "kernel work queues")
         .right("kept off control CPUs")
         .effect(
-            "unbound work of drivers and file systems runs on control CPUs between releases: \
-             cold caches and, without PREEMPT_RT, delays of some 10 µs",
+            "unbound work of drivers and file systems runs on control CPUs between releases: cold \
+             caches and, without PREEMPT_RT, delays of some 10 µs",
         )
         .fix(sys_file("echo MASK_OF_HOUSEKEEPING_CPUS > /sys/devices/virtual/workqueue/cpumask"));
     match cpus {
@@ -134,8 +134,8 @@ fn load(view: &View<'_>) -> Finding {
     let draft = finding("load", Area::Scheduler, "load while this was read")
         .right("below one runnable task a CPU, unless the load is part of the profile")
         .effect(
-            "numbers measured now are those of a busy machine, without the load being part of \
-             the evidence",
+            "numbers measured now are those of a busy machine, without the load being part of the \
+             evidence",
         )
         .fix("stop what runs (`top`), or measure under a profile that says so");
     match &view.facts.activity.load {
@@ -156,15 +156,12 @@ fn command_line(view: &View<'_>) -> Finding {
             value => Some(format!("{name}={value}")),
         })
         .collect();
-    let draft = finding(
-        "kernel-command-line",
-        Area::Scheduler,
-        "kernel command line",
-    )
-    .right("the parameters that other findings name")
-    .effect(
-        "what is not set at boot can partly be set later, isolation (`isolcpus`, `nohz_full`) not",
-    );
+    let draft = finding("kernel-command-line", Area::Scheduler, "kernel command line")
+        .right("the parameters that other findings name")
+        .effect(
+            "what is not set at boot can partly be set later, isolation (`isolcpus`, `nohz_full`) \
+             not",
+        );
     match &line.text {
         Reading::Read(_) if given.is_empty() => draft.read("nothing for real-time work").ok(),
         Reading::Read(_) => draft.read(given.join(" ")).ok(),

@@ -26,8 +26,8 @@ fn count(view: &View<'_>) -> Finding {
         .read(online.describe(|list| format!("{} ({list})", list.0.len())))
         .right("at least 2: one for housekeeping, one for each partition")
         .effect(
-            "a control program that shares its only CPU with everything else is late whenever \
-             the kernel works",
+            "a control program that shares its only CPU with everything else is late whenever the \
+             kernel works",
         )
         .fix(view.on_host("give the machine more CPUs"));
     match view.facts.cpu.online_count() {
@@ -64,12 +64,12 @@ fn smt(view: &View<'_>) -> Finding {
     let draft = finding("smt-siblings", Area::Cpu, "SMT siblings")
         .right("no foreign thread on the core of a control CPU")
         .effect(
-            "a sibling takes half of the core's execution units and shares its first two \
-             caches: execution times vary by a factor of up to 2",
+            "a sibling takes half of the core's execution units and shares its first two caches: \
+             execution times vary by a factor of up to 2",
         )
         .fix(view.on_host(
-            "`echo off > /sys/devices/system/cpu/smt/control`; permanent: `nosmt` \
-            on the kernel command line, or switch it off in the BIOS",
+            "`echo off > /sys/devices/system/cpu/smt/control`; permanent: `nosmt` on the kernel \
+             command line, or switch it off in the BIOS",
         ));
     let shared: Vec<String> = cpu
         .cpus
@@ -222,8 +222,8 @@ fn callbacks(view: &View<'_>) -> Finding {
     let draft = finding("rcu-callbacks", Area::Cpu, "RCU callbacks (rcu_nocbs)")
         .right("callbacks of control CPUs run on housekeeping CPUs")
         .effect(
-            "the kernel frees memory in batches on the CPU that released it: up to some 100 µs \
-             at once in soft interrupts",
+            "the kernel frees memory in batches on the CPU that released it: up to some 100 µs at \
+             once in soft interrupts",
         )
         .fix(kernel_parameter(&format!("rcu_nocbs={cpus}")));
     match (given, implied, &kernel.command_line.text) {
@@ -261,13 +261,13 @@ fn cache_sharing(view: &View<'_>) -> Finding {
              times grow by a factor of 1.5 to 5",
         )
         .fix(
-            "choose control CPUs whose cache no other CPU shares, or partition it (`cache` in \
-             the site file)",
+            "choose control CPUs whose cache no other CPU shares, or partition it (`cache` in the \
+             site file)",
         );
     if domains.is_empty() {
         return draft.read("no cache is described").unknown(
-            "the kernel tells nothing about caches here; in a virtual machine the host must \
-             pass them on",
+            "the kernel tells nothing about caches here; in a virtual machine the host must pass \
+             them on",
         );
     }
     let texts = domains.iter().map(|domain| {
@@ -308,12 +308,11 @@ fn allocation_by_cpuid(view: &View<'_>) -> Finding {
         .read(if levels.is_empty() { "none".to_owned() } else { levels.join("; ") })
         .right("L3 or L2 allocation (Intel CAT, AMD QoS)")
         .effect(
-            "without it cache ways can't be reserved by hardware; page colours remain (`cache = \
-             { colours = … }`)",
+            "without it cache ways can't be reserved by hardware; page colours remain (`cache = { \
+             colours = … }`)",
         )
         .fix(view.on_host(
-            "a server or real-time processor with CAT, and a hypervisor that \
-            passes it on",
+            "a server or real-time processor with CAT, and a hypervisor that passes it on",
         ))
         .ok_if(!levels.is_empty())
 }

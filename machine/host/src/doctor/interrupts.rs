@@ -25,8 +25,8 @@ fn affinity(view: &View<'_>) -> Finding {
     let draft = finding("interrupt-affinity", Area::Interrupts, "device interrupts")
         .right("those in use fire on housekeeping CPUs only")
         .effect(
-            "each one that fires on a control CPU stops it for 2 to 20 µs, its deferred work \
-             for longer; a storm stops it altogether",
+            "each one that fires on a control CPU stops it for 2 to 20 µs, its deferred work for \
+             longer; a storm stops it altogether",
         )
         .fix(format!(
             "`echo {} > /proc/irq/NUMBER/smp_affinity_list` for each; permanent: {}",
@@ -90,8 +90,8 @@ fn management(view: &View<'_>) -> Finding {
         .right("none during a run")
         .effect("the firmware stops all CPUs for 10 µs to some milliseconds, unseen by the kernel")
         .fix(view.on_host(
-            "switch off USB legacy support, power capping and error scrubbing in \
-            the BIOS; some makers have a low-latency setting",
+            "switch off USB legacy support, power capping and error scrubbing in the BIOS; some \
+             makers have a low-latency setting",
         ));
     match count {
         Reading::Read(count) => {
@@ -101,8 +101,8 @@ fn management(view: &View<'_>) -> Finding {
             .read("hidden from a virtual machine")
             .unknown("only the host can count them: `turbostat --show SMI` there"),
         Reading::Absent => draft.read("no counter here").unknown(
-            "the counter needs an Intel processor and the module msr (`modprobe msr`); the \
-                 hwlat tracer sees them everywhere",
+            "the counter needs an Intel processor and the module msr (`modprobe msr`); the hwlat \
+             tracer sees them everywhere",
         ),
         Reading::Unreadable(reason) => draft
             .read(reason.clone())

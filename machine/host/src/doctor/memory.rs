@@ -33,9 +33,8 @@ fn locking(view: &View<'_>) -> Finding {
         ))
         .effect("a page that is not in memory when a step touches it costs 1 µs to some 10 ms")
         .fix(
-            "run as root, or `ulimit -l unlimited`; permanent: `@realtime - memlock unlimited` \
-             in /etc/security/limits.d/quietcore.conf, or LimitMEMLOCK=infinity in the systemd \
-             unit",
+            "run as root, or `ulimit -l unlimited`; permanent: `@realtime - memlock unlimited` in \
+             /etc/security/limits.d/quietcore.conf, or LimitMEMLOCK=infinity in the systemd unit",
         );
     if limits.capable(CAP_IPC_LOCK) == Some(true) {
         return draft.read(format!("CAP_IPC_LOCK is held; limit {limit}")).ok();
@@ -66,8 +65,8 @@ fn huge_pages(view: &View<'_>) -> Finding {
         .read(if texts.is_empty() { "not offered".to_owned() } else { texts.join("; ") })
         .right("a pool for partitions with large memory, virtual machines above all")
         .effect(
-            "with 4 KiB pages a walk through large data misses the address cache: some 10 to \
-             100 ns each, twice that in a virtual machine; small programs gain nothing",
+            "with 4 KiB pages a walk through large data misses the address cache: some 10 to 100 \
+             ns each, twice that in a virtual machine; small programs gain nothing",
         )
         .fix(sysctl("vm.nr_hugepages", "64"))
         .ok_if(any)
@@ -117,8 +116,8 @@ fn same_page_merging(view: &View<'_>) -> Finding {
     let draft = finding("same-page-merging", Area::Memory, "merging of equal pages (KSM)")
         .right("off (0)")
         .effect(
-            "a merged page is copied at its next write: a fault of 1 to 10 µs in the middle of \
-             a step, and a kernel thread that reads all memory",
+            "a merged page is copied at its next write: a fault of 1 to 10 µs in the middle of a \
+             step, and a kernel thread that reads all memory",
         )
         .fix(sys_file("echo 2 > /sys/kernel/mm/ksm/run"));
     match run {

@@ -32,8 +32,8 @@ fn idle_states(view: &View<'_>) -> Finding {
     let draft = finding("idle-states", Area::Power, "idle states (C-states)")
         .right(format!("control CPUs stay in states that are left within {HARMLESS_LATENCY_US} µs"))
         .fix(format!(
-            "Quietcore holds /dev/cpu_dma_latency while it measures or runs a partition; \
-             without it: `cpupower idle-set -D {HARMLESS_LATENCY_US}`; permanent: {}",
+            "Quietcore holds /dev/cpu_dma_latency while it measures or runs a partition; without \
+             it: `cpupower idle-set -D {HARMLESS_LATENCY_US}`; permanent: {}",
             kernel_parameter("intel_idle.max_cstate=0 processor.max_cstate=1")
         ));
     let states = enabled_on_control(view);
@@ -50,8 +50,7 @@ fn idle_states(view: &View<'_>) -> Finding {
             .effect(format!(
                 "a release that finds its CPU in `{name}` is up to {latency} µs late{}",
                 if view.is_guest() {
-                    ", and the host's own idle states come on top, unseen from \
-                    here"
+                    ", and the host's own idle states come on top, unseen from here"
                 } else {
                     ""
                 }
@@ -76,8 +75,8 @@ fn latency_request(view: &View<'_>) -> Finding {
              latencies include waking up",
         )
         .fix(
-            "run as root, or `setfacl -m u:USER:rw /dev/cpu_dma_latency`; permanent: a udev \
-             rule `KERNEL==\"cpu_dma_latency\", GROUP=\"realtime\", MODE=\"0660\"`",
+            "run as root, or `setfacl -m u:USER:rw /dev/cpu_dma_latency`; permanent: a udev rule \
+             `KERNEL==\"cpu_dma_latency\", GROUP=\"realtime\", MODE=\"0660\"`",
         );
     match &view.facts.power.latency_request {
         Reading::Read(()) => draft.read("can be opened").ok(),
@@ -109,8 +108,8 @@ fn governor(view: &View<'_>) -> Finding {
     let draft = finding("frequency-governor", Area::Power, "frequency governor")
         .right("`performance` on control CPUs")
         .effect(
-            "a CPU that was idle begins its step at the lowest clock: execution times grow by \
-             the ratio of the clocks, and each change costs 10 to 100 µs",
+            "a CPU that was idle begins its step at the lowest clock: execution times grow by the \
+             ratio of the clocks, and each change costs 10 to 100 µs",
         )
         .fix(sys_file("cpupower frequency-set -g performance"));
     if policies.is_empty() {
@@ -168,8 +167,8 @@ fn turbo(view: &View<'_>) -> Finding {
              load slows a control program by 10 to 40 %",
         )
         .fix(view.on_host(&sys_file(
-            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo \
-            (Intel) or echo 0 > /sys/devices/system/cpu/cpufreq/boost",
+            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (Intel) or echo 0 > \
+             /sys/devices/system/cpu/cpufreq/boost",
         )));
     match turbo {
         Reading::Read(on) => draft.read(if *on { "on" } else { "off" }).ok_if(!on),

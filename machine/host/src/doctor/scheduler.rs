@@ -8,11 +8,12 @@ use crate::reading::Reading;
 
 /// How an ordinary user gets real-time priorities.
 const GRANT_PRIORITY: &str = "run as root, or `@realtime - rtprio 95` in \
-    /etc/security/limits.d/quietcore.conf, or LimitRTPRIO=95 and \
-    AmbientCapabilities=CAP_SYS_NICE in the systemd unit";
+                              /etc/security/limits.d/quietcore.conf, or LimitRTPRIO=95 and \
+                              AmbientCapabilities=CAP_SYS_NICE in the systemd unit";
 const GRANT_BUDGET: &str = "`echo 900000 > cpu.rt_runtime_us` in each group from the root group \
-    down to this one; permanent: `rt_group_sched=0` on the command line of kernels that know \
-    it, or a kernel without CONFIG_RT_GROUP_SCHED, such as Debian's";
+                            down to this one; permanent: `rt_group_sched=0` on the command line \
+                            of kernels that know it, or a kernel without CONFIG_RT_GROUP_SCHED, \
+                            such as Debian's";
 pub(super) fn examine(view: &View<'_>, findings: &mut Vec<Finding>) {
     findings.push(preemption(view));
     findings.push(fifo(view));
@@ -44,8 +45,8 @@ fn preemption(view: &View<'_>) -> Finding {
         PreemptionModel::Realtime => draft.ok(),
         PreemptionModel::Full | PreemptionModel::Lazy => draft
             .effect(
-                "spinlocks and interrupt handlers delay a release: typically below 100 µs, \
-                 under load up to some milliseconds",
+                "spinlocks and interrupt handlers delay a release: typically below 100 µs, under \
+                 load up to some milliseconds",
             )
             .fix(to_rt)
             .advice(),
@@ -119,8 +120,8 @@ fn fresh_cgroup(view: &View<'_>) -> Finding {
         finding("realtime-policy-in-container", Area::Scheduler, "SCHED_FIFO in a fresh cgroup")
             .right("granted in a group that was just made, as a container's is")
             .effect(
-                "a control program in a container gets no real-time priority although the same one \
-             works outside",
+                "a control program in a container gets no real-time priority although the same \
+                 one works outside",
             )
             .fix(GRANT_BUDGET);
     match (&fresh.as_made, &fresh.with_budget) {
@@ -141,8 +142,8 @@ fn fresh_cgroup(view: &View<'_>) -> Finding {
             })
             .conformance(),
         (Attempt::NotTried(reason), _) => draft.read(format!("not tried: {reason}{left}")).unknown(
-            "run as root, or in a cgroup that was delegated to this user (`systemd-run \
-                 --user -p Delegate=yes`)",
+            "run as root, or in a cgroup that was delegated to this user (`systemd-run --user -p \
+             Delegate=yes`)",
         ),
     }
 }
@@ -153,9 +154,9 @@ fn group_scheduling(view: &View<'_>) -> Finding {
     let draft = finding("realtime-group-scheduling", Area::Scheduler, "RT group scheduling")
         .right("off, or every group with real-time tasks has a budget")
         .effect(
-            "real-time tasks of a group without budget can't start, and those that exhaust \
-             theirs are stopped until the next period; under cgroup v2 the CPU controller can't \
-             be switched on beside real-time tasks",
+            "real-time tasks of a group without budget can't start, and those that exhaust theirs \
+             are stopped until the next period; under cgroup v2 the CPU controller can't be \
+             switched on beside real-time tasks",
         )
         .fix(GRANT_BUDGET);
     if view.facts.kernel.command_line.value("rt_group_sched").as_deref() == Some("0") {
@@ -179,8 +180,8 @@ fn throttling(view: &View<'_>) -> Finding {
     let draft = finding("realtime-throttling", Area::Scheduler, "RT throttling")
         .right("off (−1) on a machine whose control programs are known to sleep")
         .effect(
-            "when real-time tasks of a CPU use up their share of a period they are stopped \
-             until it ends: 50 ms of silence with the usual 950000 of 1000000 µs",
+            "when real-time tasks of a CPU use up their share of a period they are stopped until \
+             it ends: 50 ms of silence with the usual 950000 of 1000000 µs",
         )
         .fix(sysctl("kernel.sched_rt_runtime_us", "-1"));
     match (&scheduler.rt_runtime_us, &scheduler.rt_period_us) {
@@ -201,8 +202,8 @@ fn deadline(view: &View<'_>) -> Finding {
         .right("granted, for the probe's runs under this policy")
         .effect("runs with `--policy deadline` are not possible; SCHED_FIFO is not concerned")
         .fix(
-            "run as root; it is also refused where the real-time budget is spent, or to a \
-             thread that may not use all CPUs of its cpuset",
+            "run as root; it is also refused where the real-time budget is spent, or to a thread \
+             that may not use all CPUs of its cpuset",
         );
     match attempt {
         Attempt::Succeeded => draft.ok(),
@@ -236,8 +237,8 @@ fn cgroups(view: &View<'_>) -> Finding {
         .read(format!("{name}; controllers: {controllers}; {may}"))
         .right("version 2 with cpu, cpuset and memory, delegated to this user")
         .effect(
-            "without them other programs can't be kept off control CPUs after boot, and \
-             container partitions can't be reserved; version 1 does it with older files",
+            "without them other programs can't be kept off control CPUs after boot, and container \
+             partitions can't be reserved; version 1 does it with older files",
         )
         .fix(format!(
             "{}; without root: `systemd-run --user --scope -p Delegate=yes quietcore …`",

@@ -20,12 +20,12 @@ fn reality(view: &View<'_>) -> Finding {
     let draft = finding("time-is-real", Area::Time, "time, by calibration")
         .right("instructions executed by a processor")
         .effect(
-            "emulated time is not time: every number measured here is labelled `timing not \
-             valid` and can't pass",
+            "emulated time is not time: every number measured here is labelled `timing not valid` \
+             and can't pass",
         )
         .fix(view.on_host(
-            "run on hardware, or on a hypervisor that uses the processor's \
-            virtualization (KVM instead of TCG)",
+            "run on hardware, or on a hypervisor that uses the processor's virtualization (KVM \
+             instead of TCG)",
         ));
     match &calibration.time {
         TimeReality::Native => {
@@ -42,9 +42,9 @@ fn clock_source(view: &View<'_>) -> Finding {
     let clock = &view.facts.clock;
     let available = clock.available.describe(|names| names.join(", "));
     let draft = finding("clock-source", Area::Time, "clock source").right("`tsc`").fix(format!(
-        "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource` \
-             where it is available, permanent: {}; where the kernel called the TSC unstable, \
-             `dmesg | grep -i tsc` says why",
+        "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource` where it \
+         is available, permanent: {}; where the kernel called the TSC unstable, `dmesg | grep -i \
+         tsc` says why",
         kernel_parameter("clocksource=tsc tsc=reliable")
     ));
     let name = match &clock.source {
@@ -61,16 +61,16 @@ fn clock_source(view: &View<'_>) -> Finding {
         "tsc" | "arch_sys_counter" => draft.effect("read in some 20 ns without a system call").ok(),
         "kvm-clock" | "hyperv_clocksource_tsc_page" | "xen" => draft
             .effect(
-                "the hypervisor scales the TSC: some 10 ns more a reading, and corrections \
-                 after a migration",
+                "the hypervisor scales the TSC: some 10 ns more a reading, and corrections after \
+                 a migration",
             )
             .advice(),
         // Without a steady counter the kernel falls back to these.
         "hpet" | "acpi_pm" | "jiffies" | "refined-jiffies" | "pit" => draft
             .effect(
                 "each reading is a system call of 1 µs and more, shared by all CPUs; the kernel \
-                 chose it because the TSC is missing or unstable, so intervals measured here \
-                 are no evidence",
+                 chose it because the TSC is missing or unstable, so intervals measured here are \
+                 no evidence",
             )
             .conformance(),
         _ => draft.effect("this clock's cost and steadiness are not known to us").advice(),
@@ -96,8 +96,8 @@ fn counter(view: &View<'_>) -> Finding {
         .read(format!("has: {}; has not: {}", having(true), having(false)))
         .right("constant and nonstop, both by flag and by CPUID (invariant)")
         .effect(
-            "the counter changes its rate with the clock or stops in idle states; the kernel \
-             then leaves it for a slow clock",
+            "the counter changes its rate with the clock or stops in idle states; the kernel then \
+             leaves it for a slow clock",
         )
         .fix(view.on_host(
             "pass the invariant TSC on (QEMU: `-cpu host,+invtsc`; libvirt: `<feature \
@@ -110,8 +110,8 @@ fn counter(view: &View<'_>) -> Finding {
     if steady && tsc.invariant == Reading::Read(false) {
         return draft
             .effect(
-                "the kernel trusts the counter, but the hypervisor does not promise that its \
-                 rate survives a migration",
+                "the kernel trusts the counter, but the hypervisor does not promise that its rate \
+                 survives a migration",
             )
             .advice();
     }
@@ -141,14 +141,15 @@ fn high_resolution(view: &View<'_>) -> Finding {
 
 fn slack(view: &View<'_>) -> Finding {
     let slack = &view.facts.clock.timer_slack_ns;
-    let draft = finding(
-        "timer-slack",
-        Area::Time,
-        "timer slack of an ordinary thread",
-    )
-    .right("1 ns for control threads; real-time policies have none anyway")
-    .effect("a thread without a real-time policy is woken up to this much later than it asked for")
-    .fix("Quietcore sets it to 1 ns on its own threads; for others: `prctl(PR_SET_TIMERSLACK, 1)`");
+    let draft = finding("timer-slack", Area::Time, "timer slack of an ordinary thread")
+        .right("1 ns for control threads; real-time policies have none anyway")
+        .effect(
+            "a thread without a real-time policy is woken up to this much later than it asked for",
+        )
+        .fix(
+            "Quietcore sets it to 1 ns on its own threads; for others: `prctl(PR_SET_TIMERSLACK, \
+             1)`",
+        );
     match slack {
         Reading::Read(nanos) => draft
             .read(format!("{nanos} ns"))

@@ -32,12 +32,12 @@ fn tracers(view: &View<'_>) -> Finding {
     let draft = finding("latency-tracers", Area::Tracing, "tracers of latency")
         .right("osnoise, timerlat and hwlat")
         .effect(
-            "without osnoise and timerlat a spike can't be put down to an interrupt, a thread \
-             or the host; without hwlat not to the firmware",
+            "without osnoise and timerlat a spike can't be put down to an interrupt, a thread or \
+             the host; without hwlat not to the firmware",
         )
         .fix(
-            "a kernel with CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER and \
-             CONFIG_HWLAT_TRACER, such as Debian's linux-image-rt-amd64",
+            "a kernel with CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER and CONFIG_HWLAT_TRACER, \
+             such as Debian's linux-image-rt-amd64",
         );
     if let Reading::Read(names) = &tracing.tracers {
         let all = wanted.into_iter().all(|tracer| tracing.has(tracer) == Some(true));
@@ -63,8 +63,8 @@ fn active(view: &View<'_>) -> Finding {
     let draft = finding("active-tracer", Area::Tracing, "tracer in use")
         .right("nop: none")
         .effect(
-            "a tracer adds 0.1 to 1 µs to each traced function, and its buffers push data out \
-             of the caches",
+            "a tracer adds 0.1 to 1 µs to each traced function, and its buffers push data out of \
+             the caches",
         )
         .fix("`echo nop > /sys/kernel/tracing/current_tracer`");
     match current {
@@ -79,8 +79,8 @@ fn counting(view: &View<'_>) -> Finding {
     let draft = finding("performance-counters", Area::Tracing, "performance counters")
         .right("usable by the one who measures")
         .effect(
-            "cache misses and instructions of a control program can't be counted, so a slow \
-             step can't be put down to a neighbour",
+            "cache misses and instructions of a control program can't be counted, so a slow step \
+             can't be put down to a neighbour",
         )
         .fix(sysctl("kernel.perf_event_paranoid", "1"));
     match paranoid {

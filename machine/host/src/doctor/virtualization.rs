@@ -73,8 +73,8 @@ fn container(view: &View<'_>) -> Finding {
              narrower than the host's",
         )
         .fix(
-            "run `quietcore doctor` outside, or start the container with --privileged \
-             --pid=host for the reading",
+            "run `quietcore doctor` outside, or start the container with --privileged --pid=host \
+             for the reading",
         );
     match container {
         Reading::Read(name) => draft.read(name.clone()).advice(),
@@ -115,14 +115,14 @@ fn kvm_speed(view: &View<'_>) -> Finding {
             .right("run by the processor")
             .effect(
                 "an interpreted guest runs a thousand times slower, without floating point: no \
-             timing of it is evidence, and no partition with the backend `kvm` can pass",
+                 timing of it is evidence, and no partition with the backend `kvm` can pass",
             )
             .fix(if view.is_guest() {
                 "use the backends `process` and `container` here; only the owner of the host can \
-             change this: there, pass hardware virtualization on to this machine"
+                 change this: there, pass hardware virtualization on to this machine"
             } else {
                 "use the backends `process` and `container`, or a processor with hardware \
-             virtualization"
+                 virtualization"
             });
     match speed {
         Reading::Read(speed) => {

@@ -94,9 +94,8 @@ mod tests {
 
     #[test]
     fn device_interrupts_are_counted_over_all_cpus() {
-        let table = "           CPU0       CPU1\n \
-                     24:        100         20  PCI-MSI   1-edge   eth0-rx, eth0-tx\n\
-                     NMI:          0          3   Non-maskable interrupts\n";
+        let table = "           CPU0       CPU1\n 24:        100         20  PCI-MSI   1-edge   \
+                     eth0-rx, eth0-tx\nNMI:          0          3   Non-maskable interrupts\n";
         assert_eq!(rows(table), [(24, 120, "eth0-rx, eth0-tx".to_owned())]);
     }
 

@@ -72,8 +72,8 @@ pub(super) const BOUND: Definition = define(
 pub(super) const OVERFLOW: Definition = define(
     "overflow",
     "Overflow",
-    "Values that the histogram only counted. A quantile that lies among them is a bound, \
-     written with ≥.",
+    "Values that the histogram only counted. A quantile that lies among them is a bound, written \
+     with ≥.",
 );
 pub(super) const JITTER_PEAK: Definition = define(
     "jitter-peak",

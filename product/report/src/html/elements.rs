@@ -84,8 +84,8 @@ mod tests {
         let markup = |text| quantity(text).into_string();
         assert_eq!(
             markup("23.4\u{a0}µs"),
-            "<span class=\"q\"><span class=\"i\">23</span><span class=\"f\">.4</span>\
-             <span class=\"u\">µs</span></span>"
+            "<span class=\"q\"><span class=\"i\">23</span><span class=\"f\">.4</span><span \
+             class=\"u\">µs</span></span>"
         );
         assert!(markup("≥\u{a0}400\u{a0}µs").contains("<span class=\"i\">≥\u{a0}400</span>"));
     }

@@ -104,10 +104,9 @@ pub(crate) fn caption(frame: &Frame, resolution_ns: u64) -> String {
             )
         }
         Some(width_ns) => format!("bars of {}", figures::set_nanos(width_ns)),
-        None => {
-            "the range is so wide that latency has a logarithmic axis too, with 24 bars a decade"
-                .to_owned()
-        }
+        None => "the range is so wide that latency has a logarithmic axis too, with 24 bars a \
+                 decade"
+            .to_owned(),
     }
 }
 

@@ -61,8 +61,8 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
         ),
         NoticeKind::Degraded => (
             "Not measured as the site asks",
-            "The numbers hold for the conditions there were, not for the site; these records prove \
-             nothing about it.",
+            "The numbers hold for the conditions there were, not for the site; these records \
+             prove nothing about it.",
             "Grant what was refused (the doctor's findings below give the commands) and measure \
              again.",
         ),
@@ -150,7 +150,8 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
 }
 
 /// Why the record's time is not real: the calibration's result travels with the machine's facts as
-/// `time_is_real`, which begins with `yes`, `unknown` or `no`; an invalid record may say it as well.
+/// `time_is_real`, which begins with `yes`, `unknown` or `no`; an invalid record may say it as
+/// well.
 fn emulated(record: &Record) -> Option<&str> {
     let fact = record.conditions.machine.get("time_is_real").map(String::as_str);
     let fact = fact.filter(|fact| *fact == "no" || fact.starts_with("no,"));

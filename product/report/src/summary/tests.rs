@@ -43,6 +43,7 @@ fn evidence(records: Vec<Record>) -> Evidence {
             classes: Vec::new(),
             declared: BTreeMap::new(),
             profiles: Vec::new(),
+            length: None,
             not_measured: Vec::new(),
             complete: true,
         },

@@ -187,7 +187,8 @@ pub(crate) fn papers_load() -> Vec<LoadAchieved> {
     vec![load("sqrt", "square roots", 118_300_000.0, 10), load("memory", "64 MiB blocks", 112.4, 9)]
 }
 
-/// Evidence of these records, judged with this exceedance; partition `axis` declares `motion-control`.
+/// Evidence of these records, judged with this exceedance; partition `axis` declares
+/// `motion-control`.
 pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
     let profiles = [
         ("tp1", "idle machine, task free to move"),

@@ -40,11 +40,10 @@ pub(crate) fn site(folder: &Path, campaign: &str) -> Option<String> {
         return None;
     }
     let text = format!(
-        "[site]\nname = \"test\"\n[host]\nhousekeeping = [0]\n\
-         [[partition]]\nname = \"axis\"\nclass = \"process-control\"\nbackend = \"process\"\n\
-         [partition.vcr]\ncpus = [{last}]\n\
-         [partition.program]\nperiod = \"1 ms\"\npriority = 50\nearly_wake = \"adaptive\"\n\
-         [campaign]\nwarm_up = \"100 ms\"\nexceedance = 1e-2\n{campaign}\n"
+        "[site]\nname = \"test\"\n[host]\nhousekeeping = [0]\n[[partition]]\nname = \
+         \"axis\"\nclass = \"process-control\"\nbackend = \"process\"\n[partition.vcr]\ncpus = \
+         [{last}]\n[partition.program]\nperiod = \"1 ms\"\npriority = 50\nearly_wake = \
+         \"adaptive\"\n[campaign]\nwarm_up = \"100 ms\"\nexceedance = 1e-2\n{campaign}\n"
     );
     std::fs::write(folder.join("site.toml"), text).unwrap();
     Some("site.toml".to_owned())

@@ -64,7 +64,7 @@ fn the_comment_stands_right_above() {
 fn an_unsafe_function_documents_its_duties() {
     assert_eq!(rules("/// A.\n///\n/// # Safety\n/// The caller.\npub unsafe fn a() {}"), []);
     assert_eq!(rules("/// A.\npub unsafe fn a() {}"), [("safety-section", 4)]);
-    let methods = "impl A {\n    unsafe fn b() {}\n}\ntrait C {\n    unsafe fn d();\n}\n\
-        // SAFETY: x.\nunsafe impl C for A {\n    unsafe fn d() {}\n}";
+    let methods = "impl A {\n    unsafe fn b() {}\n}\ntrait C {\n    unsafe fn d();\n}\n// \
+                   SAFETY: x.\nunsafe impl C for A {\n    unsafe fn d() {}\n}";
     assert_eq!(rules(methods), [("safety-section", 4), ("safety-section", 7)]);
 }

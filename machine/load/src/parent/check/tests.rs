@@ -84,7 +84,7 @@ fn a_total_beyond_four_fifths_of_the_available_memory_is_refused() {
     assert_eq!(
         texts(&[malloc(13)]),
         ["the loads need 832 MiB of memory with 1.00 GiB available; at most 80 % of that is \
-             used, so take fewer workers or a smaller size"]
+          used, so take fewer workers or a smaller size"]
     );
     // The sets of the other kinds count too.
     let cache = LoadRequest::new(LoadKind::Cache, 2);
@@ -98,8 +98,8 @@ fn a_folder_must_be_there_and_have_room() {
     let problems = check(&disk, &facts(), full).unwrap_err();
     assert_eq!(
         problems[0].to_string(),
-        "load 0 (`disk`): 32.0 MiB of files in `/var/tmp` with 39.0 MiB free; at most 80 % of that \
-         is used"
+        "load 0 (`disk`): 32.0 MiB of files in `/var/tmp` with 39.0 MiB free; at most 80 % of \
+         that is used"
     );
     let missing = |_: &Path| Err("there is no such folder".to_owned());
     let problems = check(&disk, &facts(), missing).unwrap_err();
