@@ -78,8 +78,10 @@ fn an_overflow_of_the_record_ends_the_export_where_its_buckets_end() {
 fn an_unknown_period_stays_unknown() {
     let mut record = record(&[(1_200, 3)]);
     record.period_ns = None;
-    let back = read(&cyclictest_text(&[record], Nanos::from_micros(4)));
-    assert_eq!(back[0].period_ns, None);
+    let end = Nanos::from_micros(4);
+    for text in [cyclictest_text(&[record.clone()], end), cyclictest_json(&[record], end)] {
+        assert_eq!(read(&text)[0].period_ns, None);
+    }
 }
 
 /// Values in every range: below 1 µs, around the ends tried, and beyond a second.

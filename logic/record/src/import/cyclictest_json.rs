@@ -147,7 +147,7 @@ fn finished(
 fn period_ns(thread: u64, options: Option<&Options>) -> Option<u64> {
     let options = options?;
     (thread == 0 || options.histogram.is_some())
-        .then(|| options.interval_us.checked_mul(1_000))
+        .then(|| options.interval_us?.checked_mul(1_000))
         .flatten()
 }
 
