@@ -234,7 +234,8 @@ fn remarks(a: &Record, b: &Record) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut differ = |what: &str, left: String, right: String| {
         if left != right {
-            remarks.push(format!("{what}: {left} in A, {right} in B"));
+            let known = |text: String| if text.is_empty() { "unknown".to_owned() } else { text };
+            remarks.push(format!("{what}: {} in A, {} in B", known(left), known(right)));
         }
     };
     let known = |period: Option<u64>| {

@@ -74,6 +74,16 @@ fn an_overflow_of_the_record_ends_the_export_where_its_buckets_end() {
     assert_eq!((back[1].release.overflow(), back[1].release.count()), (9, 9));
 }
 
+#[test]
+fn an_unknown_period_stays_unknown() {
+    let mut record = record(&[(1_200, 3)]);
+    record.period_ns = None;
+    let end = Nanos::from_micros(4);
+    for text in [cyclictest_text(&[record.clone()], end), cyclictest_json(&[record], end)] {
+        assert_eq!(read(&text)[0].period_ns, None);
+    }
+}
+
 /// Values in every range: below 1 µs, around the ends tried, and beyond a second.
 fn values() -> impl Strategy<Value = Vec<(u64, u64)>> {
     let value = prop_oneof![0..5_000_u64, 0..3_000_000_u64, 0..5_000_000_000_u64];

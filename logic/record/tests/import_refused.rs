@@ -202,7 +202,7 @@ fn totals_and_extremes_that_disagree_with_the_rows_are_refused() {
         (
             "\"cycles\": 8",
             "\"cycles\": 7",
-            "thread 0: the histogram counts 8 values, more than `cycles` with 7",
+            "run.txt:7:5: thread 0: the histogram counts 8 values, more than `cycles` with 7",
         ),
         (
             "\"cycles\": 8",
@@ -219,7 +219,8 @@ fn totals_and_extremes_that_disagree_with_the_rows_are_refused() {
     }
     let found = changed(Kind::Jitterdebugger, JITTERDEBUGGER, "\"count\": 100", "\"count\": 96");
     assert!(
-        found.contains("cpu 0: the histogram has 97 values, more than `count` with 96"),
+        found
+            .contains("run.txt:5:5: cpu 0: the histogram has 97 values, more than `count` with 96"),
         "{found}"
     );
     let found = changed(Kind::Rtla, RTLA, "count:       27", "count:       28");

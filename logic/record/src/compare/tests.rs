@@ -293,7 +293,7 @@ fn other_conditions_are_remarked() {
         comparison.remarks,
         [
             "period: 1.00 ms in A, 10.0 ms in B",
-            "mode:  in A, early wake in B",
+            "mode: unknown in A, early wake in B",
             "B was not measured as asked: memory is not locked",
             "B was ended before its time",
         ]

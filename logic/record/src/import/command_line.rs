@@ -14,8 +14,8 @@ const HISTOGRAM_MAX: u64 = 1_000_000;
 /// What matters for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// `-i`, in µs.
-    pub(crate) interval_us: u64,
+    /// `-i`, in µs; where `cyclictest` got none, its own default.
+    pub(crate) interval_us: Option<u64>,
     /// `-h` or `-H`: the end of the histogram, in units of the output.
     pub(crate) histogram: Option<u64>,
     /// `-p`.
@@ -24,8 +24,11 @@ pub(crate) struct Options {
 
 /// Reads a command line. What isn't understood is passed over.
 pub(crate) fn options(command_line: &str) -> Options {
-    let mut options = Options { interval_us: INTERVAL_US, histogram: None, priority: None };
-    let mut words = command_line.split_whitespace().skip(1).peekable();
+    let mut words = command_line.split_whitespace();
+    // Whoever else writes this format has no default that is known here.
+    let is_cyclictest = words.next().is_some_and(|program| program.ends_with("cyclictest"));
+    let interval_us = is_cyclictest.then_some(INTERVAL_US);
+    let mut options = Options { interval_us, histogram: None, priority: None };
     while let Some(word) = words.next() {
         if let Some(long) = word.strip_prefix("--") {
             let (name, attached) = match long.split_once('=') {
@@ -63,7 +66,7 @@ impl Options {
     fn set(&mut self, letter: char, value: &str) {
         let Ok(value) = value.parse() else { return };
         match letter {
-            'i' => self.interval_us = value,
+            'i' => self.interval_us = Some(value),
             'h' | 'H' => self.histogram = Some(value.min(HISTOGRAM_MAX)),
             'p' => self.priority = Some(value),
             _ => {}
@@ -77,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_usual_spellings_are_understood() {
-        let expected = Options { interval_us: 200, histogram: Some(400), priority: Some(80) };
+        let expected = Options { interval_us: Some(200), histogram: Some(400), priority: Some(80) };
         for line in [
             "cyclictest -q -D 1 -h 400 -i 200 -p 80",
             "cyclictest -mqSi200 -h400 -p80",
@@ -86,8 +89,9 @@ mod tests {
         ] {
             assert_eq!(options(line), expected, "{line}");
         }
-        let default = Options { interval_us: 1_000, histogram: None, priority: None };
-        assert_eq!(options(""), default);
+        let default = Options { interval_us: Some(1_000), histogram: None, priority: None };
+        assert_eq!(options(""), Options { interval_us: None, ..default });
+        assert_eq!(options("quietcore -h 5").interval_us, None);
         assert_eq!(options("cyclictest -h"), default);
         assert_eq!(options("cyclictest -i many"), default);
     }

@@ -51,6 +51,9 @@ pub(super) fn read(
     let mut reader = Reader { problems, ..Reader::new() };
     for line in lines::lines(text) {
         reader.line(line);
+        if reader.problems.are_enough() {
+            break;
+        }
     }
     reader.records(source, nanoseconds)
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::column::{Claims, Mean, finish};
 use super::command_line::{self, Options};
 use super::error::{ImportError, Problems};
-use super::json::{Buckets, Threads, problem, without_nan};
+use super::json::{Buckets, Threads, place_of, problem, without_nan};
 use super::source::{Source, Task, remark_stalls};
 use super::time::Instant;
 use crate::record::{Conditions, Record};
@@ -110,7 +110,9 @@ pub(super) fn read(
                 };
                 records.push(source.record(&task, finished, conditions.clone()));
             }
-            Err(what) => problems.at(end, format!("thread {number}: {what}")),
+            Err(what) => {
+                problems.at(place_of(&text, "thread", *number), format!("thread {number}: {what}"));
+            }
         }
     }
     problems.unless_any(records)
@@ -146,7 +148,7 @@ fn finished(
 fn period_ns(thread: u64, options: Option<&Options>) -> Option<u64> {
     let options = options?;
     (thread == 0 || options.histogram.is_some())
-        .then(|| options.interval_us.checked_mul(1_000))
+        .then(|| options.interval_us?.checked_mul(1_000))
         .flatten()
 }
 

@@ -5,6 +5,9 @@ use std::fmt;
 /// Problems that are named one by one; further ones are only counted.
 const PROBLEMS_SHOWN: usize = 20;
 
+/// Problems beyond which a file isn't read any further.
+const PROBLEMS_COUNTED: usize = 1_000;
+
 /// The longest piece of the file that an error repeats, in characters.
 const QUOTED_CHARS: usize = 40;
 
@@ -61,6 +64,11 @@ impl Problems {
         } else {
             self.error.more += 1;
         }
+    }
+
+    /// Whether further problems would tell nobody anything.
+    pub(crate) fn are_enough(&self) -> bool {
+        self.error.more >= PROBLEMS_COUNTED
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::column::{Claims, Finished, Mean, finish};
 use super::cyclictest_json::System;
 use super::error::{ImportError, Problems};
-use super::json::{Buckets, Threads, problem, without_nan};
+use super::json::{Buckets, Threads, place_of, problem, without_nan};
 use super::source::{Source, Task};
 use crate::record::{Conditions, Record};
 
@@ -102,7 +102,9 @@ pub(super) fn read(
                 };
                 records.push(source.record(&task, finished, conditions.clone()));
             }
-            Err(what) => problems.at(end, format!("cpu {number}: {what}")),
+            Err(what) => {
+                problems.at(place_of(text, "cpu", *number), format!("cpu {number}: {what}"));
+            }
         }
     }
     problems.unless_any(records)

@@ -93,6 +93,21 @@ pub(super) fn without_nan(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// Line and column of the entry `"NUMBER": {` of a section; of the section, or 1:1, where it isn't found.
+pub(super) fn place_of(text: &str, section: &str, number: u64) -> (usize, usize) {
+    let from = text.find(&format!("\"{section}\"")).unwrap_or(0);
+    let key = format!("\"{number}\"");
+    let is_entry = |at: &usize| {
+        let rest = text[at + key.len()..].trim_start();
+        rest.strip_prefix(':').is_some_and(|rest| rest.trim_start().starts_with('{'))
+    };
+    let at =
+        text[from..].match_indices(&key).map(|(at, _)| from + at).find(is_entry).unwrap_or(from);
+    let before = &text[..at];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
 /// Adds what `serde_json` found wrong.
 pub(super) fn problem(error: &serde_json::Error, expected: &str, problems: &mut Problems) {
     let text = error.to_string();
@@ -108,6 +123,15 @@ pub(super) fn problem(error: &serde_json::Error, expected: &str, problems: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_is_found_by_its_section_and_number() {
+        let text = "{\n \"cpu\": {\n  \"0\": {\"histogram\": {\"1\": 5}},\n  \"1\" : { }\n}}";
+        assert_eq!(place_of(text, "cpu", 0), (3, 3));
+        assert_eq!(place_of(text, "cpu", 1), (4, 3));
+        assert_eq!(place_of(text, "cpu", 2), (2, 2));
+        assert_eq!(place_of(text, "thread", 2), (1, 1));
+    }
 
     #[test]
     fn buckets_may_come_in_any_order_and_only_once() {

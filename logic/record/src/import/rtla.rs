@@ -58,6 +58,9 @@ pub(super) fn read(
     };
     for line in lines::lines(text) {
         reader.line(line);
+        if reader.problems.are_enough() {
+            break;
+        }
     }
     reader.records(source)
 }

@@ -80,7 +80,12 @@ impl Source {
             profile: PROFILE.to_owned(),
             reserved: true,
             cpu: task.cpu,
-            period_ns: self.interval.map(Nanos::get).or(task.period_ns),
+            // A period of zero is how a format says that it doesn't know.
+            period_ns: self
+                .interval
+                .map(Nanos::get)
+                .or(task.period_ns)
+                .filter(|period_ns| *period_ns > 0),
             release: finished.histogram,
             wakeup: None,
             counters: Counters::default(),
