@@ -59,6 +59,21 @@ impl Record {
     pub fn is_valid(&self) -> bool {
         self.invalid_because.is_empty()
     }
+
+    /// The wake-up latency as a record of its own, named after this one; `None` in mode `sleep`,
+    /// where it is the release latency. It is what tools that sleep until the release measure, and
+    /// so what their published figures can stand beside.
+    pub fn of_wakeup(&self) -> Option<Self> {
+        let mut record = self.clone();
+        record.release = record.wakeup.take()?;
+        record.name.push_str(" (wake-up)");
+        record.counters.missed_cycles = None;
+        record.counters.longest_miss_run = None;
+        record.counters.difference_sum_ns = None;
+        record.spikes.clear();
+        record.timeline = Timeline::default();
+        Some(record)
+    }
 }
 
 /// Counters of a run.

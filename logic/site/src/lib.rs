@@ -25,17 +25,17 @@ mod machine;
 mod plan;
 mod problem;
 mod raw;
+mod read;
 mod reading;
 mod reference;
 mod site;
 mod words;
 
-use quietcore_record::class::Class;
-
 pub use init::{Example, UnknownExample, init};
 pub use machine::Machine;
 pub use plan::{Degradation, Plan, Refusal, Step, plan};
 pub use problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};
+pub use read::read;
 pub use reading::SITE_BYTES_MAX;
 pub use reading::schema::schema;
 pub use reference::reference;
@@ -45,21 +45,3 @@ pub use site::{
     OverrideError, Partition, Profile, Program, Scheduling, Signal, SignalKind, SignalType, Site,
     Vcr, WORKERS_MAX,
 };
-
-/// Reads and checks a site file.
-///
-/// `file_name` is how errors name the file. `catalogue` holds the published application classes.
-///
-/// # Errors
-/// Everything that is wrong, in the order of the file. Only what makes the rest unreadable ends the
-/// reading early: a file that is too large, not UTF-8, empty or not TOML.
-pub fn read(file_name: &str, bytes: &[u8], catalogue: &[Class]) -> Result<Site, Problems> {
-    let text = reading::text(file_name, bytes)?;
-    let (document, written_twice) = reading::document(file_name, text)?;
-    let mut collector = reading::collector::Collector::new(&document);
-    for problem in written_twice {
-        collector.push(problem.place, problem.problem, problem.remedy);
-    }
-    let raw = reading::shaped(&mut collector);
-    check::check(&raw, catalogue, collector)
-}

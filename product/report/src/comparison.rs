@@ -11,6 +11,9 @@ use quietcore_units::Nanos;
 /// Columns of a figure.
 const FIGURE: usize = 12;
 
+/// The one statistic that is a number and no time.
+const MISSED: &str = "missed_cycles";
+
 /// Run A against run B, as text of at most 100 columns.
 pub fn runs(comparison: &RunComparison) -> String {
     let mut text = String::new();
@@ -32,12 +35,13 @@ fn write_pair(text: &mut String, pair: &Comparison) {
     line(text, &format!("{} against {}", pair.b, pair.a));
     line(text, &format!("  {:<28} {:>FIGURE$} {:>FIGURE$} {:>8}  finding", "", "A", "B", "B / A"));
     for statistic in &pair.statistics {
-        let value = |value: Option<Value>| value.map_or_else(|| "–".to_owned(), time);
+        let show = if statistic.statistic == MISSED { count } else { time };
+        let value = |value: Option<Value>| value.map_or_else(|| "–".to_owned(), show);
         let ratio = statistic.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"));
         let sure = match (statistic.finding, statistic.p_corrected) {
             (Finding::NotComparable, _) | (_, None) => String::new(),
-            (_, Some(p)) if p < 1e-6 => " (p < 0.000001)".to_owned(),
-            (_, Some(p)) => format!(" (p = {p:.2})"),
+            (_, Some(p)) if p < 0.001 => " (p < 0.001)".to_owned(),
+            (_, Some(p)) => format!(" (p = {p:.3})"),
         };
         line(
             text,
@@ -138,6 +142,10 @@ fn time(value: Value) -> String {
         Value::Exactly(value) => nanos(value),
         Value::AtLeast { at_least } => format!("≥ {}", nanos(at_least)),
     }
+}
+
+fn count(value: Value) -> String {
+    format!("{:.0}", value.lower_bound())
 }
 
 fn nanos(value: f64) -> String {
