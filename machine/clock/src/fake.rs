@@ -29,6 +29,11 @@ impl FakeClock {
         }
     }
 
+    /// Makes room for noting this many sleeps, for whoever counts allocations.
+    pub fn reserve(&self, sleeps: usize) {
+        self.sleeps.borrow_mut().reserve(sleeps);
+    }
+
     /// The instants that were slept until.
     pub fn sleeps(&self) -> Vec<Nanos> {
         self.sleeps.borrow().clone()

@@ -1,0 +1,45 @@
+//! What a cycle may not do (promise P23): nothing is allocated between release and completion.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use quietcore_clock::{FakeClock, Monotonic};
+use quietcore_exchange::Recorder;
+use quietcore_probe::job::{Injection, Wake};
+use quietcore_probe::latency::{End, Plan, run};
+use quietcore_probe::margin::Margin;
+use quietcore_process::exchange::Exchange;
+use quietcore_units::Nanos;
+
+const PERIOD: Nanos = Nanos::from_micros(100);
+
+/// Goal: no cycle allocates, whatever happens in it.
+/// Method: count the allocations of a run with late wake-ups, stalls and an injected delay, on the
+/// real clock and on one that is late as told.
+#[test]
+fn a_cycle_allocates_nothing() {
+    let exchange = Exchange::create(1).unwrap();
+    let region = exchange.region();
+    for wake in [Wake::Sleep, Wake::Early(PERIOD / 2), Wake::Adaptive { share_percent: 25 }] {
+        let mut recorder = Recorder::new(region.task(0).unwrap(), PERIOD, 7);
+        let mut margin = Margin::new(wake, PERIOD);
+        let plan = Plan {
+            first_release: Nanos::from_millis(1),
+            period: PERIOD,
+            releases: 500,
+            cpu: None,
+            injection: Some(Injection { delay: Nanos::from_micros(30), release: 3 }),
+        };
+        let late = (0..200).map(|index| Nanos::from_micros(index % 50 * 7));
+        let clock = FakeClock::new(Nanos::ZERO, Nanos::new(20), late);
+        clock.reserve(1_000);
+        let mut end = End::Stopped;
+        let counted = allocation_counter::measure(|| {
+            (end, _) = run(&clock, &plan, &mut margin, &mut recorder, || region.stop_requested());
+            // Its releases have long passed: each cycle is a miss.
+            run(&Monotonic, &plan, &mut margin, &mut recorder, || region.stop_requested());
+        });
+        assert_eq!(end, End::Completed);
+        assert_eq!(counted.count_total, 0, "{wake:?}");
+        assert_eq!(recorder.counters().cycles, 1_000);
+    }
+}

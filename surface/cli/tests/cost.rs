@@ -1,0 +1,59 @@
+//! What a cycle may not do (promise P23): one system call, the sleep, and nothing else.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+const CYCLES: usize = 2_000;
+
+/// Goal: a measured cycle makes one system call.
+/// Method: trace the partition's process and count the calls of its measuring thread between the
+/// first and the last sleep.
+#[test]
+fn a_cycle_makes_one_system_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let strace = Command::new("strace")
+        .args(["-f", "-o", "trace", env!("CARGO_BIN_EXE_quietcore")])
+        .args(["probe", "latency", "--warm-up", "10 ms", "--cycles", &CYCLES.to_string()])
+        .current_dir(folder.path())
+        .output();
+    let output = match strace {
+        Ok(output) => output,
+        Err(error) => {
+            quietcore_skip::skip!("strace can't be run: {error}; install strace");
+            return;
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("Operation not permitted") && !output.status.success() {
+        quietcore_skip::skip!("tracing is forbidden here: {}", said.trim());
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
+    let mut sleeps: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in trace.lines() {
+        if let Some((thread, call)) = line.split_once(char::is_whitespace) {
+            sleeps.entry(thread).or_default().push(call.trim_start());
+        }
+    }
+    // The measuring thread is the one that sleeps on the absolute monotonic clock.
+    let is_sleep = |call: &&str| call.starts_with("clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME");
+    let calls = sleeps
+        .values()
+        .max_by_key(|calls| calls.iter().filter(|call| is_sleep(call)).count())
+        .unwrap();
+    let first = calls.iter().position(|call| is_sleep(&call)).unwrap();
+    let last = calls.iter().rposition(|call| is_sleep(&call)).unwrap();
+    let measured = &calls[first..=last];
+    let others: Vec<_> = measured
+        .iter()
+        .filter(|call| !is_sleep(call))
+        // Where two threads call at once, the trace splits a call into two lines.
+        .filter(|call| !call.starts_with("<... clock_nanosleep resumed>"))
+        .collect();
+    assert!(measured.len() - others.len() >= CYCLES, "{} sleeps", measured.len());
+    assert_eq!(others, Vec::<&&str>::new());
+}
