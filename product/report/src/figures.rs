@@ -97,6 +97,15 @@ pub(crate) fn amount(value: f64) -> String {
     format!("{scaled:.decimals$}{space}{prefix}")
 }
 
+/// A moment of RFC 3339 as people read it: `2026-11-21 20:15:03 UTC`; other text as it is.
+pub(crate) fn moment(text: &str) -> String {
+    let parts = text.split_once('T').filter(|_| text.is_ascii() && text.ends_with('Z'));
+    match parts {
+        Some((date, time)) if time.len() >= 9 => format!("{date} {} UTC", &time[..8]),
+        _ => text.to_owned(),
+    }
+}
+
 /// The sign that goes with a verdict's word.
 pub(crate) const fn sign(verdict: Verdict) -> &'static str {
     match verdict {
@@ -125,6 +134,13 @@ mod tests {
         assert_eq!(amount(999.9), "1.00\u{a0}k");
         assert_eq!(amount(12.34), "12.3");
         assert_eq!(amount(0.0), "0");
+    }
+
+    #[test]
+    fn moments_read_well() {
+        assert_eq!(moment("2026-11-21T20:15:03.25Z"), "2026-11-21 20:15:03 UTC");
+        assert_eq!(moment("yesterday"), "yesterday");
+        assert_eq!(moment("T\u{fc}Z"), "T\u{fc}Z");
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn head(summary: &Summary<'_>) -> Markup {
                 p.over { "Quietcore timing report" }
                 h1 { (manifest.name) }
                 p.meta {
-                    time datetime=(manifest.started_at) { (elements::moment(&manifest.started_at)) }
+                    time datetime=(manifest.started_at) { (crate::figures::moment(&manifest.started_at)) }
                     @if !machine.is_empty() { " · " (machine) }
                 }
             }

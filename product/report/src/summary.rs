@@ -106,6 +106,8 @@ impl<'a> Summary<'a> {
             .filter(|(_, value)| !value.is_empty())
             .map(|(key, value)| match *key {
                 "cpus_online" => format!("CPUs {value}"),
+                "kernel" if !value.starts_with("Linux") => format!("Linux {value}"),
+                "preemption" if !value.starts_with("PREEMPT") => format!("preemption {value}"),
                 "hypervisor" if value == "none" => "no hypervisor".to_owned(),
                 "hypervisor" => format!("under {value}"),
                 _ => value.clone(),

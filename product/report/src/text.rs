@@ -65,7 +65,10 @@ struct Page {
 impl Page {
     fn head(&mut self, summary: &Summary<'_>) {
         let manifest = &summary.evidence.manifest;
-        self.paragraph("", &format!("{} · {}", manifest.name, manifest.started_at));
+        self.paragraph(
+            "",
+            &format!("{} · {}", manifest.name, figures::moment(&manifest.started_at)),
+        );
         let machine = summary.machine_line();
         if !machine.is_empty() {
             self.paragraph("", &machine);

@@ -75,10 +75,12 @@ fn worth(count: u64, period_ns: Option<u64>, needed: u64) -> Markup {
                 }
                 tbody {
                     (row("so far", count, time_of(count)))
-                    (row("asked for", needed, time_of(needed)))
+                    @if needed > count { (row("asked for", needed, time_of(needed))) }
                     @if let Some(period) = period_ns.filter(|period| *period > 0) {
                         @for (name, label, span) in SPANS {
-                            (row(name, span / period, Some(label.to_owned())))
+                            @if span / period > count {
+                                (row(name, span / period, Some(label.to_owned())))
+                            }
                         }
                     }
                 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use quietcore_record::class::Class;
 
-use super::elements::{badge, mini, sentence};
+use super::elements::{badge, mini, sentence, with_code};
 use crate::figures;
 use crate::summary::{Cell, Column, Figure, PartitionSummary, Summary};
 
@@ -229,7 +229,7 @@ pub(super) fn reasons(summary: &Summary<'_>) -> Markup {
                                     tr {
                                         th scope="row" { (row.class.title) }
                                         td { (badge(cell.verdict)) }
-                                        td { (sentence(&cell.because)) }
+                                        td { (with_code(&sentence(&cell.because))) }
                                     }
                                 }
                             }

@@ -1,14 +1,13 @@
 //! Box plots of all records side by side, and published ones beside them on the same axis.
 
 use maud::{Markup, html};
+use quietcore_record::histogram::Histogram;
+use quietcore_record::statistics::Statistics;
 
 use crate::figures;
 use crate::plot::{self, BoxFigures, End, Frame, Limit, Scale};
 use crate::published::{Published, PublishedBox};
-use crate::summary::Summary;
-
-/// Cycles whose tenth is always drawn, in ns: 1, 10 and 100 ms, as in seed 003.
-const USUAL_CYCLES: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
+use crate::summary::{RecordSummary, Summary};
 
 /// A row: what it is, how it is coloured, and its box.
 struct Row<'a> {
@@ -21,34 +20,14 @@ struct Row<'a> {
 }
 
 pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Markup {
-    let several = summary.partitions.len() > 1;
-    let own: Vec<Row<'_>> = summary
-        .records
-        .iter()
-        .map(|record| {
-            let label = record.label();
-            let statistics = &record.statistics;
-            let median =
-                statistics.median_ns.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
-            Row {
-                label: if several {
-                    format!("{} · {label}", record.record.partition)
-                } else {
-                    label
-                },
-                class: if record.record.reserved { "own" } else { "own dim" },
-                tag: (!record.record.reserved).then_some("comparison"),
-                note: format!("median {median}, max {}", figures::maximum(statistics)),
-                figures: BoxFigures::of(record),
-                link: None,
-            }
-        })
-        .collect();
+    let single: Vec<Row<'_>> = summary.records.iter().map(|r| record_row(r, summary)).collect();
+    let merged = merged_rows(summary);
+    let own = || if merged.is_empty() { &single } else { &merged };
     let tables: Vec<(&Published, Vec<Row<'_>>)> = published
         .iter()
         .map(|table| (table, table.rows.iter().map(|row| published_row(row, table)).collect()))
         .collect();
-    let all = || own.iter().chain(tables.iter().flat_map(|(_, rows)| rows));
+    let all = || single.iter().chain(&merged).chain(tables.iter().flat_map(|(_, rows)| rows));
     let Some(scale) = scale_of(all()) else {
         return html! { p.empty { "There is nothing to compare." } };
     };
@@ -62,13 +41,24 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
         }
         div.boxes {
             (axis(scale, &limits))
-            @if !own.is_empty() {
-                @if !tables.is_empty() { p.group { "This evidence" } }
-                (rows(&own, scale, &limits))
+            @if !own().is_empty() {
+                @if !tables.is_empty() || !merged.is_empty() {
+                    p.group {
+                        "This evidence"
+                        @if !merged.is_empty() { span.sub { "all tasks of a profile together" } }
+                    }
+                }
+                (rows(own(), scale, &limits))
             }
             @for (table, published) in &tables {
                 p.group { (table.title) span.sub { (table.source) } }
                 (rows(published, scale, &limits))
+            }
+            @if !merged.is_empty() {
+                details {
+                    summary { "Each task by itself" }
+                    (rows(&single, scale, &limits))
+                }
             }
         }
         @if !tables.is_empty() {
@@ -79,6 +69,71 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
             }
         }
     }
+}
+
+/// `partition · what`, or what alone where there is one partition only.
+fn named(partition: &str, what: &str, summary: &Summary<'_>) -> String {
+    match summary.partitions.len() {
+        0 | 1 => what.to_owned(),
+        _ if what.is_empty() => partition.to_owned(),
+        _ => format!("{partition} · {what}"),
+    }
+}
+
+fn own_row<'a>(
+    label: String,
+    reserved: bool,
+    statistics: &Statistics,
+    figures: Option<BoxFigures>,
+) -> Row<'a> {
+    let median = statistics.median_ns.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
+    Row {
+        label,
+        class: if reserved { "own" } else { "own dim" },
+        tag: (!reserved).then_some("comparison"),
+        note: format!("median {median}, max {}", figures::maximum(statistics)),
+        figures,
+        link: None,
+    }
+}
+
+fn record_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Row<'a> {
+    let label = named(&record.record.partition, &record.label(), summary);
+    let worst = record.record.spikes.iter().map(|spike| spike.latency_ns);
+    let figures = BoxFigures::of(&record.record.release, &record.statistics, worst);
+    own_row(label, record.record.reserved, &record.statistics, figures)
+}
+
+/// A row a profile, its tasks together; none where every profile has one task only.
+fn merged_rows<'a>(summary: &Summary<'_>) -> Vec<Row<'a>> {
+    let columns = || {
+        let partitions = summary.partitions.iter();
+        partitions.flat_map(|p| p.columns.iter().map(move |column| (p, column)))
+    };
+    if columns().all(|(_, column)| column.records.len() == 1) {
+        return Vec::new();
+    }
+    columns()
+        .map(|(partition, column)| {
+            let mut together = Histogram::new();
+            let mut worst: Vec<u64> = Vec::new();
+            for index in &column.records {
+                let record = summary.records[*index].record;
+                together.merge(&record.release);
+                worst.extend(record.spikes.iter().map(|spike| spike.latency_ns));
+            }
+            worst.sort_unstable_by(|a, b| b.cmp(a));
+            let statistics = Statistics::of_histogram(&together);
+            let figures = BoxFigures::of(&together, &statistics, worst.into_iter());
+            let profile = if column.is_imported() { "" } else { column.profile };
+            let label = match (named(partition.name, profile, summary), column.records.len()) {
+                (name, 1) => name,
+                (name, tasks) if name.is_empty() => format!("{tasks} tasks"),
+                (name, tasks) => format!("{name} · {tasks} tasks"),
+            };
+            own_row(label, column.reserved, &statistics, figures)
+        })
+        .collect()
 }
 
 fn published_row<'a>(row: &PublishedBox, table: &'a Published) -> Row<'a> {
@@ -104,16 +159,15 @@ fn published_row<'a>(row: &PublishedBox, table: &'a Published) -> Row<'a> {
 
 /// A scale that holds all boxes; `None` where there is none.
 fn scale_of<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Option<Scale> {
-    let mut extent: Option<(f64, f64)> = None;
-    for (low, high) in rows.filter_map(|row| row.figures.as_ref()).map(BoxFigures::extent) {
-        // A published 0 is a value below its resolution and would stretch the axis without end.
-        let low = if low > 0.0 { low } else { high.max(1.0) };
-        extent = Some(match extent {
-            None => (low, high),
-            Some((least, most)) => (least.min(low), most.max(high)),
-        });
+    let boxes: Vec<_> = rows.filter_map(|row| row.figures.as_ref()).collect();
+    if boxes.is_empty() {
+        return None;
     }
-    let (low, high) = extent?;
+    let (low, high) = boxes
+        .iter()
+        .filter_map(|figures| figures.extent())
+        .reduce(|(least, most), (low, high)| (least.min(low), most.max(high)))
+        .unwrap_or((1.0, 1_000.0));
     Some(Scale::logarithmic_around(low.max(1.0), high.max(10.0)))
 }
 
@@ -121,9 +175,7 @@ fn limits(frame: &Frame, scale: Scale) -> Vec<&Limit> {
     frame
         .limits
         .iter()
-        .filter(|limit| {
-            limit.declared || USUAL_CYCLES.iter().any(|cycle| cycle / 10 == limit.limit_ns)
-        })
+        .filter(|limit| limit.declared || limit.usual)
         .filter(|limit| {
             let at = limit.limit_ns as f64;
             at > scale.begin() && at <= scale.end()

@@ -6,8 +6,7 @@ use maud::{Markup, html};
 use quietcore_evidence::Origin;
 use quietcore_record::record::Conditions;
 
-use super::elements::moment;
-use crate::figures::{self, NONE};
+use crate::figures::{self, NONE, moment};
 use crate::summary::{RecordSummary, Summary};
 
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
@@ -76,6 +75,9 @@ fn machine(summary: &Summary<'_>) -> Markup {
     }
 }
 
+/// A value of more bytes gets a line of its own.
+const WIDE: usize = 60;
+
 /// A fact's key as people read it.
 fn named(key: &str) -> String {
     match key {
@@ -96,7 +98,7 @@ fn pairs(facts: &BTreeMap<String, String>) -> Markup {
     html! {
         dl.facts {
             @for (key, value) in facts {
-                div {
+                div.wide[value.len() > WIDE] {
                     dt { (named(key)) }
                     dd { @if value.is_empty() { (NONE) } @else { (value) } }
                 }
@@ -194,7 +196,7 @@ fn site(summary: &Summary<'_>) -> Markup {
                 }
             }
             @if !manifest.site_sha256.is_empty() {
-                div { dt { "Site file, SHA-256" } dd { code.hash { (manifest.site_sha256) } } }
+                div.wide { dt { "Site file, SHA-256" } dd { code.hash { (manifest.site_sha256) } } }
             }
         }
         @if !strangers.is_empty() && manifest.origin == Origin::Campaign {

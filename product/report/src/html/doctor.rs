@@ -6,6 +6,8 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::elements::with_code;
+
 /// Of the raw facts at most this much is shown, in bytes.
 const FACTS_MAX: usize = 100_000;
 
@@ -121,9 +123,9 @@ fn finding(found: &Value, severity: Severity) -> Markup {
             }
             dl {
                 @for (name, value) in rows {
-                    @if !value.is_empty() { div { dt { (name) } dd { (value) } } }
+                    @if !value.is_empty() { div { dt { (name) } dd { (with_code(value)) } } }
                 }
-                @if !fix.is_empty() { div { dt { "Fix" } dd.fix { (fix) } } }
+                @if !fix.is_empty() { div { dt { "Fix" } dd.fix { (with_code(fix)) } } }
             }
         }
     }

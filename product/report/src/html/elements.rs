@@ -56,12 +56,17 @@ pub(super) fn quantity(text: &str) -> Markup {
     }
 }
 
-/// A moment of RFC 3339 as people read it: `2026-11-21 20:15:03 UTC`; other text as it is.
-pub(super) fn moment(text: &str) -> String {
-    let parts = text.split_once('T').filter(|_| text.is_ascii() && text.ends_with('Z'));
-    match parts {
-        Some((date, time)) if time.len() >= 9 => format!("{date} {} UTC", &time[..8]),
-        _ => text.to_owned(),
+/// Text with what stands between backticks as code.
+pub(super) fn with_code(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    // An odd number of backticks means something else.
+    let paired = parts.len() % 2 == 1;
+    html! {
+        @if paired {
+            @for (index, part) in parts.iter().enumerate() {
+                @if index % 2 == 1 { code { (part) } } @else { (part) }
+            }
+        } @else { (text) }
     }
 }
 
@@ -91,10 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn moments_and_sentences_read_well() {
-        assert_eq!(moment("2026-11-21T20:15:03.25Z"), "2026-11-21 20:15:03 UTC");
-        assert_eq!(moment("yesterday"), "yesterday");
-        assert_eq!(moment("T\u{fc}Z"), "T\u{fc}Z");
+    fn backticks_enclose_code() {
+        let markup = |text| with_code(text).into_string();
+        assert_eq!(markup("run `a<b` now"), "run <code>a&lt;b</code> now");
+        assert_eq!(markup("it's `open"), "it's `open");
+    }
+
+    #[test]
+    fn sentences_read_well() {
         assert_eq!(sentence("no release was late"), "No release was late.");
         assert_eq!(sentence(""), "");
     }

@@ -217,8 +217,8 @@ fn loads(summary: &Summary<'_>) -> Markup {
                             "Workers"
                         }
                         th scope="col" { "CPUs" }
-                        th.n scope="col" { "Achieved per second" }
-                        th scope="col" { "Of" }
+                        th.n scope="col" { "Achieved" }
+                        th scope="col" { "Unit" }
                         th.n scope="col" title="CPU time used: 1.00 is one CPU wholly" { "CPU time" }
                     }
                 }
@@ -233,7 +233,7 @@ fn loads(summary: &Summary<'_>) -> Markup {
                             }
                             td { @if load.cpus.is_empty() { "any" } @else { (load.cpus) } }
                             td.n { (figures::amount(load.operations_per_second)) }
-                            td { (load.unit) }
+                            td { (load.unit) @if !load.unit.ends_with("/s") { "/s" } }
                             td.n { (format!("{:.2}", load.cpu_share)) " CPUs" }
                         }
                     }

@@ -5,7 +5,7 @@ use quietcore_record::verdict::Verdict;
 
 use super::certainty::certainty;
 use super::classes::class_tables;
-use super::elements::{mini, sentence, tone};
+use super::elements::{mini, sentence, tone, with_code};
 use crate::figures;
 use crate::summary::{Notice, NoticeKind, PartitionSummary, RecordSummary, Summary};
 
@@ -44,7 +44,7 @@ fn alarm(notice: &Notice) -> Markup {
     html! {
         div.alarm role="alert" {
             p.word { (notice.title) }
-            p { (sentence(&notice.what)) " " (notice.cost) " " (notice.remedy) }
+            p { (with_code(&sentence(&notice.what))) " " (notice.cost) " " (notice.remedy) }
             (concerns(notice))
         }
     }
@@ -54,7 +54,7 @@ fn remark(notice: &Notice) -> Markup {
     html! {
         div.notice {
             h3 { (notice.title) }
-            p { (sentence(&notice.what)) }
+            p { (with_code(&sentence(&notice.what))) }
             (concerns(notice))
             p.cost { b { "Cost: " } (notice.cost) }
             p.cost { b { "Remedy: " } (notice.remedy) }
@@ -99,7 +99,7 @@ fn hero(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
                 }
                 p.lead { (plain_answer(overall.verdict, cycle.as_deref())) }
                 p.why {
-                    (sentence(&overall.because))
+                    (with_code(&sentence(&overall.because)))
                     @if let Some(place) = where_ { " " span.where { "(" (place) ")" } }
                 }
             }
@@ -230,7 +230,7 @@ fn overview_row(partition: &PartitionSummary<'_>, summary: &Summary<'_>, declare
                     .and_then(|worst| worst.statistics.bound_95)
                     .map_or_else(|| figures::NONE.to_owned(), figures::one_in))
             }
-            td.because { (why) }
+            td.because { (with_code(&why)) }
         }
     }
 }
@@ -275,7 +275,7 @@ fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
                     },
                     Err(because) => {
                         p.value { "none proven" }
-                        p.note { (because) }
+                        p.note { (with_code(because)) }
                     },
                 }
             }

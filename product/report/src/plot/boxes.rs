@@ -10,14 +10,14 @@
 //! an arrow. Places are percentages, so that text keeps its size on a telephone.
 
 use maud::PreEscaped;
-use quietcore_record::histogram::Quantile;
+use quietcore_record::histogram::{Histogram, Quantile};
+use quietcore_record::statistics::Statistics;
 
 use super::axis::{Scale, time_mark};
 use super::bars::values;
 use super::frame::Limit;
 use super::svg::{Anchor, Svg, X};
 use crate::figures;
-use crate::summary::RecordSummary;
 
 const HEIGHT: f64 = 30.0;
 const MIDDLE: f64 = HEIGHT / 2.0;
@@ -71,21 +71,18 @@ pub(crate) struct BoxFigures {
 }
 
 impl BoxFigures {
-    /// The box plot of a record; `None` where nothing was measured.
-    pub(crate) fn of(summary: &RecordSummary<'_>) -> Option<Self> {
-        let statistics = &summary.statistics;
-        let mut spikes: Vec<f64> = summary
-            .record
-            .spikes
-            .iter()
-            .take(SPIKES_MAX)
-            .map(|spike| spike.latency_ns as f64)
-            .collect();
+    /// The box plot of a sample with its worst single values, the worst first; `None` where nothing
+    /// was measured.
+    pub(crate) fn of(
+        histogram: &Histogram,
+        statistics: &Statistics,
+        worst: impl Iterator<Item = u64>,
+    ) -> Option<Self> {
+        let mut spikes: Vec<f64> = worst.take(SPIKES_MAX).map(|spike| spike as f64).collect();
         if spikes.is_empty() {
             // Imported data name no spikes: the highest bins beyond the whisker stand for them.
             let beyond = statistics.p97_5_ns?.lower_bound();
-            let all: Vec<u64> =
-                values(&summary.record.release).map(|(value_ns, _)| value_ns).collect();
+            let all: Vec<u64> = values(histogram).map(|(value_ns, _)| value_ns).collect();
             let highest = all.iter().rev().take(SPIKES_MAX);
             spikes = highest.filter(|value| **value > beyond).map(|value| *value as f64).collect();
         }
@@ -101,10 +98,15 @@ impl BoxFigures {
         })
     }
 
-    /// The smallest and the largest value that is drawn, in ns.
-    pub(crate) fn extent(&self) -> (f64, f64) {
-        let high = self.max.unwrap_or(0.0).max(self.whisker_high.value());
-        (self.whisker_low.value().min(high), high)
+    /// The smallest and the largest value above zero, in ns; `None` where all are zero, as a source
+    /// prints what lies below its resolution. Those are drawn at the axis' begin.
+    pub(crate) fn extent(&self) -> Option<(f64, f64)> {
+        let ends = [self.whisker_low, self.q1, self.median, self.q3, self.whisker_high];
+        let all = ends.map(End::value).into_iter().chain(self.max);
+        let extent = all
+            .filter(|value| *value > 0.0)
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+        (extent.1 > 0.0).then_some(extent)
     }
 
     fn about(&self) -> String {

@@ -12,6 +12,9 @@ const LINEAR_RATIO: f64 = 150.0;
 /// The longest axis, in ns: 31 years. What a file claims beyond is drawn at its end.
 const AXIS_MAX: f64 = 1e18;
 
+/// Cycles that everyone knows, in ns: 1, 10 and 100 ms, as in seed 003.
+const USUAL_CYCLES: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
+
 /// A limit line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Limit {
@@ -25,6 +28,8 @@ pub(crate) struct Limit {
     pub(crate) classes: String,
     /// Whether a partition declares one of them.
     pub(crate) declared: bool,
+    /// Whether it is the tenth of a usual cycle, which is named before others.
+    pub(crate) usual: bool,
 }
 
 /// The shared axes. The same for all records, so that plots can be compared by eye.
@@ -142,6 +147,7 @@ fn limits(summary: &Summary<'_>) -> Vec<Limit> {
             short: format!("of {}", figures::set_nanos(cycle_ns)),
             classes: class.name.clone(),
             declared,
+            usual: USUAL_CYCLES.contains(&cycle_ns),
         });
     }
     limits.sort_by_key(|limit| limit.limit_ns);

@@ -202,9 +202,10 @@ fn draw_limits(svg: &mut Svg, area: &Area<'_>, labels: &mut Labels) {
         .filter(|limit| limit.limit_ns as f64 > begin && limit.limit_ns as f64 <= end)
         .collect();
     // The declared one is named first, so that it gets the best place.
-    shown.sort_by_key(|limit| !limit.declared);
+    shown.sort_by_key(|limit| (!limit.declared, !limit.usual));
+    let lines: Vec<f64> = shown.iter().map(|limit| area.x(limit.limit_ns as f64)).collect();
     for limit in shown {
-        limit_line(svg, limit, area.x(limit.limit_ns as f64), labels);
+        limit_line(svg, limit, area.x(limit.limit_ns as f64), &lines, labels);
     }
     let beyond = |limit: &&Limit| limit.limit_ns as f64 > end;
     let declared = limits.iter().find(|limit| limit.declared && beyond(limit));
@@ -221,21 +222,33 @@ fn draw_limits(svg: &mut Svg, area: &Area<'_>, labels: &mut Labels) {
 }
 
 /// One line with its name above the plot, where there is room for it.
-fn limit_line(svg: &mut Svg, limit: &Limit, x: f64, labels: &mut Labels) {
-    // A name in an upper row needs a free way down to its line.
-    let ways = ROWS.map(|y| labels.is_free([x - 1.5, y, x + 1.5, TOP]));
-    let places = ROWS.into_iter().zip(ways).filter(|(_, free)| *free).flat_map(|(y, _)| {
-        [Anchor::Middle, Anchor::End, Anchor::Start].map(|anchor| Place {
-            x: match anchor {
-                Anchor::Start => x - 3.0,
-                Anchor::Middle => x,
-                Anchor::End => x + 3.0,
-            },
-            y,
-            anchor,
-        })
-    });
+fn limit_line(svg: &mut Svg, limit: &Limit, x: f64, lines: &[f64], labels: &mut Labels) {
     let name = if limit.declared { limit.label.as_str() } else { limit.short.as_str() };
+    let width = width_of(name);
+    let mut places = Vec::new();
+    for (row, y) in ROWS.into_iter().enumerate() {
+        // A name in an upper row needs a free way down to its line.
+        if !labels.is_free([x - 1.5, y, x + 1.5, TOP]) {
+            continue;
+        }
+        for (anchor, left) in [
+            (Anchor::Middle, x - width / 2.0),
+            (Anchor::End, x + 3.0 - width),
+            (Anchor::Start, x - 3.0),
+        ] {
+            // In the lowest row it must leave the way of the other names free.
+            let crosses =
+                |line: &f64| (line - x).abs() > 0.1 && (left..left + width).contains(line);
+            if row > 0 || !lines.iter().any(crosses) {
+                let x = match anchor {
+                    Anchor::Start => x - 3.0,
+                    Anchor::Middle => x,
+                    Anchor::End => x + 3.0,
+                };
+                places.push(Place { x, y, anchor });
+            }
+        }
+    }
     let placed = labels.place(name, places);
     let top = placed.map_or(TOP, |place| place.y + 3.0);
     labels.take([x - 1.0, top, x + 1.0, TOP]);

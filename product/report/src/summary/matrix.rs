@@ -7,7 +7,7 @@ use quietcore_record::class::{Class, JitterDefinition};
 use quietcore_record::verdict::{Judgement, Verdict, fastest_cycle, worst};
 use quietcore_units::Nanos;
 
-use super::RecordSummary;
+use super::{IMPORTED, RecordSummary};
 
 /// A partition with its verdicts.
 #[derive(Debug)]
@@ -46,6 +46,13 @@ pub struct Column<'a> {
     pub reserved: bool,
     /// Its records, as indices into `Summary::records`.
     pub records: Vec<usize>,
+}
+
+impl Column<'_> {
+    /// Whether it stands for imported data, which have no profile worth naming.
+    pub fn is_imported(&self) -> bool {
+        self.profile == IMPORTED
+    }
 }
 
 /// A class against all profiles of a partition.

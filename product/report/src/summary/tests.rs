@@ -1,8 +1,6 @@
 //! The words a summary finds for a record.
 
-use std::collections::BTreeMap;
-
-use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin};
+use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Origin};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
 
@@ -31,22 +29,23 @@ fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
 }
 
 fn evidence(records: Vec<Record>) -> Evidence {
+    let manifest = serde_json::json!({
+        "schema": MANIFEST_SCHEMA,
+        "name": "test",
+        "origin": Origin::Campaign,
+        "started_at": "",
+        "quietcore_version": "",
+        "site_sha256": "",
+        "exceedance": 1e-4,
+        "classes": [],
+        "declared": {},
+        "profiles": [],
+        "length": null,
+        "not_measured": [],
+        "complete": true,
+    });
     Evidence {
-        manifest: Manifest {
-            schema: MANIFEST_SCHEMA.to_owned(),
-            name: "test".to_owned(),
-            origin: Origin::Campaign,
-            started_at: String::new(),
-            quietcore_version: String::new(),
-            site_sha256: String::new(),
-            exceedance: 1e-4,
-            classes: Vec::new(),
-            declared: BTreeMap::new(),
-            profiles: Vec::new(),
-            length: None,
-            not_measured: Vec::new(),
-            complete: true,
-        },
+        manifest: serde_json::from_value(manifest).expect("it has all fields"),
         records,
         judgements: Vec::new(),
         site: None,
@@ -86,6 +85,6 @@ fn the_machine_is_told_in_one_line() {
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .into();
     let known = evidence(vec![known]);
-    assert_eq!(Summary::of(&known).machine_line(), "CPUs 0-3 · 6.1 · no hypervisor");
+    assert_eq!(Summary::of(&known).machine_line(), "CPUs 0-3 · Linux 6.1 · no hypervisor");
     assert_eq!(Summary::of(&evidence(Vec::new())).machine_line(), "");
 }
