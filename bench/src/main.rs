@@ -16,6 +16,7 @@
 mod latency;
 mod pairs;
 mod record;
+mod report;
 
 use std::process::ExitCode;
 
@@ -34,12 +35,15 @@ enum Bench {
     Record(record::Request),
     /// Release latency in modes `sleep` and `early-wake`, beside `cyclictest`
     Latency(latency::Request),
+    /// Summarising and reporting 24 records of 2.88 million cycles
+    Report(report::Request),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().bench {
         Bench::Record(request) => record::run(&request),
         Bench::Latency(request) => latency::run(&request),
+        Bench::Report(request) => report::run(&request),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
