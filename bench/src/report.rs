@@ -60,7 +60,9 @@ fn repeat(runs: usize, folder: &Path) -> Result<(), String> {
         seconds.push(time);
         mebibytes.push(memory);
     }
-    println!("reading, summarising and reporting {RECORDS} records of {CYCLES} cycles, {runs} runs");
+    println!(
+        "reading, summarising and reporting {RECORDS} records of {CYCLES} cycles, {runs} runs"
+    );
     println!("  time in s      {}", Median::of(&seconds).ok_or("no runs")?);
     println!("  peak in MiB    {}", Median::of(&mebibytes).ok_or("no runs")?);
     Ok(())
