@@ -46,7 +46,7 @@ fn rank_below(count: usize) -> usize {
 impl fmt::Display for Median {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { value, low, high, count } = self;
-        write!(f, "{value:.3} (95 %: {low:.3} to {high:.3}, {count} pairs)")
+        write!(f, "{value:.3} (95 %: {low:.3} to {high:.3}, n = {count})")
     }
 }
 

@@ -1,7 +1,7 @@
-//! Summarising and reporting a large campaign: 24 records of 2.88 million cycles, 8 h at 10 ms each.
+//! Summarising and reporting a large campaign: 24 records of 2.88 million cycles, 8 h at 10 ms.
 //!
-//! The evidence is synthetic and only its size is meant. The work is done in a process of its own, so
-//! that its peak memory is that of the work; there is no peer, so the figures are absolute.
+//! The evidence is synthetic and only its size is meant. The work is done in a process of its own,
+//! so that its peak memory is that of the work; there is no peer, so the figures are absolute.
 
 use std::fs;
 use std::path::Path;

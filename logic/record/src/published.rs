@@ -274,7 +274,10 @@ pub fn tables() -> &'static [Table] {
 
 /// No table has this id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{asked}` is no published table; use {}, the nearest of {}", self.nearest, self.known.join(", "))]
+#[error(
+    "`{asked}` is no published table; use {nearest}, the nearest of {}",
+    self.known.join(", ")
+)]
 pub struct UnknownTable {
     /// What was asked for.
     pub asked: String,

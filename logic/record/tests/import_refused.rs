@@ -32,8 +32,10 @@ const JSON: &str = r#"{
   "num_threads": 2,
   "resolution_in_ns": 0,
   "thread": {
-    "0": {"histogram": {"1": 5, "2": 3}, "cycles": 8, "min": 1, "max": 2, "avg": 1.38, "cpu": 0, "node": 0},
-    "1": {"histogram": {"2": 9, "3": 1}, "cycles": 12, "min": 2, "max": 17, "avg": 3.00, "cpu": 1, "node": 0}
+    "0": {"histogram": {"1": 5, "2": 3}, "cycles": 8, "min": 1, "max": 2, "avg": 1.38,
+          "cpu": 0, "node": 0},
+    "1": {"histogram": {"2": 9, "3": 1}, "cycles": 12, "min": 2, "max": 17, "avg": 3.00,
+          "cpu": 1, "node": 0}
   }
 }
 "#;
@@ -374,7 +376,8 @@ proptest! {
             .map(|(at, _)| at)
             .collect();
         let start = starts[place.index(starts.len())];
-        let length = text[start..].find(|c: char| !c.is_ascii_digit()).expect("the inputs end in no digit");
+        let end = text[start..].find(|c: char| !c.is_ascii_digit());
+        let length = end.expect("the inputs end in no digit");
         let changed = format!("{}{number}{}", &text[..start], &text[start + length..]);
         must_not_panic(kind, &changed)?;
     }
@@ -399,14 +402,20 @@ proptest! {
     }
 
     #[test]
-    fn a_text_cut_anywhere_never_panics(input in 0..INPUTS.len(), at in any::<prop::sample::Index>()) {
+    fn a_text_cut_anywhere_never_panics(
+        input in 0..INPUTS.len(),
+        at in any::<prop::sample::Index>(),
+    ) {
         let (kind, text) = INPUTS[input];
         let end = at.index(text.len());
         must_not_panic(kind, &text[..end])?;
     }
 
     #[test]
-    fn any_text_never_panics(kind in 0..3_usize, text in "(# Histogram\n|# RTLA timerlat histogram\n|\\{)?\\PC{0,200}") {
+    fn any_text_never_panics(
+        kind in 0..3_usize,
+        text in "(# Histogram\n|# RTLA timerlat histogram\n|\\{)?\\PC{0,200}",
+    ) {
         must_not_panic([Kind::Cyclictest, Kind::Jitterdebugger, Kind::Rtla][kind], &text)?;
     }
 }

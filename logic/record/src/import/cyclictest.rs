@@ -333,7 +333,8 @@ mod tests {
     #[test]
     fn live_summaries_are_understood() {
         let (thread, live) = live_summary(
-            "\u{1b}[2AT: 0 (16168) P:80 I:2000 C:     30 Min:     12 Act:   15 Avg:   15 Max:      23",
+            "\u{1b}[2AT: 0 (16168) P:80 I:2000 C:     30 Min:     12 Act:   15 Avg:   15 \
+             Max:      23",
         )
         .unwrap();
         assert_eq!(thread, 0);

@@ -93,7 +93,8 @@ pub(super) fn without_nan(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Line and column of the entry `"NUMBER": {` of a section; of the section, or 1:1, where it isn't found.
+/// Line and column of the entry `"NUMBER": {` of a section; of the section, or 1:1, where it isn't
+/// found.
 pub(super) fn place_of(text: &str, section: &str, number: u64) -> (usize, usize) {
     let from = text.find(&format!("\"{section}\"")).unwrap_or(0);
     let key = format!("\"{number}\"");
