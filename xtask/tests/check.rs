@@ -16,8 +16,9 @@ const DOCUMENTS: [(&str, &str); 7] = [
     ("ground/README.md", "# A\n"),
 ];
 
-const ROOT_MANIFEST: &str = "[workspace]\nresolver = \"3\"\nmembers = [\"ground/*\"]\n[workspace.package]\nversion = \
-     \"0.1.0\"\nedition = \"2024\"\nrust-version = \"1.88\"\nlicense = \"MIT\"\npublish = false\n";
+const ROOT_MANIFEST: &str = "[workspace]\nresolver = \"3\"\nmembers = [\"ground/*\"]\n\
+     [workspace.package]\nversion = \"0.1.0\"\nedition = \"2024\"\nrust-version = \"1.88\"\n\
+     license = \"MIT\"\npublish = false\n";
 
 const MANIFEST: &str = "[package]\nname = \"quietcore-units\"\nversion.workspace = \
                         true\nedition.workspace = true\nrust-version.workspace = \

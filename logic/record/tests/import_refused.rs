@@ -112,7 +112,7 @@ fn a_file_that_was_cut_off_is_refused() {
     let found = error(Kind::Cyclictest, &up_to(JSON, "\"1\": {"));
     assert_eq!(
         found,
-        "run.txt:8:4: EOF while parsing a value; the file was cut off; expected the file that \
+        "run.txt:9:4: EOF while parsing a value; the file was cut off; expected the file that \
          `cyclictest --json=FILE` writes"
     );
     let found = error(Kind::Jitterdebugger, &up_to(JITTERDEBUGGER, "\"max\""));
