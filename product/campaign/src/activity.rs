@@ -19,6 +19,9 @@ const TICKS_WORTH_NOTING: u64 = 1;
 /// How much busier than on average an interval must be to be worth a remark.
 const BUSY_FACTOR: u64 = 4;
 
+const NOTHING_UNUSUAL: &str = "nothing unusual in the samples around it";
+const NOT_SAMPLED: &str = "not sampled";
+
 /// Samples of a run.
 #[derive(Debug)]
 pub(crate) struct Activity {
@@ -88,17 +91,19 @@ impl Activity {
         words
     }
 
-    /// What was unusual around `instant` on `cpu`; empty where nothing was or nothing is known.
+    /// What was unusual around `instant` on `cpu`, in words. Nothing unusual and nothing known are
+    /// two different answers.
     pub(crate) fn around(&self, instant: Nanos, cpu: u32) -> Vec<String> {
         let after = self.samples.partition_point(|sample| sample.at <= instant);
-        let (Some(earlier), Some(later), Some(all)) = (
-            after.checked_sub(1).and_then(|i| self.samples.get(i)),
-            self.samples.get(after),
-            self.all(),
-        ) else {
-            return Vec::new();
-        };
-        describe(&Sample::difference(later, earlier), &all, cpu)
+        let earlier = after.checked_sub(1).and_then(|index| self.samples.get(index));
+        match (earlier, self.samples.get(after), self.all()) {
+            (Some(earlier), Some(later), Some(all)) => {
+                let interval = Sample::difference(later, earlier);
+                let unusual = describe(&interval, &all, cpu);
+                if unusual.is_empty() { vec![NOTHING_UNUSUAL.to_owned()] } else { unusual }
+            }
+            _ => vec![NOT_SAMPLED.to_owned()],
+        }
     }
 
     fn all(&self) -> Option<Sample> {
@@ -174,18 +179,18 @@ mod tests {
     fn a_spike_is_joined_to_what_happened_around_it() {
         let activity = activity();
         let around = |at_ms: u64, cpu: u32| activity.around(Nanos::from_millis(at_ms), cpu);
-        assert_eq!(around(50, 1), Vec::<String>::new());
+        assert_eq!(around(50, 1), [NOTHING_UNUSUAL]);
         assert_eq!(around(150, 1), ["30 ms of 100 ms stolen by the hypervisor"]);
-        assert_eq!(around(150, 0), Vec::<String>::new());
+        assert_eq!(around(150, 0), [NOTHING_UNUSUAL]);
         assert!(around(250, 1)[0].starts_with("480 interrupts"));
-        assert_eq!(around(5000, 1), Vec::<String>::new());
+        assert_eq!(around(5000, 1), [NOT_SAMPLED]);
     }
 
     #[test]
-    fn a_run_without_samples_says_nothing() {
+    fn a_run_without_samples_says_so() {
         let none = Activity { sampler: None, samples: Vec::new(), keep_every: 1, looks: 0 };
         assert!(none.summary().is_empty());
-        assert!(none.around(Nanos::ZERO, 0).is_empty());
+        assert_eq!(none.around(Nanos::ZERO, 0), [NOT_SAMPLED]);
         assert_eq!(activity().summary()["interrupts"], "560 /s");
     }
 }
