@@ -1,8 +1,8 @@
 //! The verdicts as JUnit XML, for continuous integration.
 //!
-//! A suite is a partition, a test case a class under a profile (the worst of its tasks), and one more
-//! case per declared class for its overall verdict. JUnit knows passed, failed, error and skipped;
-//! a verdict becomes:
+//! A suite is a partition, a test case a class under a profile (the worst of its tasks), and one
+//! more case per declared class for its overall verdict. JUnit knows passed, failed, error and
+//! skipped; a verdict becomes:
 //!
 //! | verdict | declared class | other classes | profile for comparison |
 //! |---|---|---|---|

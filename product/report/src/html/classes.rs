@@ -155,7 +155,12 @@ fn class_head(class: &Class, classes: &[Class], is_declared: bool) -> Markup {
 
 fn limit(value_ns: Option<u64>) -> Markup {
     html! {
-        td.n { @match value_ns { Some(ns) => (figures::set_nanos(ns)), None => span.dim { (figures::NONE) } } }
+        td.n {
+            @match value_ns {
+                Some(ns) => (figures::set_nanos(ns)),
+                None => span.dim { (figures::NONE) },
+            }
+        }
     }
 }
 

@@ -145,7 +145,9 @@ fn facts(document: &Value) -> Markup {
     html! {
         details.facts-raw {
             summary { "All facts that were read" }
-            @if cut { p.remark { "Cut off here; doctor.json in the evidence folder holds them all." } }
+            @if cut {
+                p.remark { "Cut off here; doctor.json in the evidence folder holds them all." }
+            }
             pre tabindex="0" { code { (written) } }
         }
     }
