@@ -73,7 +73,7 @@ pub(super) fn section(document: Option<&Value>) -> Markup {
             @if conformance.is_empty() {
                 "Nothing stands in the way of control work on this machine. "
             } @else {
-                b { (conformance.len()) " stand in the way of control work" } "; "
+                b { "In the way of control work: " (conformance.len()) } "; "
             }
             (advice.len()) " would help, " (unknown.len()) " could not be read, "
             (ok.len()) " are as they should be."
