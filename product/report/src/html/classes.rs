@@ -148,7 +148,7 @@ fn class_head(class: &Class, classes: &[Class], is_declared: bool) -> Markup {
         th scope="row" title=(class.source) {
             (class.title)
             (source_mark(class, classes))
-            @if is_declared { span.tag { "declared" } }
+            @if is_declared { " " span.tag { "declared" } }
         }
     }
 }

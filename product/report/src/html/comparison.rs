@@ -198,7 +198,7 @@ fn rows(rows: &[Row<'_>], scale: Scale, limits: &[&Limit]) -> Markup {
             div.row {
                 div.label title=[row.link] {
                     span.name { (row.label) }
-                    @if let Some(tag) = row.tag { span.tag { (tag) } }
+                    @if let Some(tag) = row.tag { " " span.tag { (tag) } }
                     span.sub { (row.note) }
                 }
                 @match &row.figures {
