@@ -209,8 +209,8 @@ fn doctor() -> serde_json::Value {
         "findings": [
             finding("rt-throttling", "Real-time throttling", "advice", "950000 of 1000000 µs",
                 "sysctl kernel.sched_rt_runtime_us=-1"),
-            finding("fifo-in-cgroup", "SCHED_FIFO in a fresh cgroup", "conformance", "refused (EPERM)",
-                "write cpu.rt_runtime_us of the group, or boot with systemd.unified_cgroup_hierarchy=1"),
+            finding("fifo-in-cgroup", "SCHED_FIFO in a fresh cgroup", "conformance", "refused",
+                "write `950000` to cpu.rt_runtime_us of the group"),
             finding("smi", "System management interrupts", "unknown", "MSR 0x34 is not readable",
                 "modprobe msr"),
             finding("clock-source", "Clock source", "ok", "tsc", ""),

@@ -22,6 +22,7 @@ mod verdict;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use quietcore_evidence::Evidence;
 
+use crate::figures::moment;
 use crate::plot::Frame;
 use crate::published::Published;
 use crate::summary::Summary;
@@ -83,7 +84,7 @@ fn head(summary: &Summary<'_>) -> Markup {
                 p.over { "Quietcore timing report" }
                 h1 { (manifest.name) }
                 p.meta {
-                    time datetime=(manifest.started_at) { (crate::figures::moment(&manifest.started_at)) }
+                    time datetime=(manifest.started_at) { (moment(&manifest.started_at)) }
                     @if !machine.is_empty() { " · " (machine) }
                 }
             }
@@ -133,9 +134,10 @@ fn foot(evidence: &Evidence) -> Markup {
 /// Replaces what can't be seen and may deceive: control characters and those that turn the
 /// direction of writing. Names from files may hold them; this page's own text doesn't.
 fn visible(page: String) -> String {
-    let deceives = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+    let deceives = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => true,
+        _ => c.is_control(),
     };
     if page.contains(deceives) { page.replace(deceives, "\u{fffd}") } else { page }
 }

@@ -1,5 +1,4 @@
-//! The page as a whole: well-formed, self-contained, safe against what files may hold, and
-//! complete.
+//! The page as a whole: well-formed, self-contained, complete, and safe against what files hold.
 //!
 //! Apart from its void elements the page is XML, so an XML parser checks it, every plot included.
 

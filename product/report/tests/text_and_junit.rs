@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[expect(dead_code, reason = "the tests of the page use the rest")]
 mod synthetic;
 
 use quietcore_evidence::Evidence;

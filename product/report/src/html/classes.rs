@@ -148,14 +148,19 @@ fn class_head(class: &Class, classes: &[Class], is_declared: bool) -> Markup {
         th scope="row" title=(class.source) {
             (class.title)
             (source_mark(class, classes))
-            @if is_declared { span.tag { "declared" } }
+            @if is_declared { " " span.tag { "declared" } }
         }
     }
 }
 
 fn limit(value_ns: Option<u64>) -> Markup {
     html! {
-        td.n { @match value_ns { Some(ns) => (figures::set_nanos(ns)), None => span.dim { (figures::NONE) } } }
+        td.n {
+            @match value_ns {
+                Some(ns) => (figures::set_nanos(ns)),
+                None => span.dim { (figures::NONE) },
+            }
+        }
     }
 }
 

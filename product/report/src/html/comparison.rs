@@ -36,8 +36,8 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
         p.remark {
             "One logarithmic axis for all. Boxes reach from the lower to the upper quartile, the "
             "stroke is the median, the dot the mean, whiskers end at p2.5 and p97.5 (seed 000). "
-            "Circles are the worst single releases, the tall stroke is the maximum. Dashed lines are "
-            "latency limits: a tenth of 1, 10 and 100 ms, and of the declared cycle."
+            "Circles are the worst single releases, the tall stroke is the maximum. Dashed lines "
+            "are latency limits: a tenth of 1, 10 and 100 ms, and of the declared cycle."
         }
         div.boxes {
             (axis(scale, &limits))
@@ -198,7 +198,7 @@ fn rows(rows: &[Row<'_>], scale: Scale, limits: &[&Limit]) -> Markup {
             div.row {
                 div.label title=[row.link] {
                     span.name { (row.label) }
-                    @if let Some(tag) = row.tag { span.tag { (tag) } }
+                    @if let Some(tag) = row.tag { " " span.tag { (tag) } }
                     span.sub { (row.note) }
                 }
                 @match &row.figures {

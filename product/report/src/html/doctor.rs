@@ -73,7 +73,7 @@ pub(super) fn section(document: Option<&Value>) -> Markup {
             @if conformance.is_empty() {
                 "Nothing stands in the way of control work on this machine. "
             } @else {
-                b { (conformance.len()) " stand in the way of control work" } "; "
+                b { "In the way of control work: " (conformance.len()) } "; "
             }
             (advice.len()) " would help, " (unknown.len()) " could not be read, "
             (ok.len()) " are as they should be."
@@ -145,7 +145,9 @@ fn facts(document: &Value) -> Markup {
     html! {
         details.facts-raw {
             summary { "All facts that were read" }
-            @if cut { p.remark { "Cut off here; doctor.json in the evidence folder holds them all." } }
+            @if cut {
+                p.remark { "Cut off here; doctor.json in the evidence folder holds them all." }
+            }
             pre tabindex="0" { code { (written) } }
         }
     }

@@ -219,7 +219,9 @@ fn loads(summary: &Summary<'_>) -> Markup {
                         th scope="col" { "CPUs" }
                         th.n scope="col" { "Achieved" }
                         th scope="col" { "Unit" }
-                        th.n scope="col" title="CPU time used: 1.00 is one CPU wholly" { "CPU time" }
+                        th.n scope="col" title="1.00 is the time of one CPU wholly" {
+                            "CPU time"
+                        }
                     }
                 }
                 tbody {
@@ -229,7 +231,9 @@ fn loads(summary: &Summary<'_>) -> Markup {
                             td { (load.kind) }
                             td.n {
                                 (load.working) " of " (load.workers)
-                                @if load.working < load.workers { " " span.fail { "✗ some ended" } }
+                                @if load.working < load.workers {
+                                    " " span.mini.fail { "✗ some ended" }
+                                }
                             }
                             td { @if load.cpus.is_empty() { "any" } @else { (load.cpus) } }
                             td.n { (figures::amount(load.operations_per_second)) }

@@ -20,7 +20,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
         @if summary.partitions.is_empty() {
             div class="hero unproven" {
                 p.word { span.sign aria-hidden="true" { "?" } " NOT PROVEN" }
-                p.why { "There is no record in this evidence: nothing was measured, so nothing is shown." }
+                p.why { "This evidence holds no record: nothing was measured." }
             }
         }
         @if summary.partitions.len() > HEROES_MAX {
@@ -223,7 +223,9 @@ fn overview_row(partition: &PartitionSummary<'_>, summary: &Summary<'_>, declare
                 }
             }
             td.n {
-                (worst.map_or_else(|| figures::NONE.to_owned(), |w| figures::maximum(&w.statistics)))
+                (worst
+                    .map(|worst| figures::maximum(&worst.statistics))
+                    .unwrap_or_else(|| figures::NONE.to_owned()))
             }
             td.n {
                 (worst
@@ -266,7 +268,8 @@ fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
                         p.value { (figures::set_nanos(fastest.cycle_ns)) }
                         p.note {
                             @if fastest.limited_by_period {
-                                "limited by the period of the measurement; a faster one may be possible"
+                                "limited by the period of the measurement; a faster one may be "
+                                "possible"
                             } @else {
                                 "limited by the largest latency, "
                                 (summary.records[fastest.record].label())

@@ -5,8 +5,8 @@ use super::svg::Anchor;
 /// The height of a line of text, in units of the drawing.
 pub(crate) const LINE: f64 = 13.0;
 
-/// Mean width of a character. Rather too wide: the reader's font isn't known.
-const CHARACTER: f64 = 6.7;
+/// Widths of narrow, common and wide characters. Rather too wide: the reader's font isn't known.
+const CHARACTER: [f64; 3] = [4.0, 6.8, 10.0];
 
 /// A place for a text: its base line and where it hangs on it.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,12 @@ impl Labels {
 
 /// The width a text is taken to have.
 pub(crate) fn width_of(text: &str) -> f64 {
-    text.chars().count() as f64 * CHARACTER
+    let width = |c: char| match c {
+        'i' | 'j' | 'l' | 'f' | 't' | 'r' | '.' | ',' | ':' | ' ' => CHARACTER[0],
+        'm' | 'w' | 'M' | 'W' | '%' | '→' => CHARACTER[2],
+        _ => CHARACTER[1],
+    };
+    text.chars().map(width).sum()
 }
 
 #[cfg(test)]

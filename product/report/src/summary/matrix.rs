@@ -110,8 +110,7 @@ pub enum Figure {
     Degraded,
     /// The class has no published cycle.
     NoCycle,
-    /// The measurement's period is longer than the class's cycle, in ns; `None` where it is
-    /// unknown.
+    /// The measurement's period, in ns, is longer than the class's cycle; `None` where unknown.
     Period(Option<u64>),
     /// Too few cycles: so many of those needed.
     TooFew(u64, u64),

@@ -150,8 +150,7 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
 }
 
 /// Why the record's time is not real: the calibration's result travels with the machine's facts as
-/// `time_is_real`, which begins with `yes`, `unknown` or `no`; an invalid record may say it as
-/// well.
+/// `time_is_real`, which begins with `yes`, `unknown` or `no`; an invalid record may say it too.
 fn emulated(record: &Record) -> Option<&str> {
     let fact = record.conditions.machine.get("time_is_real").map(String::as_str);
     let fact = fact.filter(|fact| *fact == "no" || fact.starts_with("no,"));

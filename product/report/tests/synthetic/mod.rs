@@ -1,8 +1,6 @@
 //! Evidence that was never measured: for tests and for looking at the report. Every name in it says
 //! so. The generator has a fixed seed, so that each run gives the same numbers.
 
-#![allow(dead_code, reason = "each binary that includes it uses a part")]
-
 use std::collections::BTreeMap;
 
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
@@ -187,8 +185,7 @@ pub(crate) fn papers_load() -> Vec<LoadAchieved> {
     vec![load("sqrt", "sqrt/s", 118_300_000.0, 10), load("memory", "malloc/s", 112.4, 9)]
 }
 
-/// Evidence of these records, judged with this exceedance; partition `axis` declares
-/// `motion-control`.
+/// Evidence of these records, judged with this exceedance; `axis` declares `motion-control`.
 pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
     let profiles = [
         ("tp1", "idle machine, task free to move"),
