@@ -13,6 +13,9 @@ pub(crate) const RECORDS: &str = "records";
 pub(crate) const EVIDENCE: &str = "evidence.json";
 pub(crate) const SUMS: &str = "SHA256SUMS";
 
+/// Files that are made from the others and never read as evidence. They may be made anew.
+pub(crate) const DERIVED: [&str; 3] = [EVIDENCE, "report.html", "junit.xml"];
+
 /// The longest name taken over into a folder's name.
 const NAME_LENGTH_MAX: usize = 64;
 

@@ -143,6 +143,17 @@ fn damage_is_named_and_never_a_pass() {
 }
 
 #[test]
+fn a_report_made_anew_is_no_damage() {
+    let evidence = written(&manifest(), &[record("tp2", 20_000)], |root| {
+        fs::write(root.join("report.html"), "before").unwrap();
+        Writer::open(root).unwrap().seal().unwrap();
+        fs::write(root.join("report.html"), "after").unwrap();
+    });
+    assert_eq!(evidence.damage, Vec::<String>::new());
+    assert_eq!(evidence.declared_verdict(), Verdict::Pass);
+}
+
+#[test]
 fn a_folder_without_a_usable_manifest_is_refused_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(read(folder.path()), Err(ReadError::Io { .. })));

@@ -1,7 +1,5 @@
 //! What a cycle may not do (promise P23): nothing is allocated between release and completion.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use quietcore_clock::{FakeClock, Monotonic};
 use quietcore_exchange::Recorder;
 use quietcore_probe::job::{Injection, Wake};

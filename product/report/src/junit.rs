@@ -7,11 +7,11 @@
 //! | verdict | declared class | other classes | profile for comparison |
 //! |---|---|---|---|
 //! | PASS | passed | passed | passed |
-//! | FAIL | failure `FAIL` | failure `FAIL` | skipped, with the reason |
+//! | FAIL | failure `FAIL` | skipped, with the reason | skipped, with the reason |
 //! | NOT PROVEN | error `NOT PROVEN` | skipped, with the reason | skipped, with the reason |
 //!
 //! NOT PROVEN of what was declared must never look like a pass: nobody reads what a green run has
-//! skipped. Of the other classes it is skipped, since nobody asked for them. What was asked for and
+//! skipped. The other classes are skipped where they don't pass, since nobody asked for them. What was asked for and
 //! not measured, a damaged folder, and evidence without any record are errors.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -97,9 +97,9 @@ fn status(cell: &Cell, column: &Column<'_>, is_declared: bool, label: &str) -> T
     match cell.verdict {
         Verdict::Pass => TestCaseStatus::success(),
         verdict if !column.reserved => skipped(&format!("{verdict}, for comparison: {because}")),
+        verdict if !is_declared => skipped(&format!("{verdict}, not declared: {because}")),
         Verdict::Fail => failure(&because),
-        Verdict::NotProven if is_declared => error(&because),
-        Verdict::NotProven => skipped(&format!("NOT PROVEN: {because}")),
+        Verdict::NotProven => error(&because),
     }
 }
 

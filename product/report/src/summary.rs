@@ -8,8 +8,8 @@
 //!
 //! A column is a profile of a partition; where several tasks ran, the worst of them stands for it.
 //! The overall verdict of a class is the worst over the columns that keep the reservation. Missing
-//! evidence takes part: a profile that was asked for and not measured makes PASS to NOT PROVEN,
-//! unless other partitions show that it is one for comparison only.
+//! evidence takes part: a profile with the reservation that was asked for and not measured makes
+//! PASS to NOT PROVEN. It is the rule of `Evidence::overall`, with the reason beside the verdict.
 
 mod matrix;
 mod notices;

@@ -81,7 +81,12 @@ fn what_is_missing_or_damaged_is_an_error() {
 
 #[test]
 fn the_summary_takes_the_worst_that_counts() {
-    let verdict = |evidence: &Evidence| Summary::of(evidence).verdict();
+    let verdict = |evidence: &Evidence| {
+        let verdict = Summary::of(evidence).verdict();
+        // The exit status follows the evidence's own rule; the two may not differ.
+        assert_eq!(verdict.unwrap_or(Verdict::NotProven), evidence.declared_verdict());
+        verdict
+    };
     let quiet = || record("tp2", 1, 40_000, QUIET, 2);
     assert_eq!(verdict(&evidence(vec![quiet()], EXCEEDANCE)), Some(Verdict::Pass));
     let mut free = record("tp1", 0, 30_000, LOUD, 1);

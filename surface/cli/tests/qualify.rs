@@ -83,6 +83,13 @@ fn a_campaign_leaves_whole_evidence_and_a_verdict_that_show_repeats() {
         .unwrap();
     assert!(sums.success());
     assert_eq!(runtime_processes(folder.path()), Vec::<u32>::new());
+
+    // The page can be made anew, and the evidence stays what it was.
+    fs::remove_file(folder.path().join("run/report.html")).unwrap();
+    let report = call(folder.path(), &["report", "run"]);
+    assert_eq!((report.status, &report.err[..]), (Some(0), ""));
+    let again = call(folder.path(), &["show", "run", "--json"]);
+    assert_eq!(again.out, run.out);
 }
 
 #[test]

@@ -27,7 +27,12 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
         .iter()
         .map(|table| (table, table.rows.iter().map(|row| published_row(row, table)).collect()))
         .collect();
-    let all = || single.iter().chain(&merged).chain(tables.iter().flat_map(|(_, rows)| rows));
+    let woken: Vec<Row<'_>> =
+        summary.records.iter().filter_map(|record| wakeup_row(record, summary)).collect();
+    let all = || {
+        let own = single.iter().chain(&merged).chain(&woken);
+        own.chain(tables.iter().flat_map(|(_, rows)| rows))
+    };
     let Some(scale) = scale_of(all()) else {
         return html! { p.empty { "There is nothing to compare." } };
     };
@@ -42,13 +47,20 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
         div.boxes {
             (axis(scale, &limits))
             @if !own().is_empty() {
-                @if !tables.is_empty() || !merged.is_empty() {
+                @if !tables.is_empty() || !merged.is_empty() || !woken.is_empty() {
                     p.group {
-                        "This evidence"
+                        "Release latency of this evidence"
                         @if !merged.is_empty() { span.sub { "all tasks of a profile together" } }
                     }
                 }
                 (rows(own(), scale, &limits))
+            }
+            @if !woken.is_empty() {
+                p.group {
+                    "Wake-up latency of the same runs"
+                    span.sub { "what cyclictest measures, and what published figures are of" }
+                }
+                (rows(&woken, scale, &limits))
             }
             @for (table, published) in &tables {
                 p.group { (table.title) span.sub { (table.source) } }
@@ -102,6 +114,17 @@ fn record_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Row<'a> 
     let worst = record.record.spikes.iter().map(|spike| spike.latency_ns);
     let figures = BoxFigures::of(&record.record.release, &record.statistics, worst);
     own_row(label, record.record.reserved, &record.statistics, figures)
+}
+
+/// The wake-up latency of a task that woke early; where it slept to its release there is none.
+fn wakeup_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Option<Row<'a>> {
+    let (wakeup, statistics) = (record.record.wakeup.as_ref()?, record.wakeup.as_ref()?);
+    let label = named(&record.record.partition, &record.label(), summary);
+    let worst = record.record.spikes.iter().map(|spike| spike.wakeup_ns);
+    let figures = BoxFigures::of(wakeup, statistics, worst);
+    let mut row = own_row(label, record.record.reserved, statistics, figures);
+    row.class = if record.record.reserved { "woken" } else { "woken dim" };
+    Some(row)
 }
 
 /// A row a profile, its tasks together; none where every profile has one task only.
@@ -186,7 +209,7 @@ fn limits(frame: &Frame, scale: Scale) -> Vec<&Limit> {
 fn axis(scale: Scale, limits: &[&Limit]) -> Markup {
     html! {
         div.row {
-            div.label { span.sub { "release latency, logarithmic" } }
+            div.label { span.sub { "latency, logarithmic" } }
             (plot::axis_strip(scale, limits))
         }
     }

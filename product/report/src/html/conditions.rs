@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use quietcore_evidence::Origin;
+use quietcore_evidence::{Length, Origin};
 use quietcore_record::record::Conditions;
 
 use crate::figures::{self, NONE, moment};
@@ -224,15 +224,16 @@ fn repeat(summary: &Summary<'_>) -> Markup {
                     profiles.push(&record.record.profile);
                 }
             }
-            let planned: Vec<u64> =
-                summary.records.iter().map(|r| r.record.counters.planned_cycles).collect();
-            let cycles = match planned.first() {
-                Some(first) if *first > 0 && planned.iter().all(|other| other == first) => {
-                    format!(" --cycles {first}")
+            let length = match manifest.length {
+                Some(Length::Duration(duration)) => {
+                    // As JSON it is exact and stands in quotes, as a shell wants it.
+                    let exact = serde_json::to_value(duration).unwrap_or_default();
+                    format!(" --duration {exact}")
                 }
-                _ => String::new(),
+                Some(Length::Cycles(cycles)) => format!(" --cycles {cycles}"),
+                None => String::new(),
             };
-            format!("quietcore qualify site.toml --profile {}{cycles}", profiles.join(","))
+            format!("quietcore qualify site.toml --profile {}{length}", profiles.join(","))
         }
         Origin::Probe => {
             let probe = summary.records.first().map_or("NAME", |r| r.record.probe.as_str());

@@ -168,7 +168,7 @@ fn partition<'a>(
     judgements: &Judgements<'a>,
 ) -> PartitionSummary<'a> {
     let columns = columns(name, evidence, records);
-    let gap = gap(name, evidence, records);
+    let gap = gap(name, evidence);
     let rows: Vec<_> = evidence
         .manifest
         .classes
@@ -231,16 +231,12 @@ fn columns<'a>(
 }
 
 /// What is missing of a partition so that it can't have passed; `None` when nothing is.
-fn gap(partition: &str, evidence: &Evidence, records: &[RecordSummary<'_>]) -> Option<String> {
-    let for_comparison = |profile: &str| {
-        let mut others = records.iter().filter(|other| other.record.profile == profile).peekable();
-        others.peek().is_some() && others.all(|other| !other.record.reserved)
-    };
+fn gap(partition: &str, evidence: &Evidence) -> Option<String> {
     let not_measured: Vec<String> = evidence
         .manifest
         .not_measured
         .iter()
-        .filter(|missing| missing.partition == partition && !for_comparison(&missing.profile))
+        .filter(|missing| missing.partition == partition && missing.reserved)
         .map(|missing| format!("profile {} was not measured: {}", missing.profile, missing.because))
         .collect();
     (!not_measured.is_empty()).then(|| not_measured.join("; "))
