@@ -11,8 +11,8 @@
 //! | NOT PROVEN | error `NOT PROVEN` | skipped, with the reason | skipped, with the reason |
 //!
 //! NOT PROVEN of what was declared must never look like a pass: nobody reads what a green run has
-//! skipped. The other classes are skipped where they don't pass, since nobody asked for them. What was asked for and
-//! not measured, a damaged folder, and evidence without any record are errors.
+//! skipped. The other classes are skipped where they don't pass, since nobody asked for them. What
+//! was asked for and not measured, a damaged folder, and evidence without any record are errors.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use quietcore_evidence::Evidence;
