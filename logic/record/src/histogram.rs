@@ -96,10 +96,14 @@ impl Histogram {
         }
     }
 
-    /// A copy of a histogram in an exchange. What was read there is taken as numbers only.
-    pub fn from_exchange(shared: &quietcore_exchange::Histogram) -> Self {
+    /// A copy of a histogram in an exchange whose writer has ended.
+    ///
+    /// # Errors
+    /// [`StoredError::Inconsistent`] when the parts contradict each other: the writer was ended in
+    /// the middle of a cycle, or what runs in the partition has written there.
+    pub fn from_exchange(shared: &quietcore_exchange::Histogram) -> Result<Self, StoredError> {
         let totals = shared.totals();
-        Self {
+        let histogram = Self {
             counts: (0..BIN_COUNT).map(|index| shared.bin(index)).collect(),
             count: totals.count,
             sum_ns: totals.sum_ns,
@@ -107,7 +111,12 @@ impl Histogram {
             max_ns: totals.max_ns,
             overflow: totals.overflow,
             ..Self::new()
-        }
+        };
+        histogram.checked()
+    }
+
+    fn checked(self) -> Result<Self, StoredError> {
+        if self.is_consistent() { Ok(self) } else { Err(StoredError::Inconsistent) }
     }
 
     /// Adds a value.
@@ -348,9 +357,7 @@ pub enum StoredError {
     )]
     NoBin(u64),
     /// The parts contradict each other.
-    #[error(
-        "the bins do not agree with count, minimum and maximum; the file was changed or cut off"
-    )]
+    #[error("the bins do not agree with count, minimum and maximum; they were changed or cut off")]
     Inconsistent,
 }
 
@@ -370,7 +377,7 @@ impl TryFrom<Stored> for Histogram {
         histogram.min_ns = stored.min_ns;
         histogram.max_ns = stored.max_ns;
         histogram.overflow = stored.overflow;
-        if histogram.is_consistent() { Ok(histogram) } else { Err(StoredError::Inconsistent) }
+        histogram.checked()
     }
 }
 
