@@ -8,7 +8,7 @@ use quietcore_record::record::Record;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::folder::{self, file_name};
+use crate::folder::{self, record_file};
 use crate::manifest::Manifest;
 
 /// A file of the evidence could not be written. What was written before it is whole.
@@ -95,7 +95,7 @@ impl Writer {
     /// # Errors
     /// [`WriteError`].
     pub fn record(&self, record: &Record) -> Result<(), WriteError> {
-        self.json(&format!("{}/{}.json", folder::RECORDS, file_name(&record.name)), record)
+        self.json(&record_file(&record.name), record)
     }
 
     /// Writes the summary and the verdicts.
