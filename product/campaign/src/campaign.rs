@@ -97,8 +97,8 @@ impl Campaign {
     /// Goes on with a campaign that was interrupted: only what its manifest says is missing is run.
     ///
     /// # Errors
-    /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with, and when the
-    /// folder's seal can't be taken away.
+    /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with, and when
+    /// the folder's seal can't be taken away.
     pub fn resume(
         writer: Writer,
         manifest: Manifest,

@@ -105,7 +105,8 @@ fn a_task_that_never_ended_makes_the_record_invalid() {
     assert!(record.invalid_because[0].contains("Running"), "{:?}", record.invalid_because);
 }
 
-/// Goal: whatever a partition writes into its exchange, the host makes a record that proves nothing.
+/// Goal: whatever a partition writes into its exchange, the host makes a record that proves
+/// nothing.
 /// Method: everything behind the header is overwritten.
 #[test]
 fn an_exchange_full_of_nonsense_becomes_an_invalid_record() {
