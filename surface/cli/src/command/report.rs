@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use quietcore_evidence::{Evidence, Writer, write_whole};
+use quietcore_evidence::{Evidence, write_whole};
 use quietcore_record::export;
 use quietcore_report::junit;
 use quietcore_units::Nanos;
@@ -22,13 +22,9 @@ pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     }
     let chosen = [&request.html, &request.junit, &request.csv, &request.cyclictest];
     if chosen.iter().all(|option| option.is_none()) {
+        // The page in the folder is made anew, without sealing it: the sums stay those of the run.
         let path = request.folder.join(REPORT);
         write_whole(&path, finish::page(&evidence).as_bytes())?;
-        // The page of another version differs, which would be damage. The sums of all other files
-        // have just been found right, so sealing anew changes that of the page alone.
-        if evidence.damage.is_empty() {
-            Writer::open(&request.folder)?.seal()?;
-        }
         super::print(&format!("{}\n", path.display()))?;
     }
     if let Some(path) = &request.html {
