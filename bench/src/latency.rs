@@ -130,9 +130,11 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
     }
     partition.stop().map_err(|error| error.to_string())?;
     let task = partition.region().task(0).ok_or("the exchange has no task")?;
-    let spin_ns = task.counters_at_rest().spin_ns as f64;
+    let counters = task.counters().map_err(|_| "the task was ended in the middle of a cycle")?;
+    let spin_ns = counters.spin_ns as f64;
     let span_ns = (request.period * request.cycles).get() as f64;
-    run_of(&Histogram::from_exchange(task.release()), spin_ns / span_ns)
+    let release = Histogram::from_exchange(task.release()).map_err(|error| error.to_string())?;
+    run_of(&release, spin_ns / span_ns)
 }
 
 fn cyclictest(request: &Request) -> Result<Run, String> {

@@ -1,5 +1,7 @@
 //! Names and limits of the folder.
 
+use sha2::{Digest as _, Sha256};
+
 /// The largest file that is read back; a record takes far less than 1 MiB.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
 
@@ -16,8 +18,11 @@ pub(crate) const SUMS: &str = "SHA256SUMS";
 /// Files that are made from the others and never read as evidence. They may be made anew.
 pub(crate) const DERIVED: [&str; 3] = [EVIDENCE, "report.html", "junit.xml"];
 
-/// The longest name taken over into a folder's name.
+/// The longest name taken over into the name of a file or folder.
 const NAME_LENGTH_MAX: usize = 64;
+
+/// Bytes of a sum that tell two names apart.
+const MARK_BYTES: usize = 8;
 
 /// The folder's name: the time, made fit for file names, and the name of the site.
 pub fn folder_name(started_at: &str, name: &str) -> String {
@@ -38,9 +43,32 @@ pub(crate) fn file_name(name: &str) -> String {
     if safe.is_empty() { "unnamed".to_owned() } else { safe.to_owned() }
 }
 
+/// The file of the record of this name. Two names never share a file: one that had to be changed
+/// or cut carries the beginning of its sum.
+pub(crate) fn record_file(name: &str) -> String {
+    let safe = file_name(name);
+    if safe == name {
+        return format!("{RECORDS}/{safe}.json");
+    }
+    let sum = Sha256::digest(name.as_bytes());
+    let mark: String = sum.iter().take(MARK_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    format!("{RECORDS}/{safe}.{mark}.json")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_of_different_names_have_different_files() {
+        assert_eq!(record_file("axis.tp2.cpu1"), "records/axis.tp2.cpu1.json");
+        let long = "x".repeat(NAME_LENGTH_MAX);
+        let names =
+            ["a b", "a-b", "a/b", "", ".", &long, &format!("{long}.tp2"), &format!("{long}.tp4")];
+        let files: std::collections::BTreeSet<_> =
+            names.iter().map(|name| record_file(name)).collect();
+        assert_eq!(files.len(), names.len(), "{files:?}");
+    }
 
     #[test]
     fn folder_names_are_safe() {

@@ -8,7 +8,7 @@ use quietcore_record::record::Record;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::folder::{self, file_name};
+use crate::folder::{self, record_file};
 use crate::manifest::Manifest;
 
 /// A file of the evidence could not be written. What was written before it is whole.
@@ -95,7 +95,7 @@ impl Writer {
     /// # Errors
     /// [`WriteError`].
     pub fn record(&self, record: &Record) -> Result<(), WriteError> {
-        self.json(&format!("{}/{}.json", folder::RECORDS, file_name(&record.name)), record)
+        self.json(&record_file(&record.name), record)
     }
 
     /// Writes the summary and the verdicts.
@@ -120,6 +120,20 @@ impl Writer {
             .map_err(|error| WriteError { path: path.clone(), source: io::Error::other(error) })?;
         bytes.push(b'\n');
         write_whole(&path, &bytes)
+    }
+
+    /// Takes the sums away, before more is written into a folder that has them.
+    ///
+    /// # Errors
+    /// [`WriteError`] when they are there and can't be removed.
+    pub fn unseal(&self) -> Result<(), WriteError> {
+        let path = self.root.join(folder::SUMS);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(WriteError::at(&path)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes the sums of all files. To be called last.
@@ -175,6 +189,10 @@ pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
 
 /// The SHA-256 of a file, in hexadecimal digits.
 pub(crate) fn sum_of(path: &Path) -> io::Result<String> {
+    // A pipe or a device in place of a file would never end.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
     let mut hasher = Sha256::new();
     io::copy(&mut File::open(path)?, &mut HashWriter(&mut hasher))?;
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use quietcore_evidence::{
-    Evidence, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, ReadError, Writer, read, write_whole,
+    Evidence, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, ReadError, Writer,
+    changed_since_sealed, read, write_whole,
 };
 use quietcore_record::class::catalogue;
 use quietcore_record::histogram::Histogram;
@@ -175,6 +176,23 @@ fn a_failed_write_leaves_what_was_there() {
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(path.join("occupied").is_dir());
+}
+
+#[test]
+fn what_was_changed_between_two_sessions_is_seen_before_the_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("run");
+    write(&root, &manifest(), &[record("tp2", 20_000)]);
+    assert_eq!(changed_since_sealed(&root), Vec::<String>::new());
+    let path = root.join("records/axis.tp2.cpu1.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("40000", "50000")).unwrap();
+    assert!(changed_since_sealed(&root)[0].contains("was changed after the run"));
+    let writer = Writer::open(&root).unwrap();
+    writer.unseal().unwrap();
+    writer.unseal().unwrap();
+    assert_eq!(changed_since_sealed(&root), Vec::<String>::new());
+    assert!(read(&root).unwrap().damage[0].contains("did not come to its end"));
 }
 
 /// Goal: a full disk leaves the files before it readable.

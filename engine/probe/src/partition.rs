@@ -30,47 +30,35 @@ const STACK_BYTES: usize = 256 << 10;
 /// Time from the last thread being ready to the first release.
 const START_DELAY: Nanos = Nanos::from_millis(20);
 
-/// A thread could not be started.
-#[derive(Debug, thiserror::Error)]
-#[error("a thread of the partition could not be started")]
-pub struct ThreadError(#[from] io::Error);
+/// What stands for an error that has no number.
+const NO_ERROR_NUMBER: i32 = i32::MAX;
 
 /// Runs the probe `latency` in all tasks of a partition and returns when all have ended. To be
-/// called in a process of its own: it locks the whole process's memory.
-///
-/// # Errors
-/// When a thread can't be started; then none runs.
-pub fn run_latency(job: &LatencyJob, region: Region<'_>) -> Result<(), ThreadError> {
-    let memory = setting::lock_memory();
-    let memory_errno = memory.err().map(|error| error.raw_os_error().unwrap_or(libc_unknown()));
+/// called in a process of its own: it locks the whole process's memory, and ends the process when a
+/// thread can't be started.
+pub fn run_latency(job: &LatencyJob, region: Region<'_>) {
+    let memory = setting::lock_memory().err().map(|error| number_of(&error));
     let ready = Barrier::new(job.cpus.len());
     let start = AtomicU64::new(0);
     thread::scope(|scope| {
-        let mut started = Vec::new();
         for (index, cpu) in (0_u32..).zip(&job.cpus) {
             let task = Task { job, cpu: *cpu, region, index, ready: &ready, start: &start };
             let spawned = thread::Builder::new()
                 .name(format!("task-{index}"))
                 .stack_size(STACK_BYTES)
-                .spawn_scoped(scope, move || task.run(memory_errno));
-            match spawned {
-                Ok(thread) => started.push(thread),
-                Err(error) => {
-                    // Those started wait at the barrier for one that will never come; nothing but
-                    // the end of the process frees them.
-                    region.request_stop();
-                    eprintln!("quietcore-runtime: thread {index}: {error}");
-                    std::process::exit(1);
-                }
+                .spawn_scoped(scope, move || task.run(memory));
+            if let Err(error) = spawned {
+                // Those started wait at the barrier for one that will never come; nothing but the
+                // end of the process frees them.
+                eprintln!("quietcore-runtime: thread {index}: {error}");
+                std::process::exit(1);
             }
         }
     });
-    Ok(())
 }
 
-/// What stands for an error that has no number.
-const fn libc_unknown() -> i32 {
-    i32::MAX
+fn number_of(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(NO_ERROR_NUMBER)
 }
 
 struct Task<'a> {
@@ -95,7 +83,7 @@ impl Task<'_> {
         if let Some(errno) = memory_errno {
             recorder.refuse(Setting::MemoryLock, errno);
         }
-        self.prepare(&mut recorder);
+        let pinned_to = self.prepare(&mut recorder);
         let cost = latency::own_cost(&clock, &mut recorder);
         recorder.set_own_cost(cost);
         let first_release = self.agree_on_start(&clock);
@@ -104,13 +92,14 @@ impl Task<'_> {
             first_release,
             period: self.job.period,
             releases: self.job.warm_up_cycles,
-            cpu: self.cpu,
+            cpu: pinned_to,
             injection: None,
         };
         let stop = || self.region.stop_requested();
         let (mut end, next) = latency::run(&clock, &plan, &mut margin, &mut recorder, stop);
+        // Also when it was told to stop meanwhile: the warm-up is no measurement.
+        recorder.clear();
         if end == End::Completed {
-            recorder.clear();
             // Clearing takes time of the cycles; the next ones begin where nothing is late yet.
             let passed = clock.now().saturating_sub(next).whole_times(plan.period) + 1;
             plan.first_release = next + plan.period * passed;
@@ -126,13 +115,16 @@ impl Task<'_> {
         });
     }
 
-    /// Asks for the thread's settings; what is refused is written down.
-    fn prepare(&self, recorder: &mut Recorder<'_>) {
+    /// Asks for the thread's settings; what is refused is written down. Returns the CPU that the
+    /// thread is pinned to.
+    fn prepare(&self, recorder: &mut Recorder<'_>) -> Option<u32> {
         let mut ask = |setting: Setting, result: io::Result<()>| {
-            if let Err(error) = result {
-                recorder.refuse(setting, error.raw_os_error().unwrap_or(libc_unknown()));
+            if let Err(error) = &result {
+                recorder.refuse(setting, number_of(error));
             }
+            result.is_ok()
         };
+        let mut pinned_to = None;
         ask(Setting::TimerSlack, setting::drop_timer_slack());
         if let Some(cpu) = self.cpu {
             let pinned = match CpuId::new(cpu) {
@@ -143,9 +135,10 @@ impl Task<'_> {
                 Some(cpu) => setting::pin(cpu),
                 None => Err(io::ErrorKind::InvalidInput.into()),
             };
-            ask(Setting::Affinity, pinned);
+            pinned_to = ask(Setting::Affinity, pinned).then_some(cpu);
         }
         ask(Setting::Policy, setting::schedule(self.job.policy));
+        pinned_to
     }
 
     /// Waits until all threads are ready; one of them chooses the start for all.

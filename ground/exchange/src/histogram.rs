@@ -34,8 +34,8 @@ impl Histogram {
         self.bins.get(index).map_or(0, |bin| bin.load(Relaxed))
     }
 
-    /// The totals. While a writer runs they may be of different cycles;
-    /// [`TaskStatistics::counters`](crate::TaskStatistics::counters) reads a consistent set.
+    /// The totals. While a writer runs they may be of different cycles, among themselves and
+    /// beside the bins; they agree once it has ended.
     pub fn totals(&self) -> HistogramTotals {
         let [count, sum_ns, min_ns, max_ns, overflow] =
             [0, 1, 2, 3, 4].map(|index: usize| self.totals[index].load(Relaxed));

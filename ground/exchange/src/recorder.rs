@@ -82,6 +82,7 @@ impl<'region> Recorder<'region> {
         self.slot = Slot::default();
         self.slot_index = 0;
         let shared = self.shared;
+        self.begin_writing();
         for word in &shared.counters {
             word.store(0, Relaxed);
         }
@@ -93,6 +94,23 @@ impl<'region> Recorder<'region> {
         shared.slot_cycles.store(self.slot_cycles, Relaxed);
         shared.release.clear();
         shared.wakeup.clear();
+        self.end_writing();
+    }
+
+    /// Makes the sequence odd before anything that a reader must not see in part. Pairs with the
+    /// acquire fence of [`TaskStatistics::counters`].
+    #[inline]
+    fn begin_writing(&mut self) {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.shared.sequence.store(self.sequence, Relaxed);
+        fence(Release);
+    }
+
+    /// Makes the sequence even: what was written before is whole.
+    #[inline]
+    fn end_writing(&mut self) {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.shared.sequence.store(self.sequence, Release);
     }
 
     /// Says what the task is doing.
@@ -146,16 +164,13 @@ impl<'region> Recorder<'region> {
         };
         self.count(cycle, latency);
 
-        self.sequence = self.sequence.wrapping_add(1);
-        shared.sequence.store(self.sequence, Relaxed);
-        fence(Release);
+        self.begin_writing();
         for (word, value) in shared.counters.iter().zip(self.counters.to_words()) {
             word.store(value, Relaxed);
         }
         shared.release.record(&mut self.release, latency);
         shared.wakeup.record(&mut self.wakeup, cycle.wakeup_latency.get());
-        self.sequence = self.sequence.wrapping_add(1);
-        shared.sequence.store(self.sequence, Release);
+        self.end_writing();
 
         self.note_slot(latency);
         if latency > self.worst[SPIKE_COUNT - 1] {

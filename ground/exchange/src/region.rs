@@ -150,7 +150,7 @@ impl fmt::Display for AttachError {
 impl core::error::Error for AttachError {}
 
 /// A mapped exchange.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Region<'map> {
     base: NonNull<u8>,
     task_count: u32,

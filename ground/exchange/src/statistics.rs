@@ -234,11 +234,6 @@ impl TaskStatistics {
         Err(TornRead)
     }
 
-    /// Reads the counters without care for the cycle; for a task that has ended.
-    pub fn counters_at_rest(&self) -> Counters {
-        self.read_counters()
-    }
-
     fn read_counters(&self) -> Counters {
         let mut words = [0; COUNTER_COUNT];
         for (word, shared) in words.iter_mut().zip(&self.counters) {

@@ -150,6 +150,38 @@ fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
     assert!(refused(24, &99_u64.to_le_bytes()).contains("says it has 99 bytes"));
 }
 
+/// Goal: counters read together belong to one cycle while a writer runs and clears.
+/// Method: all counters of a cycle follow from its number; a second thread looks until it has seen
+/// enough.
+#[test]
+fn counters_read_beside_a_writer_are_of_one_cycle() {
+    const READINGS: usize = 100_000;
+    const CYCLES_BETWEEN_CLEARS: u64 = 5_000;
+    let memory = Memory::new(Region::size_for(1));
+    let region = memory.initialise(1).unwrap();
+    let task = region.task(0).unwrap();
+    let mut recorder = Recorder::new(task, Nanos::from_millis(1), 1);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !region.stop_requested() {
+                recorder.clear();
+                for number in 1..=CYCLES_BETWEEN_CLEARS {
+                    recorder.record(&cycle(number, 2_000_000));
+                }
+            }
+        });
+        let readings = std::iter::repeat_with(|| task.counters()).flatten().take(READINGS);
+        let torn = readings
+            .filter(|read| {
+                [read.spin_ns / 3, read.missed_cycles, read.miss_run, read.longest_miss_run]
+                    != [read.cycles; 4]
+            })
+            .count();
+        region.request_stop();
+        assert_eq!(torn, 0);
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 

@@ -96,10 +96,14 @@ impl Histogram {
         }
     }
 
-    /// A copy of a histogram in an exchange. What was read there is taken as numbers only.
-    pub fn from_exchange(shared: &quietcore_exchange::Histogram) -> Self {
+    /// A copy of a histogram in an exchange whose writer has ended.
+    ///
+    /// # Errors
+    /// [`StoredError::Inconsistent`] when the parts contradict each other: the writer was ended in
+    /// the middle of a cycle, or what runs in the partition has written there.
+    pub fn from_exchange(shared: &quietcore_exchange::Histogram) -> Result<Self, StoredError> {
         let totals = shared.totals();
-        Self {
+        let histogram = Self {
             counts: (0..BIN_COUNT).map(|index| shared.bin(index)).collect(),
             count: totals.count,
             sum_ns: totals.sum_ns,
@@ -107,7 +111,12 @@ impl Histogram {
             max_ns: totals.max_ns,
             overflow: totals.overflow,
             ..Self::new()
-        }
+        };
+        histogram.checked()
+    }
+
+    fn checked(self) -> Result<Self, StoredError> {
+        if self.is_consistent() { Ok(self) } else { Err(StoredError::Inconsistent) }
     }
 
     /// Adds a value.
@@ -244,7 +253,11 @@ impl Histogram {
                     None => break,
                 }
             }
-            *place = Some(match &current {
+            // Bins beyond the end come from merging; where in between the overflow lies is unknown.
+            let known = current
+                .as_ref()
+                .filter(|bin| self.overflow == 0 || bin.low_ns < self.overflow_from_ns);
+            *place = Some(match known {
                 Some(bin) => Quantile::Exactly(self.value_of(bin).clamp(self.min_ns, self.max_ns)),
                 None => Quantile::AtLeast { at_least: self.overflow_from_ns.max(self.min_ns) },
             });
@@ -265,12 +278,19 @@ impl Histogram {
         }
     }
 
-    /// How many values may be above `limit_ns`. Exact for the overflow and for all bins but the one
-    /// that holds the limit; that one counts as above unless no value of it can be, so an
-    /// exceedance is never missed.
+    /// The least that a recorded value can have been which is now `value_ns`.
+    pub(crate) fn least_of(&self, value_ns: u64) -> u64 {
+        bins::index_of(value_ns).map_or(value_ns, bins::lowest_of).max(self.min_ns)
+    }
+
+    /// How many values may be above `limit_ns`. Exact for all bins but the one that holds the
+    /// limit; that one counts as above unless no value of it can be, and so does the overflow, so
+    /// an exceedance is never missed.
     pub fn count_above(&self, limit_ns: u64) -> u64 {
         let fraction = self.resolution_ns - 1;
-        if self.max_ns.saturating_add(fraction) <= limit_ns {
+        // A maximum at the very start of the overflow says that nobody knows how late it was.
+        let max_is_known = self.overflow == 0 || self.max_ns > self.overflow_from_ns;
+        if max_is_known && self.max_ns.saturating_add(fraction) <= limit_ns {
             return 0;
         }
         let above: u64 = self
@@ -284,14 +304,17 @@ impl Histogram {
     /// Whether bins and overflow add up to the count and the extremes lie in bins that are not
     /// empty: the self-check of the rules of evidence.
     pub fn is_consistent(&self) -> bool {
-        let binned: u64 = self.counts.iter().sum();
-        let adds_up = binned.checked_add(self.overflow) == Some(self.count);
+        let sum = self.counts.iter().try_fold(self.overflow, |sum, count| sum.checked_add(*count));
+        let adds_up = sum == Some(self.count);
         let first = self.bins().next();
         let last = self.bins().last();
         let min_fits =
             first.is_none_or(|bin| bin.low_ns <= self.min_ns && self.min_ns <= bin.high_ns);
-        let max_fits = self.overflow > 0
-            || last.is_none_or(|bin| bin.low_ns <= self.max_ns && self.max_ns <= bin.high_ns);
+        let max_fits = if self.overflow > 0 {
+            self.max_ns >= self.overflow_from_ns
+        } else {
+            last.is_none_or(|bin| bin.low_ns <= self.max_ns && self.max_ns <= bin.high_ns)
+        };
         adds_up && min_fits && max_fits && self.min_ns <= self.max_ns
     }
 }
@@ -334,9 +357,7 @@ pub enum StoredError {
     )]
     NoBin(u64),
     /// The parts contradict each other.
-    #[error(
-        "the bins do not agree with count, minimum and maximum; the file was changed or cut off"
-    )]
+    #[error("the bins do not agree with count, minimum and maximum; they were changed or cut off")]
     Inconsistent,
 }
 
@@ -345,23 +366,18 @@ impl TryFrom<Stored> for Histogram {
 
     fn try_from(stored: Stored) -> Result<Self, StoredError> {
         let mut histogram = Self::imported(stored.resolution_ns, stored.overflow_from_ns);
-        let mut total: u64 = 0;
         for (low, count) in stored.bins {
             let index = bins::index_of(low)
                 .filter(|index| bins::lowest_of(*index) == low && histogram.counts[*index] == 0)
                 .ok_or(StoredError::NoBin(low))?;
             histogram.counts[index] = count;
-            total = total.checked_add(count).ok_or(StoredError::Inconsistent)?;
         }
         histogram.count = stored.count;
         histogram.sum_ns = stored.sum_ns;
         histogram.min_ns = stored.min_ns;
         histogram.max_ns = stored.max_ns;
         histogram.overflow = stored.overflow;
-        if total.checked_add(stored.overflow) != Some(stored.count) || !histogram.is_consistent() {
-            return Err(StoredError::Inconsistent);
-        }
-        Ok(histogram)
+        histogram.checked()
     }
 }
 

@@ -6,6 +6,7 @@
 //! measured with a longer period ───────────► NOT PROVEN
 //! a release later than a tenth of the cycle ► FAIL
 //! jitter above the published limit ────────► FAIL
+//! jitter unknown, or perhaps above the limit ► NOT PROVEN
 //! too few cycles for the confidence asked ─► NOT PROVEN, with the number needed
 //! otherwise ───────────────────────────────► PASS
 //! ```
@@ -121,8 +122,11 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
         }
         Some(_) => {}
     }
-    if let Some(because) = violation(record, class, limit_ns) {
+    if let Some(because) = late_releases(record, limit_ns) {
         return (Verdict::Fail, because, None);
+    }
+    if let Some((verdict, because)) = jitter_objection(record, class) {
+        return (verdict, because, None);
     }
     let count = record.release.count();
     let needed = cycles_needed(exceedance);
@@ -156,40 +160,68 @@ fn distrust(record: &Record) -> Option<String> {
     (record.release.count() == 0).then(|| "nothing was measured".to_owned())
 }
 
-/// Which limit of the class doesn't hold.
-fn violation(record: &Record, class: &Class, limit_ns: u64) -> Option<String> {
+/// Whether a release was later than a tenth of the cycle.
+fn late_releases(record: &Record, limit_ns: u64) -> Option<String> {
     let late = record.release.count_above(limit_ns);
     let count = record.release.count();
-    if late > 0 {
-        return Some(format!(
+    (late > 0).then(|| {
+        format!(
             "{late} of {count} releases were later than {} (a tenth of the cycle), the latest by \
              {}",
             Nanos::new(limit_ns),
             Nanos::new(record.release.max_ns()),
+        )
+    })
+}
+
+/// What stands against the class's jitter limit: it is exceeded, or the figures don't show that it
+/// is not.
+fn jitter_objection(record: &Record, class: &Class) -> Option<(Verdict, String)> {
+    let limit_ns = class.jitter_ns?;
+    let definition = class.jitter_definition.description();
+    let allows = format!("the class allows {}", Nanos::new(limit_ns));
+    let Some((jitter_ns, most_ns)) = jitter_bounds(record, class.jitter_definition) else {
+        return Some((
+            Verdict::NotProven,
+            format!("the data do not hold the jitter ({definition}); {allows}"),
         ));
-    }
-    let jitter_limit = class.jitter_ns?;
-    let statistics = Statistics::of(record);
-    let jitter_ns = match class.jitter_definition {
-        JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
-        JitterDefinition::PeakToPeak => Some(statistics.jitter_peak_to_peak_ns),
-        JitterDefinition::Successive => {
-            statistics.jitter_successive_ns.map(|jitter| jitter.ceil() as u64)
-        }
     };
-    match jitter_ns {
-        Some(jitter_ns) if jitter_ns <= jitter_limit => None,
-        Some(jitter_ns) => Some(format!(
-            "jitter ({}) is {}, the class allows {}",
-            class.jitter_definition.description(),
-            Nanos::new(jitter_ns),
-            Nanos::new(jitter_limit),
-        )),
-        None => Some(format!(
-            "jitter ({}) lies beyond the histogram, the class allows {}",
-            class.jitter_definition.description(),
-            Nanos::new(jitter_limit),
-        )),
+    if jitter_ns > limit_ns {
+        let jitter = Nanos::new(jitter_ns);
+        return Some((Verdict::Fail, format!("jitter ({definition}) is {jitter}, {allows}")));
+    }
+    let most = match most_ns {
+        Some(most_ns) if most_ns <= limit_ns => return None,
+        Some(most_ns) => format!("may be {} at this resolution", Nanos::new(most_ns)),
+        None => "lies beyond the histogram".to_owned(),
+    };
+    Some((Verdict::NotProven, format!("jitter ({definition}) {most}, {allows}")))
+}
+
+/// The jitter as it is shown and the most that it can have been, in ns: values were rounded to the
+/// record's resolution and to their bins. The most is `None` where it lies in the overflow; nothing
+/// is returned where the data say nothing.
+fn jitter_bounds(record: &Record, definition: JitterDefinition) -> Option<(u64, Option<u64>)> {
+    let statistics = Statistics::of(record);
+    let fraction = record.release.resolution_ns() - 1;
+    match definition {
+        JitterDefinition::Whiskers => {
+            let (low, high) = (statistics.p2_5_ns?, statistics.p97_5_ns?);
+            let shown = high.lower_bound().saturating_sub(low.lower_bound());
+            let most = high
+                .exact()
+                .zip(low.exact())
+                .map(|(high, low)| (high - record.release.least_of(low)).saturating_add(fraction));
+            Some((shown, most))
+        }
+        JitterDefinition::PeakToPeak => {
+            let jitter = statistics.jitter_peak_to_peak_ns;
+            Some((jitter, Some(jitter.saturating_add(fraction))))
+        }
+        JitterDefinition::Successive => {
+            let jitter = statistics.jitter_successive_ns?.ceil() as u64;
+            Some((jitter, Some(jitter)))
+        }
     }
 }
 

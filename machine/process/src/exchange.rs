@@ -32,11 +32,14 @@ pub enum ExchangeError {
 }
 
 /// A mapped exchange and the file behind it.
+///
+/// The header is read once, when it is mapped: the other side may overwrite it at any time.
 #[derive(Debug)]
 pub struct Exchange {
-    map: MmapRaw,
+    /// Valid as long as `_map` lives; given out only with the life of `self`.
+    region: Region<'static>,
     file: File,
-    task_count: u32,
+    _map: MmapRaw,
 }
 
 impl Exchange {
@@ -54,10 +57,11 @@ impl Exchange {
             .map_err(|errno| ExchangeError::Memory(errno.into()))?;
         let map = map(&file)?;
         let base = base_of(&map)?;
-        // SAFETY: `map` is mapped readable and writable for its length, lives as long as `self`,
-        // and is reached through regions only; the seal keeps the file from shrinking under it.
-        unsafe { Region::initialise(base, map.len(), task_count) }?;
-        Ok(Self { map, file, task_count })
+        // SAFETY: `map` is mapped readable and writable for its length, stays so as long as `self`
+        // lives, beyond which no region is given out, and is reached through regions only; the seal
+        // keeps the file from shrinking under it.
+        let region = unsafe { Region::initialise(base, map.len(), task_count) }?;
+        Ok(Self { region, file, _map: map })
     }
 
     /// Maps an exchange that another process made.
@@ -73,18 +77,12 @@ impl Exchange {
         let base = base_of(&map)?;
         // SAFETY: as in `create`.
         let region = unsafe { Region::attach(base, map.len()) }?;
-        let task_count = region.task_count();
-        Ok(Self { map, file, task_count })
+        Ok(Self { region, file, _map: map })
     }
 
     /// The region in it.
     pub fn region(&self) -> Region<'_> {
-        let base = base_of(&self.map).expect("the base was checked when it was mapped");
-        // SAFETY: as in `create`; the result borrows `self`.
-        let attached = unsafe { Region::attach(base, self.map.len()) };
-        let region = attached.expect("the exchange was checked when it was mapped, or made here");
-        assert!(region.task_count() == self.task_count, "the other side changed the task count");
-        region
+        self.region
     }
 
     /// Another handle of the file, to be passed to the partition.
@@ -114,6 +112,7 @@ mod tests {
     use super::*;
     use quietcore_exchange::TaskState;
     use std::io::Write as _;
+    use std::os::unix::fs::FileExt as _;
 
     #[test]
     fn two_mappings_of_one_file_see_the_same() {
@@ -123,6 +122,14 @@ mod tests {
         host.region().request_stop();
         assert!(partition.region().stop_requested());
         assert_eq!(partition.region().task(1).unwrap().state(), TaskState::Unused);
+    }
+
+    #[test]
+    fn a_header_that_the_other_side_overwrites_changes_nothing() {
+        let host = Exchange::create(2).unwrap();
+        host.file().unwrap().write_all_at(&[0xff; 32], 0).unwrap();
+        assert_eq!(host.region().task_count(), 2);
+        assert!(host.region().task(2).is_none());
     }
 
     #[test]

@@ -97,7 +97,8 @@ impl Campaign {
     /// Goes on with a campaign that was interrupted: only what its manifest says is missing is run.
     ///
     /// # Errors
-    /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with.
+    /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with, and when
+    /// the folder's seal can't be taken away.
     pub fn resume(
         writer: Writer,
         manifest: Manifest,
@@ -110,6 +111,7 @@ impl Campaign {
                 ours: site_sha256.to_owned(),
             });
         }
+        writer.unseal()?;
         let missing =
             |run: &Run| manifest.not_measured.iter().any(|entry| entry.profile == run.profile);
         let runs = runs.into_iter().filter(missing).collect();

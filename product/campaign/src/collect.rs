@@ -1,6 +1,8 @@
 //! From an exchange and what was found around it to records. Pure.
 
-use quietcore_exchange::{Counters as Counted, Region, Setting, TaskState, TaskStatistics};
+use quietcore_exchange::{
+    Counters as Counted, Region, Setting, TaskState, TaskStatistics, TornRead,
+};
 use quietcore_load::Achieved;
 use quietcore_probe::job::Wake;
 use quietcore_process::readback::ThreadState;
@@ -10,7 +12,7 @@ use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
     Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Spike, Timeline,
 };
-use quietcore_units::Nanos;
+use quietcore_units::{CpuId, CpuSet, Nanos};
 
 use crate::activity::Activity;
 use crate::findings::{Findings, PartitionFindings, StatesSeen};
@@ -43,9 +45,13 @@ impl Collector<'_> {
                 record.name = format!("{}.{}.{place}", partition.name, self.run.profile);
                 record.cpu = *cpu;
                 record.conditions = self.conditions(partition, found, states);
-                record.conditions.duration_ns = record.release.count() * partition.job.period.get();
+                record.conditions.duration_ns =
+                    record.release.count().saturating_mul(partition.job.period.get());
                 record.degraded = degraded(partition, task);
-                record.invalid_because = self.invalid(partition, task, states);
+                if let Some(first) = &states.first {
+                    record.degraded.extend(not_as_asked(partition, task, *cpu, first));
+                }
+                record.invalid_because.extend(self.invalid(task, states));
                 let wrong = self_check(&record, partition.injected());
                 record.invalid_because.extend(wrong);
                 record
@@ -87,18 +93,17 @@ impl Collector<'_> {
     }
 
     /// Why the numbers of a task can't be trusted, beside what their own check finds.
-    fn invalid(
-        &self,
-        partition: &PartitionRun,
-        task: &TaskStatistics,
-        states: &StatesSeen,
-    ) -> Vec<String> {
+    fn invalid(&self, task: &TaskStatistics, states: &StatesSeen) -> Vec<String> {
         let mut because = Vec::new();
         if let Some(emulated) = self.machine.emulated {
             because.push(format!("timing not valid: this machine's time is emulated ({emulated})"));
         }
-        if task.state() == TaskState::Failed {
-            because.push(format!("the task failed with error {}", task.error_number()));
+        match task.state() {
+            TaskState::Finished | TaskState::Stopped => {}
+            TaskState::Failed => {
+                because.push(format!("the task failed with error {}", task.error_number()));
+            }
+            other => because.push(format!("the task did not come to its end ({other:?})")),
         }
         let count = task.release().totals().count;
         match (&states.first, &states.drift) {
@@ -107,13 +112,15 @@ impl Collector<'_> {
                 first.policy_text(),
                 drift
             )),
-            (None, _) if count > 0 && partition.duration() > SHORT_RUN => {
+            (None, _) if count > 0 => {
                 because.push("the settings in force could not be read back".to_owned());
             }
             _ => {}
         }
-        if task.counters_at_rest().cycles != count {
-            because.push("the counters and the histogram disagree".to_owned());
+        match task.counters() {
+            Ok(counters) if counters.cycles == count => {}
+            Ok(_) => because.push("the counters and the histogram disagree".to_owned()),
+            Err(TornRead) => because.push("the task was ended in the middle of a cycle".to_owned()),
         }
         let weak = self.findings.loads.iter().filter(|load| !load.is_complete());
         because.extend(weak.map(|load| {
@@ -131,10 +138,18 @@ fn record(
     task: &TaskStatistics,
     activity: &Activity,
 ) -> Record {
-    let counted = task.counters_at_rest();
+    let counted = task.counters().unwrap_or_default();
+    let mut contradictions = Vec::new();
+    let mut copy = |name: &str, shared| {
+        Histogram::from_exchange(shared).unwrap_or_else(|error| {
+            contradictions.push(format!("the {name} latency in the exchange: {error}"));
+            Histogram::new()
+        })
+    };
+    let release = copy("release", task.release());
     let wakeup = match partition.job.wake {
         Wake::Sleep => None,
-        Wake::Early(_) | Wake::Adaptive { .. } => Some(Histogram::from_exchange(task.wakeup())),
+        Wake::Early(_) | Wake::Adaptive { .. } => Some(copy("wake-up", task.wakeup())),
     };
     Record {
         schema: RECORD_SCHEMA.to_owned(),
@@ -145,7 +160,7 @@ fn record(
         reserved: run.reserved,
         cpu: None,
         period_ns: Some(partition.job.period.get()),
-        release: Histogram::from_exchange(task.release()),
+        release,
         wakeup,
         counters: counters(partition, task, &counted),
         spikes: spikes(task, activity),
@@ -153,7 +168,7 @@ fn record(
         conditions: Conditions::default(),
         interrupted: task.state() == TaskState::Stopped,
         degraded: Vec::new(),
-        invalid_because: Vec::new(),
+        invalid_because: contradictions,
     }
 }
 
@@ -234,5 +249,32 @@ fn degraded(partition: &PartitionRun, task: &TaskStatistics) -> Vec<String> {
         .collect()
 }
 
-/// A run that is shorter may be over before its settings are read back.
-const SHORT_RUN: Nanos = Nanos::from_secs(1);
+/// What the kernel granted and something else has taken back before it was read: applied is not
+/// effective.
+fn not_as_asked(
+    partition: &PartitionRun,
+    task: &TaskStatistics,
+    cpu: Option<u32>,
+    found: &ThreadState,
+) -> Vec<String> {
+    let mut words = Vec::new();
+    let policy = match partition.job.policy {
+        Policy::Fifo(priority) => format!("SCHED_FIFO {priority}"),
+        Policy::Deadline { .. } => "SCHED_DEADLINE".to_owned(),
+        Policy::Other => "SCHED_OTHER".to_owned(),
+    };
+    let in_force = found.policy_text();
+    if in_force != policy && !task.refused(Setting::Policy) {
+        words.push(format!("{policy} was granted and {in_force} is in force"));
+    }
+    if let Some(cpu) = cpu.and_then(CpuId::new)
+        && found.affinity != CpuSet::from_iter([cpu])
+        && !task.refused(Setting::Affinity)
+    {
+        words.push(format!("the thread was pinned to CPU {cpu} and may run on {}", found.affinity));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,7 @@ use crate::run::Run;
 
 /// Time between two looks at the exchange.
 const POLL: Duration = Duration::from_millis(100);
-/// Looks between two looks at the kernel.
+/// Looks at the exchange between two looks at the kernel, once it has been looked at.
 const READ_BACK_EVERY: u32 = 10;
 /// How long all workers of the loads may take until they work.
 const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
@@ -160,10 +160,9 @@ fn watch(
         if Monotonic.now() > end {
             return Err(MeasureError::Hung { overtime: OVERTIME_MAX });
         }
-        if looks.is_multiple_of(READ_BACK_EVERY) {
-            for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
-                read_back(partition, found);
-            }
+        let due = looks.is_multiple_of(READ_BACK_EVERY);
+        for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
+            read_back(partition, found, due);
         }
         activity.sample();
         looks = looks.wrapping_add(1);
@@ -171,12 +170,14 @@ fn watch(
     }
 }
 
-/// Notes what is in force for each task that is measuring.
-fn read_back(partition: &Partition, found: &mut PartitionFindings) {
+/// Notes what is in force for each task that is measuring: at its first look, then where it is
+/// `due`.
+fn read_back(partition: &Partition, found: &mut PartitionFindings, due: bool) {
     for (task, seen) in partition.region().tasks().zip(&mut found.states) {
         // Before it runs a task is still preparing itself, and a moment later it may have ended:
         // both are no drift.
-        if task.state() == TaskState::Running
+        if (due || seen.first.is_none())
+            && task.state() == TaskState::Running
             && let Ok(state) = partition.read_back(task)
             && task.state() == TaskState::Running
         {

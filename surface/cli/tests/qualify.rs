@@ -169,6 +169,11 @@ fn an_interrupted_campaign_keeps_what_it_has_and_resumes() {
     assert_eq!(manifest["complete"], false);
     assert_eq!(manifest["not_measured"][0]["profile"], "tp4");
     let first = fs::read(records.join("axis.tp2.cpu1.json")).unwrap();
+    fs::write(records.join("axis.tp2.cpu1.json"), "{}").unwrap();
+    let refused = call(folder.path(), &["qualify", "--resume", "run"]);
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.err.contains("was changed after the run"), "{}", refused.err);
+    fs::write(records.join("axis.tp2.cpu1.json"), &first).unwrap();
 
     let resumed = call(folder.path(), &["qualify", "--resume", "run", "--json"]);
     assert!(matches!(resumed.status, Some(0 | 1)), "{}", resumed.err);

@@ -106,6 +106,12 @@ fn absurd_options_of_a_probe_are_refused_all_at_once() {
     for word in ["--period 1 ns", "--margin 5.00 s", "--inject", "gravity"] {
         assert!(said.err.contains(word), "`{word}` in {}", said.err);
     }
+    for absurd in [["--period=10 s", "--cycles=100000000000"], ["--warm-up=200000 d", "--cycles=5"]]
+    {
+        let said = call(folder.path(), &["probe", "latency", absurd[0], absurd[1]]);
+        assert_eq!(said.status, Some(2), "{absurd:?}");
+        assert!(said.err.contains("longer than"), "{}", said.err);
+    }
     for (option, value) in [("--period", "-3 ms"), ("--priority", "100"), ("--share", "0")] {
         let said = call(folder.path(), &["probe", "latency", &format!("{option}={value}")]);
         assert_eq!(said.status, Some(2), "{option}");

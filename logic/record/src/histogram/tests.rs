@@ -41,6 +41,40 @@ fn a_quantile_in_the_overflow_is_a_bound() {
 }
 
 #[test]
+fn an_overflow_whose_size_is_unknown_counts_as_above_every_limit() {
+    let mut histogram = Histogram::imported(1_000, 100_000);
+    histogram.record_many(4_000, 97);
+    histogram.record_overflow(3, 0, 300_000);
+    assert_eq!(histogram.count_above(1_000_000), 3);
+    histogram.record_overflow(1, 500_000, 500_000);
+    assert_eq!(histogram.count_above(1_000_000), 0);
+}
+
+#[test]
+fn beyond_the_earlier_end_of_two_merged_histograms_a_quantile_is_a_bound() {
+    let mut merged = of(&[50_000, 50_000, 300_000, 400_000]);
+    let mut short = Histogram::imported(1, 100_000);
+    short.record_overflow(2, 900_000, 1_000_000);
+    merged.merge(&short);
+    assert!(merged.is_consistent());
+    assert!(merged.quantile(0.2).unwrap().exact().is_some());
+    for part in [0.5, 0.9] {
+        assert_eq!(merged.quantile(part), Some(Quantile::AtLeast { at_least: 100_000 }));
+    }
+}
+
+#[test]
+fn an_overflow_with_a_maximum_before_it_is_refused() {
+    let mut histogram = Histogram::imported(1_000, 100_000);
+    histogram.record_many(4_000, 9);
+    histogram.record_overflow(1, 200_000, 200_000);
+    let text = serde_json::to_string(&histogram).unwrap();
+    let changed = text.replace("\"max_ns\":200000", "\"max_ns\":4000");
+    assert_ne!(text, changed);
+    assert!(serde_json::from_str::<Histogram>(&changed).is_err());
+}
+
+#[test]
 fn values_rounded_down_count_as_above_where_they_may_have_been() {
     let mut histogram = Histogram::imported(1_000, 10_000_000);
     histogram.record_many(100_000, 5);

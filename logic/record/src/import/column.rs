@@ -122,6 +122,11 @@ pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, Strin
         let sum_ns = overflow_sum(sum, count, (overflow_from, max), claims)?;
         finished.histogram.record_overflow(claims.overflow, in_ns(max)?, sum_ns);
         finished.remark_overflow(claims);
+        if claims.extremes.is_none() {
+            finished
+                .invalid_because
+                .push("the file doesn't say how late the overflow was at most".to_owned());
+        }
     } else if count > 0 {
         finished.check_mean(sum as f64 / count as f64, claims);
     }

@@ -32,8 +32,12 @@ pub fn exceedance_bound(seen: u64, count: u64) -> f64 {
 }
 
 /// The number of cycles without exceedance that excludes, at 95 % confidence, an exceedance
-/// probability of `probability` per cycle.
+/// probability of `probability` per cycle. What is no probability above 0 and below 1 can't be
+/// excluded by any number.
 pub fn cycles_needed(probability: f64) -> u64 {
+    if !(probability > 0.0 && probability < 1.0) {
+        return u64::MAX;
+    }
     ((1.0 - CONFIDENCE).ln() / (-probability).ln_1p()).ceil() as u64
 }
 
@@ -95,6 +99,13 @@ mod tests {
         assert_eq!(exceedance_bound(7, 7), 1.0);
         assert_eq!(cycles_needed(1e-4), 29_956);
         assert_eq!(cycles_needed(1e-6), 2_995_731);
+    }
+
+    #[test]
+    fn what_is_no_probability_is_never_excluded() {
+        for wrong in [0.0, 1.0, 2.0, -1e-6, f64::NAN, f64::INFINITY] {
+            assert_eq!(cycles_needed(wrong), u64::MAX, "{wrong}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::class::catalogue;
+use crate::histogram::Histogram;
 use crate::test_record;
 
 fn class(name: &str) -> Class {
@@ -34,6 +35,41 @@ fn jitter_above_the_published_limit_fails() {
     let judgement = judge(&record, &class("motion-control"), QUICK);
     assert_eq!(judgement.verdict, Verdict::Fail);
     assert!(judgement.because.contains("p97.5 − p2.5) is 2.9"), "{}", judgement.because);
+}
+
+/// Goal: jitter that only rounding hides is no pass.
+/// Method: whole microseconds that are 0, 1 and 2 apart, against a limit of 1 µs.
+#[test]
+fn jitter_that_rounding_may_hide_is_not_proven() {
+    let motion = class("motion-control");
+    for (high, verdict) in
+        [(4_000, Verdict::Pass), (5_000, Verdict::NotProven), (6_000, Verdict::Fail)]
+    {
+        let mut record = test_record(&[]);
+        record.release = Histogram::imported(1_000, 1_000_000);
+        record.release.record_many(4_000, 20_000);
+        record.release.record_many(high, 20_000);
+        let judgement = judge(&record, &motion, QUICK);
+        assert_eq!(judgement.verdict, verdict, "{}", judgement.because);
+    }
+    // The bins at 90 µs are 64 ns wide.
+    let record = test_record(&[(90_111, 20_000), (91_112, 20_000)]);
+    assert_eq!(judge(&record, &motion, QUICK).verdict, Verdict::Fail);
+    let record = test_record(&[(90_050, 20_000), (90_062, 20_000), (91_075, 20_000)]);
+    assert_eq!(judge(&record, &motion, QUICK).verdict, Verdict::NotProven);
+}
+
+#[test]
+fn jitter_that_was_not_measured_is_not_proven() {
+    let mut successive = class("motion-control");
+    successive.jitter_definition = JitterDefinition::Successive;
+    let mut record = test_record(&[(20_000, 40_000)]);
+    let judgement = judge(&record, &successive, QUICK);
+    assert_eq!(judgement.verdict, Verdict::NotProven, "{}", judgement.because);
+    record.counters.difference_sum_ns = Some(40_000_000);
+    assert_eq!(judge(&record, &successive, QUICK).verdict, Verdict::Fail);
+    record.counters.difference_sum_ns = Some(4_000_000);
+    assert_eq!(judge(&record, &successive, QUICK).verdict, Verdict::Pass);
 }
 
 #[test]

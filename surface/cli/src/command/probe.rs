@@ -26,6 +26,8 @@ const PERIOD_MIN: Nanos = Nanos::from_micros(20);
 const PERIOD_MAX: Nanos = Nanos::from_secs(10);
 /// The most releases: 3 years at 1 ms.
 const CYCLES_MAX: u64 = 100_000_000_000;
+/// The longest run, warm-up included: some 3 years.
+const RUN_MAX: Nanos = Nanos::from_secs(1_200 * 86_400);
 /// The probability that a probe by hand is judged with; a campaign chooses its own.
 const EXCEEDANCE: f64 = 1e-6;
 
@@ -77,6 +79,14 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
     if !(1..=CYCLES_MAX).contains(&cycles) {
         problems.push(format!("{cycles} cycles: out of range; give 1 to {CYCLES_MAX}"));
     }
+    let warm_up_cycles = request.warm_up.whole_times(request.period);
+    let releases = cycles.saturating_add(warm_up_cycles);
+    if request.period.get().checked_mul(releases).is_none_or(|whole| whole > RUN_MAX.get()) {
+        problems.push(format!(
+            "{releases} releases every {}, warm-up included: they take longer than {RUN_MAX}",
+            request.period
+        ));
+    }
     if let Some(margin) = request.margin.filter(|margin| *margin >= request.period) {
         problems.push(format!(
             "--margin {margin}: not below the period of {}; give less",
@@ -109,7 +119,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
                 cpus,
                 period: request.period,
                 cycles,
-                warm_up_cycles: request.warm_up.whole_times(request.period),
+                warm_up_cycles,
                 policy: policy(request),
                 wake: wake(request),
                 injection: request.inject,
@@ -180,7 +190,7 @@ fn injection_seen(run: &Run, records: &[Record]) -> bool {
 
 fn keep(writer: &Writer, facts: &Facts, records: &[Record]) -> Result<Evidence, Failure> {
     writer.doctor(&Report::new(facts.clone(), None))?;
-    writer.manifest(&manifest())?;
+    writer.manifest(&manifest(records))?;
     for record in records {
         writer.record(record)?;
     }
@@ -190,15 +200,16 @@ fn keep(writer: &Writer, facts: &Facts, records: &[Record]) -> Result<Evidence, 
 }
 
 fn in_memory(records: Vec<Record>) -> Evidence {
-    Evidence::of(manifest(), records)
+    Evidence::of(manifest(&records), records)
 }
 
-fn manifest() -> Manifest {
+fn manifest(records: &[Record]) -> Manifest {
+    let started_at = records.first().map(|record| record.conditions.started_at.clone());
     Manifest {
         schema: MANIFEST_SCHEMA.to_owned(),
         name: "probe latency".to_owned(),
         origin: Origin::Probe,
-        started_at: machine::time_of_day(),
+        started_at: started_at.unwrap_or_default(),
         quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
         site_sha256: String::new(),
         exceedance: EXCEEDANCE,

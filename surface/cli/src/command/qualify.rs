@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use quietcore_campaign::{Campaign, Machine, Outcome, runs};
-use quietcore_evidence::{Evidence, Manifest, Writer, folder_name, read_manifest};
+use quietcore_evidence::{
+    Evidence, Manifest, Writer, changed_since_sealed, folder_name, read_manifest,
+};
 use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
 use quietcore_site::{Length, Site};
@@ -72,6 +74,14 @@ fn resumed_site(folder: &Path) -> Result<(SiteFile, Option<Manifest>), Failure> 
         return Err(Failure::new(format_args!(
             "quietcore: `{}` is complete; nothing is left to be measured",
             folder.display()
+        )));
+    }
+    let changed = changed_since_sealed(folder);
+    if !changed.is_empty() {
+        return Err(Failure::new(format_args!(
+            "quietcore: `{}` is not as it was left: {}; begin a new campaign",
+            folder.display(),
+            changed.join("; ")
         )));
     }
     let mut file = files::read_site(&folder.join("site.toml"))?;

@@ -1,0 +1,122 @@
+//! Tests of the way from an exchange to records.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use quietcore_exchange::{Cycle, Recorder};
+use quietcore_probe::job::LatencyJob;
+use quietcore_process::exchange::Exchange;
+use quietcore_units::ByteSize;
+
+use super::*;
+
+const PERIOD: Nanos = Nanos::from_millis(1);
+
+fn run() -> Run {
+    let job = LatencyJob {
+        cpus: vec![Some(1)],
+        period: PERIOD,
+        cycles: 3,
+        warm_up_cycles: 0,
+        policy: Policy::Fifo(90),
+        wake: Wake::Adaptive { share_percent: 25 },
+        injection: None,
+    };
+    Run {
+        profile: "tp2".to_owned(),
+        reserved: true,
+        partitions: vec![PartitionRun { name: "axis".to_owned(), job }],
+        loads: Vec::new(),
+        site_sha256: String::new(),
+    }
+}
+
+fn in_force(policy: u32, affinity: &str) -> ThreadState {
+    let affinity = affinity.parse().unwrap();
+    ThreadState { policy, priority: 90, affinity, locked: ByteSize::new(1 << 20) }
+}
+
+/// The record of an exchange in which three cycles were recorded, after `change`.
+fn collect(first: Option<ThreadState>, change: impl FnOnce(&Exchange)) -> Record {
+    let exchange = Exchange::create(1).unwrap();
+    let task = exchange.region().task(0).unwrap();
+    let mut recorder = Recorder::new(task, PERIOD, 1);
+    for number in 1..=3 {
+        let due = PERIOD * number;
+        recorder.record(&Cycle {
+            due,
+            started: due + Nanos::from_micros(number),
+            wakeup_latency: Nanos::from_micros(20),
+            margin: Nanos::ZERO,
+            spin: Nanos::ZERO,
+            cpu: 1,
+        });
+    }
+    recorder.set_state(TaskState::Finished);
+    change(&exchange);
+    let run = run();
+    let machine = Machine {
+        runtime: Path::new("quietcore-runtime"),
+        conditions: &BTreeMap::new(),
+        emulated: None,
+        dma_latency_held: true,
+        time_of_day: || "2026-01-02T03:04:05Z".to_owned(),
+    };
+    let mut findings = Findings::begin(&run, &machine);
+    findings.partitions[0].states[0].first = first;
+    let activity = Activity::begin();
+    let collector =
+        Collector { run: &run, findings: &findings, activity: &activity, machine: &machine };
+    let mut records = collector.records(0, exchange.region());
+    assert_eq!(records.len(), 1);
+    records.remove(0)
+}
+
+#[test]
+fn a_run_in_order_becomes_a_valid_record() {
+    let record = collect(Some(in_force(1, "1")), |_| {});
+    assert_eq!(record.name, "axis.tp2.cpu1");
+    assert_eq!((&record.degraded[..], &record.invalid_because[..]), (&[][..], &[][..]));
+    assert_eq!((record.release.count(), record.release.max_ns()), (3, 3_000));
+    assert_eq!(record.conditions.duration_ns, 3_000_000);
+}
+
+#[test]
+fn what_was_granted_and_is_not_in_force_degrades_the_record() {
+    let record = collect(Some(in_force(0, "0-1")), |_| {});
+    assert_eq!(record.degraded.len(), 2, "{:?}", record.degraded);
+    assert!(record.degraded[0].contains("SCHED_OTHER is in force"));
+    assert!(record.degraded[1].contains("may run on 0,1"));
+}
+
+#[test]
+fn settings_that_were_never_read_back_make_the_record_invalid() {
+    let record = collect(None, |_| {});
+    assert!(record.invalid_because[0].contains("could not be read back"));
+}
+
+#[test]
+fn a_task_that_never_ended_makes_the_record_invalid() {
+    let record = collect(Some(in_force(1, "1")), |exchange| {
+        let task = exchange.region().task(0).unwrap();
+        Recorder::new(task, PERIOD, 1).set_state(TaskState::Running);
+    });
+    assert!(record.invalid_because[0].contains("Running"), "{:?}", record.invalid_because);
+}
+
+/// Goal: whatever a partition writes into its exchange, the host makes a record that proves
+/// nothing.
+/// Method: everything behind the header is overwritten.
+#[test]
+fn an_exchange_full_of_nonsense_becomes_an_invalid_record() {
+    for byte in [0xff, 0x80, 0x01] {
+        let record = collect(Some(in_force(1, "1")), |exchange| {
+            let file = exchange.file().unwrap();
+            let size = usize::try_from(file.metadata().unwrap().len()).unwrap();
+            file.write_all_at(&vec![byte; size - 4096], 4096).unwrap();
+        });
+        assert!(!record.is_valid());
+        assert_eq!(record.release.count(), 0);
+    }
+}
