@@ -29,5 +29,5 @@ mod write;
 
 pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, folder_name};
 pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
-pub use read::{Evidence, ReadError, changed_since_sealed, read, read_manifest};
+pub use read::{Evidence, ReadError, changed_since_sealed, read, read_manifest, read_record};
 pub use write::{WriteError, Writer, write_whole};

@@ -115,6 +115,12 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
     Ok(Evidence { site, doctor, damage, ..Evidence::of(manifest, records) })
 }
 
+/// Reads the record of this name; `None` where there is none, or none that can be read.
+pub fn read_record(root: &Path, name: &str) -> Option<Record> {
+    let path = root.join(folder::record_file(name));
+    json::<Record>(&path).ok().filter(|record| record.schema == RECORD_SCHEMA)
+}
+
 /// Reads the manifest alone, as whoever goes on with an interrupted campaign does.
 ///
 /// # Errors

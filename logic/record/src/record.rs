@@ -3,6 +3,7 @@
 //! A record is complete in itself. Whoever reads it years later finds what was measured, on which
 //! machine, under which load, what the kernel refused, and whether the numbers may be trusted.
 
+mod absorb;
 pub mod check;
 
 use std::collections::BTreeMap;

@@ -132,8 +132,9 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     let needed = cycles_needed(exceedance);
     let bound = exceedance_bound(0, count);
     let seen = format!(
-        "no release of {count} was later than {} (latest {}); with 95 % confidence fewer than 1 \
-         in {} cycles is",
+        "none of {} releases was later than {} (largest latency {}); with 95 % confidence fewer \
+         than 1 in {} is",
+        thousands(count),
         Nanos::new(limit_ns),
         Nanos::new(record.release.max_ns()),
         thousands((1.0 / bound) as u64),
@@ -155,7 +156,7 @@ fn distrust(record: &Record) -> Option<String> {
         return Some(format!("the record is invalid: {}", record.invalid_because.join("; ")));
     }
     if !record.degraded.is_empty() {
-        return Some(format!("not measured as the site asks: {}", record.degraded.join("; ")));
+        return Some(format!("not measured as asked for: {}", record.degraded.join("; ")));
     }
     (record.release.count() == 0).then(|| "nothing was measured".to_owned())
 }
@@ -166,8 +167,10 @@ fn late_releases(record: &Record, limit_ns: u64) -> Option<String> {
     let count = record.release.count();
     (late > 0).then(|| {
         format!(
-            "{late} of {count} releases were later than {} (a tenth of the cycle), the latest by \
+            "{} of {} releases were later than {} (a tenth of the cycle); the largest latency was \
              {}",
+            thousands(late),
+            thousands(count),
             Nanos::new(limit_ns),
             Nanos::new(record.release.max_ns()),
         )

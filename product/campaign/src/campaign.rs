@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use quietcore_evidence::{
-    Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer,
+    Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer, read_record,
 };
 use quietcore_site::Site;
 
@@ -147,8 +147,12 @@ impl Campaign {
             }
             match measure(&run, machine, observer, stop) {
                 Ok(measured) => {
-                    for record in &measured.records {
-                        self.writer.record(record)?;
+                    for mut record in measured.records {
+                        // What an interrupted part has seen stays part of the evidence.
+                        if let Some(earlier) = read_record(self.writer.root(), &record.name) {
+                            record.absorb(earlier);
+                        }
+                        self.writer.record(&record)?;
                     }
                     if measured.interrupted {
                         self.note(&run, Some("interrupted; what was measured is kept"))?;

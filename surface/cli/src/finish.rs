@@ -7,6 +7,7 @@ use std::path::Path;
 use quietcore_evidence::{Evidence, Origin, Writer};
 use quietcore_record::document;
 use quietcore_record::published::{self, BoxPlot};
+use quietcore_record::record::Record;
 use quietcore_report::{Published, PublishedBox, html, junit};
 
 use crate::status::Failure;
@@ -74,4 +75,10 @@ fn published_box(row: BoxPlot) -> PublishedBox {
 /// Reads a folder that a run has written.
 pub(crate) fn read(folder: &Path) -> Result<Evidence, Failure> {
     Ok(quietcore_evidence::read(folder)?)
+}
+
+/// The records as tools see them that sleep until the release, such as cyclictest, and as the papers
+/// measured: where a run woke early, its wake-up latency is the like.
+pub(crate) fn as_slept(records: &[Record]) -> Vec<Record> {
+    records.iter().map(|record| record.of_wakeup().unwrap_or_else(|| record.clone())).collect()
 }

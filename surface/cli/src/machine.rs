@@ -36,7 +36,9 @@ pub(crate) fn hold_awake() -> Option<DmaLatency> {
     match DmaLatency::hold() {
         Ok(held) => Some(held),
         Err(error) => {
-            eprintln!("remark: CPUs may fall asleep between cycles: {error}");
+            crate::terminal::say(format_args!(
+                "remark: CPUs may fall asleep between cycles: {error}"
+            ));
             None
         }
     }

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     match command::run(arguments.command) {
         Ok(status) => status.into(),
         Err(failure) => {
-            eprintln!("{failure}");
+            crate::terminal::say(failure);
             ExitCode::from(2)
         }
     }

@@ -44,7 +44,7 @@ impl Bar {
         if self.terminal {
             self.bar.println(text);
         } else {
-            eprintln!("{text}");
+            crate::terminal::say(text);
         }
     }
 }
@@ -62,7 +62,13 @@ impl Observer for Bar {
         self.bar.set_prefix(format!("{}/{} {}", self.number, self.count, run.profile));
         self.bar.set_message("warming up");
         if !self.terminal {
-            eprintln!("{}/{} {}: {}", self.number, self.count, run.profile, run.duration());
+            crate::terminal::say(format_args!(
+                "{}/{} {}: {}",
+                self.number,
+                self.count,
+                run.profile,
+                run.duration()
+            ));
         }
     }
 

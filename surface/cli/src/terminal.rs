@@ -1,7 +1,7 @@
 //! What the terminal can show.
 
 use std::env;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// Width of text where there is no terminal to ask.
 const WIDTH: usize = 100;
@@ -10,6 +10,11 @@ const WIDTH: usize = 100;
 pub(crate) fn color() -> bool {
     let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     io::stdout().is_terminal() && !refused && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Says something on standard error. A reader that has gone away is no reason to stop.
+pub(crate) fn say(words: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{words}");
 }
 
 /// How wide text may be. Tables fit 100 columns; a narrower terminal wraps by itself.

@@ -44,9 +44,12 @@ fn shared_cpus(site: &Site, machine: &Machine, add: &mut impl FnMut(String, &'st
     let shared: CpuSet = site.claimed_cpus().without(&machine.isolated);
     if pinned && !shared.is_empty() {
         add(
-            format!("{} is not kept free of other tasks", cpu_words(&shared)),
+            match shared.len() {
+                1 => format!("{} is not kept free of other tasks", cpu_words(&shared)),
+                _ => format!("{} are not kept free of other tasks", cpu_words(&shared)),
+            },
             "other programs, kernel threads and interrupts run there as well and add latency",
-            format!("boot the kernel with isolcpus={shared}"),
+            format!("boot the kernel with isolcpus=managed_irq,domain,{shared}"),
         );
     }
 }

@@ -169,7 +169,7 @@ fn what_is_described_and_not_realised_yet_is_said() {
     let site = site_with("cpus = [1]", "[partition.program]\nmodel = \"models/servo\"");
     let (shown, _) = degraded(&site, &machine(2));
     assert!(shown.contains("`models/servo` is not run"), "{shown}");
-    assert!(shown.contains("isolcpus=1"), "{shown}");
+    assert!(shown.contains("isolcpus=managed_irq,domain,1"), "{shown}");
     let mut isolated = machine(2);
     isolated.isolated = "1".parse().unwrap();
     assert!(!degraded(&site, &isolated).0.contains("isolcpus"));

@@ -34,7 +34,7 @@ pub(super) fn certainty(summary: &Summary<'_>) -> Markup {
             p {
                 "The shortest record that counts, " (record.label()) " of "
                 (record.record.partition) ", has " (figures::count(record.statistics.count))
-                " cycles. What more time would buy:"
+                " cycles. What more time without a late cycle would buy:"
             }
             (worth(record.statistics.count, record.record.period_ns, needed))
         }
@@ -74,7 +74,7 @@ fn worth(count: u64, period_ns: Option<u64>, needed: u64) -> Markup {
                     }
                 }
                 tbody {
-                    (row("so far", count, time_of(count)))
+                    (row("as many as there are", count, time_of(count)))
                     @if needed > count { (row("asked for", needed, time_of(needed))) }
                     @if let Some(period) = period_ns.filter(|period| *period > 0) {
                         @for (name, label, span) in SPANS {

@@ -71,7 +71,7 @@ pub(super) fn section(document: Option<&Value>) -> Markup {
     html! {
         p {
             @if conformance.is_empty() {
-                "Nothing stands in the way of control work on this machine. "
+                "No requirement is unmet. What would help is another matter: "
             } @else {
                 b { "In the way of control work: " (conformance.len()) } "; "
             }

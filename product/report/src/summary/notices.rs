@@ -52,7 +52,8 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
         NoticeKind::Damaged => (
             "The evidence is damaged",
             "No record of this folder is trusted; every class is NOT PROVEN.",
-            "Fetch an unchanged copy of the folder, or measure again.",
+            "Fetch an unchanged copy, or measure again; a run that was cut off goes on with \
+             `quietcore qualify --resume FOLDER`.",
         ),
         NoticeKind::Invalid => (
             "Invalid records",
@@ -60,11 +61,10 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "Remove the cause and measure again.",
         ),
         NoticeKind::Degraded => (
-            "Not measured as the site asks",
-            "The numbers hold for the conditions there were, not for the site; these records \
-             prove nothing about it.",
-            "Grant what was refused (the doctor's findings below give the commands) and measure \
-             again.",
+            "Not measured as asked for",
+            "The numbers hold for the conditions there were, not for those asked for; these \
+             records prove nothing about them.",
+            "Grant what was refused (`quietcore doctor` gives the commands) and measure again.",
         ),
         NoticeKind::Injected => (
             "A delay was put in on purpose",
@@ -74,17 +74,17 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
         NoticeKind::NotMeasured => (
             "Not measured",
             "What was not measured can't pass; the overall verdict is NOT PROVEN at best.",
-            "Remove the cause and run the campaign again: it resumes with what is missing.",
+            "Remove the cause and go on with `quietcore qualify --resume FOLDER`.",
         ),
         NoticeKind::Interrupted => (
             "Ended before its time",
             "What was measured until then is whole, but fewer cycles exclude less.",
-            "Run the campaign again: it resumes with what is missing.",
+            "Go on with `quietcore qualify --resume FOLDER`; a probe by hand is run again.",
         ),
         NoticeKind::Incomplete => (
             "The campaign is not complete",
             "The overall verdict is NOT PROVEN at best.",
-            "Run the campaign again: it resumes with what is missing.",
+            "Go on with `quietcore qualify --resume FOLDER`.",
         ),
     }
 }
@@ -125,7 +125,11 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
     }
     for because in &record.invalid_because {
         // What reading a damaged folder adds to every record has its own notice.
-        if !is_about_emulation(because) && because != "the evidence folder is damaged" {
+        let has_its_own = is_about_emulation(because)
+            || because == "the evidence folder is damaged"
+            // An injected delay that was seen is no fault; the notice on it says so.
+            || (record.conditions.injected.is_some() && because.contains("was seen there"));
+        if !has_its_own {
             add(notices, NoticeKind::Invalid, because, name());
         }
     }

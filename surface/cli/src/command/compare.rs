@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use quietcore_evidence::Evidence;
-use quietcore_record::record::Record;
 use quietcore_record::{compare, published};
 use quietcore_report::comparison;
 
@@ -33,10 +32,7 @@ fn two_runs(a: &Path, b: &Path, json: bool) -> Result<(), Failure> {
 fn with_table(folder: &Path, table: &str, json: bool) -> Result<(), Failure> {
     let table = published::find(table)?;
     let evidence = read(folder)?;
-    // The papers slept until the release; where a run woke early, its wake-up latency is the like.
-    let alike = |record: &Record| record.of_wakeup().unwrap_or_else(|| record.clone());
-    let records: Vec<Record> = evidence.records.iter().map(alike).collect();
-    let beside = compare::with_table(&records, table)?;
+    let beside = compare::with_table(&finish::as_slept(&evidence.records), table)?;
     if json {
         return super::print_json(&beside);
     }
@@ -59,7 +55,7 @@ fn list_tables(json: bool) -> Result<(), Failure> {
 fn read(folder: &Path) -> Result<Evidence, Failure> {
     let evidence = finish::read(folder)?;
     for damage in &evidence.damage {
-        eprintln!("damaged: {}: {damage}", folder.display());
+        crate::terminal::say(format_args!("damaged: {}: {damage}", folder.display()));
     }
     Ok(evidence)
 }

@@ -28,9 +28,15 @@ pub(super) fn run(request: &Import) -> Result<Status, Failure> {
     for record in &records {
         writer.record(record)?;
     }
+    if records.iter().any(|record| record.period_ns.is_none()) {
+        crate::terminal::say(
+            "remark: the files do not say how often they measured, so no class can pass; if you \
+             know it, give --interval",
+        );
+    }
     let evidence = finish::finish(&writer)?;
     super::show::print_evidence(&evidence, false)?;
-    eprintln!("report: {}", request.out.join(finish::REPORT).display());
+    crate::terminal::say(format_args!("report: {}", request.out.join(finish::REPORT).display()));
     Ok(Status::Done)
 }
 

@@ -59,9 +59,9 @@ pub(super) fn make(site: &Site, facts: &Facts) -> Result<quietcore_site::Plan, F
 /// Says on standard error what the site file and this machine give reason to say.
 pub(super) fn remark(site: &Site, plan: &quietcore_site::Plan) {
     for remark in site.remarks() {
-        eprintln!("remark: {remark}");
+        crate::terminal::say(format_args!("remark: {remark}"));
     }
     for degraded in &plan.degraded {
-        eprintln!("degraded: {degraded}");
+        crate::terminal::say(format_args!("degraded: {degraded}"));
     }
 }

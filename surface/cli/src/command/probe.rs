@@ -59,7 +59,10 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
     };
     match request.histogram {
         Some(buckets) => {
-            super::print(&cyclictest_text(&evidence.records, Nanos::from_micros(buckets)))?;
+            super::print(&cyclictest_text(
+                &finish::as_slept(&evidence.records),
+                Nanos::from_micros(buckets),
+            ))?;
         }
         None => super::show::print_evidence(&evidence, request.json)?,
     }
@@ -87,6 +90,15 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
             request.period
         ));
     }
+    if request.margin.is_some() && request.mode == Mode::Sleep {
+        problems.push("--margin: mode sleep has none; add --mode early-wake".to_owned());
+    }
+    if request.policy == PolicyName::Deadline && !request.unpinned {
+        problems.push(
+            "--policy deadline: the kernel lets no such thread be pinned; add --unpinned"
+                .to_owned(),
+        );
+    }
     if let Some(margin) = request.margin.filter(|margin| *margin >= request.period) {
         problems.push(format!(
             "--margin {margin}: not below the period of {}; give less",
@@ -97,8 +109,10 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
         && (injection.release >= cycles || injection.delay > Nanos::from_secs(10))
     {
         problems.push(format!(
-            "--inject {}@{}: there are {cycles} releases and at most 10 s of delay",
-            injection.delay, injection.release
+            "--inject {}@{}: out of range; give at most 10 s, at a release from 0 to {}",
+            injection.delay,
+            injection.release,
+            cycles.saturating_sub(1)
         ));
     }
     let cpus = cpus(request, online, &mut problems);
@@ -195,7 +209,7 @@ fn keep(writer: &Writer, facts: &Facts, records: &[Record]) -> Result<Evidence, 
         writer.record(record)?;
     }
     let evidence = finish::finish(writer)?;
-    eprintln!("report: {}", writer.root().join(finish::REPORT).display());
+    crate::terminal::say(format_args!("report: {}", writer.root().join(finish::REPORT).display()));
     Ok(evidence)
 }
 

@@ -35,7 +35,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
         }
         _ => begin(request, &file, &facts, runs)?,
     };
-    eprintln!("evidence: {}", campaign.writer().root().display());
+    crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
         let awake = machine::hold_awake();
         let emulated = machine::emulated(&facts);
@@ -124,9 +124,12 @@ fn conclude(
     outcome: Outcome,
 ) -> Result<Status, Failure> {
     super::show::print_evidence(evidence, request.json)?;
-    eprintln!("report: {}", folder.join(finish::REPORT).display());
+    crate::terminal::say(format_args!("report: {}", folder.join(finish::REPORT).display()));
     if outcome == Outcome::Interrupted {
-        eprintln!("interrupted; go on with: quietcore qualify --resume {}", folder.display());
+        crate::terminal::say(format_args!(
+            "interrupted; go on with: quietcore qualify --resume {}",
+            folder.display()
+        ));
     }
     if evidence.records.is_empty() {
         return Err(Failure::new("quietcore: nothing could be measured; see the reasons above"));

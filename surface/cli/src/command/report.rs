@@ -18,7 +18,7 @@ const CYCLICTEST_END: Nanos = Nanos::from_millis(10);
 pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     let evidence = finish::read(&request.folder)?;
     for damage in &evidence.damage {
-        eprintln!("damaged: {damage}");
+        crate::terminal::say(format_args!("damaged: {damage}"));
     }
     let chosen = [&request.html, &request.junit, &request.csv, &request.cyclictest];
     if chosen.iter().all(|option| option.is_none()) {
@@ -42,7 +42,7 @@ pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     if let Some(path) = &request.cyclictest {
         write_whole(path, cyclictest(path, &evidence).as_bytes())?;
     }
-    Ok(Status::Done)
+    Ok(if evidence.damage.is_empty() { Status::Done } else { Status::NotPassed })
 }
 
 fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
@@ -60,5 +60,5 @@ fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
 fn cyclictest(path: &Path, evidence: &Evidence) -> String {
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     let write = if is_json { export::cyclictest_json } else { export::cyclictest_text };
-    write(&evidence.records, CYCLICTEST_END)
+    write(&finish::as_slept(&evidence.records), CYCLICTEST_END)
 }

@@ -11,7 +11,7 @@ use crate::{finish, terminal};
 pub(super) fn run(request: &Show) -> Result<Status, Failure> {
     let evidence = finish::read(&request.folder)?;
     print_evidence(&evidence, request.json)?;
-    Ok(Status::Done)
+    Ok(if evidence.damage.is_empty() { Status::Done } else { Status::NotPassed })
 }
 
 /// Prints the records and verdicts of some evidence.

@@ -1,0 +1,98 @@
+//! Two parts of one run as one record.
+//!
+//! A run that was interrupted and measured again keeps what it had seen: a late release must not
+//! vanish because somebody pressed Ctrl-C after it.
+
+use super::{Record, Timeline};
+
+/// The most spikes that a record keeps, as many as the exchange.
+const SPIKES_MAX: usize = 16;
+
+impl Record {
+    /// Adds an earlier part of the same run. The conditions stay those of the later part, with a
+    /// remark; what is wrong with either is wrong with both. The time line is that of the later
+    /// part, whose spikes alone have their place in it.
+    pub fn absorb(&mut self, earlier: Self) {
+        let remark = format!(
+            "{} cycles of an earlier, interrupted part from {}",
+            earlier.release.count(),
+            earlier.conditions.started_at
+        );
+        self.release.merge(&earlier.release);
+        self.wakeup = match (self.wakeup.take(), earlier.wakeup) {
+            (Some(mut later), Some(earlier)) => {
+                later.merge(&earlier);
+                Some(later)
+            }
+            _ => None,
+        };
+        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        let (counters, before) = (&mut self.counters, earlier.counters);
+        counters.planned_cycles = counters.planned_cycles.saturating_add(before.planned_cycles);
+        counters.missed_cycles = sum(counters.missed_cycles, before.missed_cycles);
+        counters.longest_miss_run =
+            counters.longest_miss_run.zip(before.longest_miss_run).map(|(a, b)| a.max(b));
+        counters.early = counters.early.saturating_add(before.early);
+        counters.difference_sum_ns = sum(counters.difference_sum_ns, before.difference_sum_ns);
+        counters.migrations = counters.migrations.saturating_add(before.migrations);
+        counters.spin_ns = counters.spin_ns.saturating_add(before.spin_ns);
+        self.spikes.extend(earlier.spikes.into_iter().map(|mut spike| {
+            spike.conditions.push("in the earlier part".to_owned());
+            spike
+        }));
+        self.spikes.sort_by_key(|spike| std::cmp::Reverse(spike.latency_ns));
+        self.spikes.truncate(SPIKES_MAX);
+        if self.timeline.slots.is_empty() {
+            self.timeline = Timeline { ..earlier.timeline };
+        }
+        let duration = &mut self.conditions.duration_ns;
+        *duration = duration.saturating_add(earlier.conditions.duration_ns);
+        self.conditions.activity.insert("includes".to_owned(), remark);
+        for (own, more) in [
+            (&mut self.degraded, earlier.degraded),
+            (&mut self.invalid_because, earlier.invalid_because),
+        ] {
+            let new: Vec<String> =
+                more.into_iter().filter(|reason| !own.contains(reason)).collect();
+            own.extend(new);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::record::check::self_check;
+    use crate::record::{Counters, Spike};
+    use crate::test_record;
+
+    #[test]
+    fn what_an_interrupted_part_has_seen_stays() {
+        let mut earlier = test_record(&[(10_000, 100), (900_000, 1)]);
+        earlier.counters = Counters {
+            planned_cycles: 5_000,
+            missed_cycles: Some(2),
+            longest_miss_run: Some(2),
+            ..Counters::default()
+        };
+        earlier.spikes.push(Spike {
+            release: 7,
+            at_ns: 7_000_000,
+            latency_ns: 900_000,
+            wakeup_ns: 900_000,
+            cpu: 1,
+            conditions: Vec::new(),
+        });
+        earlier.degraded.push("no lock".to_owned());
+        let mut later = test_record(&[(20_000, 5_000)]);
+        later.counters.missed_cycles = Some(1);
+        later.counters.longest_miss_run = Some(1);
+        later.absorb(earlier);
+        assert_eq!((later.release.count(), later.release.max_ns()), (5_101, 900_000));
+        assert_eq!(later.counters.missed_cycles, Some(3));
+        assert_eq!(later.counters.longest_miss_run, Some(2));
+        assert_eq!(later.spikes[0].latency_ns, 900_000);
+        assert_eq!(later.degraded, ["no lock"]);
+        assert!(later.conditions.activity["includes"].starts_with("101 cycles"));
+        assert_eq!(self_check(&later, None), Vec::<String>::new());
+    }
+}
