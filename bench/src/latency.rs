@@ -1,4 +1,5 @@
-//! Release latency beside `cyclictest`: the same core, the same priority, alternating.
+//! Release latency beside `cyclictest`: the same core, the same priority, alternating, without a
+//! warm-up on either side.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,9 +36,6 @@ pub(crate) struct Request {
     #[arg(long, default_value_t = 25)]
     share: u8,
 }
-
-/// Releases before the measured ones, for both sides.
-const WARM_UP_CYCLES: u64 = 1_000;
 
 struct Run {
     median_ns: f64,
@@ -114,7 +112,7 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
         cpus: vec![Some(request.cpu)],
         period: request.period,
         cycles: request.cycles,
-        warm_up_cycles: WARM_UP_CYCLES,
+        warm_up_cycles: 0,
         policy: Policy::Fifo(request.priority),
         wake,
         injection: None,
@@ -139,13 +137,12 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
 
 fn cyclictest(request: &Request) -> Result<Run, String> {
     // Nanoseconds, so that neither side is rounded; a bucket for each up to 1 ms.
-    let cycles = request.cycles + WARM_UP_CYCLES;
     let output = Command::new("cyclictest")
         .args(["--quiet", "--mlockall", "--nsecs", "--threads=1", "--histogram=1000000"])
         .arg(format!("--affinity={}", request.cpu))
         .arg(format!("--priority={}", request.priority))
         .arg(format!("--interval={}", request.period.get() / 1_000))
-        .arg(format!("--loops={cycles}"))
+        .arg(format!("--loops={}", request.cycles))
         .output()
         .map_err(|error| format!("cyclictest: {error}; install the package rt-tests"))?;
     if !output.status.success() {

@@ -104,6 +104,7 @@ fn write(folder: &Path) -> Result<(), String> {
         declared: [("p0".to_owned(), "process-control".to_owned())].into(),
         profiles: (0..4).map(|index| (format!("tp{index}"), String::new())).collect(),
         length: None,
+        limits: Vec::new(),
         not_measured: Vec::new(),
         complete: true,
     };

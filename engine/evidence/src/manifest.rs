@@ -56,6 +56,9 @@ pub struct Manifest {
     pub profiles: Vec<(String, String)>,
     /// How long each profile is measured, where the command line said other than the site file.
     pub length: Option<Length>,
+    /// What the site asks for and this kind of run doesn't cover, or would profit from and this
+    /// machine doesn't give.
+    pub limits: Vec<String>,
     /// What the campaign asked for and what could not be measured, or not yet.
     pub not_measured: Vec<NotMeasured>,
     /// Whether all that was asked for has been measured.

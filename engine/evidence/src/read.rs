@@ -1,6 +1,5 @@
 //! Reading an evidence folder back, whatever happened to it.
 
-use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::folder::{self, FILE_BYTES_MAX, RECORD_COUNT_MAX};
 use crate::manifest::{MANIFEST_SCHEMA, Manifest};
-use crate::write::{files, sum_of};
+use crate::write::{files, open_plain, sum_of};
 
 /// All that an evidence folder holds.
 #[derive(Clone, Debug)]
@@ -99,6 +98,9 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
     let manifest = read_manifest(root)?;
     let mut damage = check_sums(root);
     let mut records = read_records(root, &mut damage);
+    let site = optional(root, folder::SITE, &mut damage);
+    let doctor = optional(root, folder::DOCTOR, &mut damage)
+        .and_then(|text| serde_json::from_str(&text).ok());
     let rank =
         |record: &Record| manifest.profiles.iter().position(|(name, _)| *name == record.profile);
     records.sort_by(|a, b| {
@@ -109,9 +111,6 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
             record.invalid_because.push("the evidence folder is damaged".to_owned());
         }
     }
-    let site = optional(&root.join(folder::SITE))?;
-    let doctor =
-        optional(&root.join(folder::DOCTOR))?.and_then(|text| serde_json::from_str(&text).ok());
     Ok(Evidence { site, doctor, damage, ..Evidence::of(manifest, records) })
 }
 
@@ -184,6 +183,10 @@ fn check_sums(root: &Path) -> Vec<String> {
     let mut damage = Vec::new();
     let mut summed = Vec::new();
     for line in text.lines() {
+        if summed.len() > RECORD_COUNT_MAX {
+            damage.push(format!("`{}` has more lines than a run has files", folder::SUMS));
+            break;
+        }
         let Some((sum, name)) = line.split_once("  ") else {
             damage.push(format!("`{}` has a line that is no sum: `{line}`", folder::SUMS));
             continue;
@@ -204,9 +207,9 @@ fn check_sums(root: &Path) -> Vec<String> {
         }
     }
     let present = files(root).unwrap_or_default();
-    let added = present.iter().filter(|name| name.starts_with("records/"));
+    let needing = present.iter().filter(|name| !folder::DERIVED.contains(&name.as_str()));
     damage.extend(
-        added
+        needing
             .filter(|name| !summed.contains(&name.as_str()))
             .map(|name| format!("`{name}` has no sum: it was added after the run")),
     );
@@ -219,20 +222,21 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
         .map_err(|error| ReadError::Damaged { path: path.to_owned(), problem: error.to_string() })
 }
 
-fn optional(path: &Path) -> Result<Option<String>, ReadError> {
-    match text_of(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(ReadError::Io { path: path.to_owned(), source }),
+/// The text of a file that need not be there; one that is there and can't be read is damage.
+fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Option<String> {
+    match text_of(&root.join(name)) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            damage.push(format!("`{name}` can't be read: {error}"));
+            None
+        }
     }
 }
 
 fn text_of(path: &Path) -> io::Result<String> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
     let mut text = String::new();
-    let read = File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    let read = open_plain(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
     if read as u64 > FILE_BYTES_MAX {
         return Err(io::Error::other(format!("it is larger than {FILE_BYTES_MAX} bytes")));
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use quietcore_record::record::Record;
@@ -57,7 +58,13 @@ impl Writer {
     /// When its subfolder for records can't be made.
     pub fn open(root: &Path) -> Result<Self, WriteError> {
         let records = root.join(folder::RECORDS);
-        fs::create_dir_all(&records).map_err(WriteError::at(&records))?;
+        match fs::symlink_metadata(&records) {
+            Ok(found) if !found.is_dir() => {
+                return Err(WriteError::at(&records)(io::Error::other("it is not a folder")));
+            }
+            Ok(_) => {}
+            Err(_) => fs::create_dir(&records).map_err(WriteError::at(&records))?,
+        }
         Ok(Self { root: root.to_owned() })
     }
 
@@ -156,19 +163,23 @@ impl Writer {
 /// # Errors
 /// [`WriteError`]; then nothing is left under the name but what was there before.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    });
-    written.map_err(|source| {
-        // The part is worthless, and where the disk is full its room is needed.
-        let _ = fs::remove_file(&beside);
-        WriteError { path: path.to_owned(), source }
-    })
+    // Renaming would put a file in the place of a device, or of a link and not of what it names.
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(WriteError::at(path)(io::Error::other("it is there and is not a plain file")));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // Under a name that nobody can foresee; it goes with its handle where anything fails, which on
+    // a full disk gives its room back.
+    let written = tempfile::Builder::new()
+        .prefix(".quietcore-")
+        .permissions(fs::Permissions::from_mode(0o644))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .and_then(|mut part| {
+            part.write_all(bytes)?;
+            part.as_file().sync_all()?;
+            part.persist(path).map_err(|error| error.error)
+        });
+    written.map(|_| ()).map_err(WriteError::at(path))
 }
 
 /// All files of the folder but the sums, relative to it, sorted.
@@ -178,7 +189,9 @@ pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if entry.file_type()?.is_file() && name != folder::SUMS {
+            // Links and whatever else is no plain file are listed too: reading them is an error, and
+            // so they are damage instead of invisible.
+            if !entry.file_type()?.is_dir() && name != folder::SUMS {
                 names.push(format!("{prefix}{name}"));
             }
         }
@@ -187,14 +200,19 @@ pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
+/// Opens a plain file: a link could show one thing to whoever lists the folder and another to
+/// whoever reads it, and a pipe or a device would never end.
+pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a plain file"));
+    }
+    File::open(path)
+}
+
 /// The SHA-256 of a file, in hexadecimal digits.
 pub(crate) fn sum_of(path: &Path) -> io::Result<String> {
-    // A pipe or a device in place of a file would never end.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
     let mut hasher = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut HashWriter(&mut hasher))?;
+    io::copy(&mut open_plain(path)?, &mut HashWriter(&mut hasher))?;
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -53,6 +53,7 @@ fn manifest() -> Manifest {
         declared: BTreeMap::from([("axis".to_owned(), "fast-control-loop".to_owned())]),
         profiles: profiles.map(|name| (name.to_owned(), String::new())).to_vec(),
         length: None,
+        limits: Vec::new(),
         not_measured: Vec::new(),
         complete: true,
     }
@@ -112,7 +113,7 @@ fn a_missing_profile_leaves_the_class_unproven() {
 #[test]
 fn damage_is_named_and_never_a_pass() {
     type Change = fn(&Path);
-    let changes: [(&str, Change); 6] = [
+    let changes: [(&str, Change); 9] = [
         ("was changed after the run", |root| {
             let path = root.join("records/axis.tp2.cpu1.json");
             let text = fs::read_to_string(&path).unwrap();
@@ -128,6 +129,22 @@ fn damage_is_named_and_never_a_pass() {
         ("has no sum", |root| {
             let text = serde_json::to_string(&record("tp4", 10)).unwrap();
             fs::write(root.join("records/added.json"), text).unwrap();
+        }),
+        ("is not a plain file", |root| {
+            let path = root.join("records/axis.tp2.cpu1.json");
+            let aside = root.with_file_name("aside.json");
+            fs::rename(&path, &aside).unwrap();
+            std::os::unix::fs::symlink(&aside, &path).unwrap();
+        }),
+        ("is not a plain file", |root| {
+            fs::remove_file(root.join("site.toml")).unwrap();
+            std::os::unix::fs::symlink("/dev/zero", root.join("site.toml")).unwrap();
+        }),
+        ("`manifest.json` has no sum", |root| {
+            let path = root.join("SHA256SUMS");
+            let text = fs::read_to_string(&path).unwrap();
+            let kept: Vec<&str> = text.lines().filter(|line| !line.contains("manifest")).collect();
+            fs::write(&path, kept.join("\n") + "\n").unwrap();
         }),
         ("is not in the folder", |root| {
             let path = root.join("SHA256SUMS");

@@ -61,7 +61,7 @@ pub fn run(
     let mut due = plan.first_release;
     for release in 0..plan.releases {
         if stop() {
-            return (End::Stopped, due);
+            return (End::Stopped, note_overdue(clock, plan, due, release, recorder));
         }
         let wake_at = due.saturating_sub(margin.current());
         clock.sleep_until(wake_at);
@@ -85,6 +85,33 @@ pub fn run(
         due += plan.period;
     }
     (End::Completed, due)
+}
+
+/// Records the releases that are overdue when the run is told to stop: it may have stood still when
+/// it was told so, and a stall is counted as the cycles it cost. Returns the release after them.
+fn note_overdue(
+    clock: &impl Clock,
+    plan: &Plan,
+    due: Nanos,
+    release: u64,
+    recorder: &mut Recorder<'_>,
+) -> Nanos {
+    let now = clock.now();
+    let overdue = now.saturating_sub(due).whole_times(plan.period).min(plan.releases - release);
+    let mut due = due;
+    for _ in 0..overdue {
+        let latency = now.saturating_sub(due);
+        recorder.record(&Cycle {
+            due,
+            started: now,
+            wakeup_latency: latency,
+            margin: Nanos::ZERO,
+            spin: Nanos::ZERO,
+            cpu: plan.cpu.unwrap_or_else(|| clock.cpu()),
+        });
+        due += plan.period;
+    }
+    due
 }
 
 /// Reads the clock until `due`; returns the last reading, `now` if that is late enough.

@@ -124,6 +124,14 @@ pub fn read(
         return Err(problems.into_error());
     }
     let found = Shape::of(text);
+    if matches!(found, Some(Shape::CyclictestText | Shape::RtlaText)) && !text.ends_with('\n') {
+        // Its last number may be a part of what was printed.
+        problems.at(
+            (text.lines().count(), 1),
+            "the last line has no end; the file was cut off, import the whole output".to_owned(),
+        );
+        return Err(problems.into_error());
+    }
     let source = Source::new(file_name, options.interval);
     match (kind, found) {
         (Kind::Cyclictest, Some(Shape::CyclictestText)) => {

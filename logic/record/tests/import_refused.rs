@@ -100,11 +100,15 @@ fn a_file_that_was_cut_off_is_refused() {
             "run.txt:2:1: the histogram has no rows; the file was cut off after its header",
         ),
         (up_to(TEXT, "# Histogram Overflows"), "run.txt:10:1: `# Histogram Overflows:` is missing"),
+        (up_to(TEXT, " 00017"), "run.txt:10:1: the last line has no end; the file was cut off"),
         (
-            up_to(TEXT, " 00017"),
+            up_to(TEXT, " 00017") + "\n",
             "run.txt:10:1: `# Max Latencies:` has 1 numbers; expected 2, one a column",
         ),
-        (up_to(TEXT, "\t000001\n"), "run.txt:6:1: the row has 1 counts; expected 2 as in line 3"),
+        (
+            up_to(TEXT, "\t000001\n") + "\n",
+            "run.txt:6:1: the row has 1 counts; expected 2 as in line 3",
+        ),
     ] {
         let found = error(Kind::Cyclictest, &text);
         assert!(found.contains(says), "{found}");

@@ -1,6 +1,6 @@
 //! What the machine did during a run: sampled from outside, joined to spikes by time.
 //!
-//! Samples are taken when the exchange is looked at, so they cost the partition's CPU nothing. They
+//! Samples are taken when the exchange is looked at, by the host's thread and not by a task. They
 //! are coarse (the kernel counts CPU time in steps of 10 ms), and say what else happened around a
 //! spike, not what caused it.
 

@@ -27,6 +27,23 @@ pub struct Campaign {
     runs: Vec<Run>,
 }
 
+/// What a campaign is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// The site, with the profiles that were chosen.
+    pub site: &'a Site,
+    /// The site file as it was read.
+    pub site_bytes: &'a [u8],
+    /// Now, RFC 3339.
+    pub started_at: &'a str,
+    /// What the command line said of the length.
+    pub length: Option<Length>,
+    /// What the run doesn't cover.
+    pub limits: Vec<String>,
+    /// What the site file asks for and the command line left out.
+    pub not_chosen: Vec<NotMeasured>,
+}
+
 /// How a campaign ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -56,24 +73,19 @@ pub enum CampaignError {
 }
 
 impl Campaign {
-    /// Begins a campaign in a new folder. `length` is what the command line said of the length.
+    /// Begins a campaign in a new folder.
     ///
     /// # Errors
     /// When the folder's first files can't be written.
-    pub fn begin(
-        writer: Writer,
-        site: &Site,
-        site_bytes: &[u8],
-        started_at: &str,
-        length: Option<Length>,
-        runs: Vec<Run>,
-    ) -> Result<Self, CampaignError> {
+    pub fn begin(writer: Writer, asked: Asked<'_>, runs: Vec<Run>) -> Result<Self, CampaignError> {
+        let site = asked.site;
+        let reached = runs.iter().flat_map(|run| not_measured(run, NOT_REACHED));
         let site_sha256 = runs.first().map(|run| run.site_sha256.clone()).unwrap_or_default();
         let manifest = Manifest {
             schema: MANIFEST_SCHEMA.to_owned(),
             name: site.name().to_owned(),
             origin: Origin::Campaign,
-            started_at: started_at.to_owned(),
+            started_at: asked.started_at.to_owned(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
             site_sha256,
             exceedance: site.campaign().exceedance,
@@ -85,11 +97,12 @@ impl Campaign {
                 .iter()
                 .map(|profile| (profile.name.clone(), profile.description.clone()))
                 .collect(),
-            length,
-            not_measured: runs.iter().flat_map(|run| not_measured(run, NOT_REACHED)).collect(),
+            length: asked.length,
+            limits: asked.limits,
+            not_measured: reached.chain(asked.not_chosen).collect(),
             complete: false,
         };
-        writer.site(site_bytes)?;
+        writer.site(asked.site_bytes)?;
         writer.manifest(&manifest)?;
         Ok(Self { writer, manifest, runs })
     }

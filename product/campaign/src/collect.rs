@@ -83,7 +83,7 @@ impl Collector<'_> {
             affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
             dma_latency_held: self.machine.dma_latency_held,
             machine: self.machine.conditions.clone(),
-            loads: self.findings.loads.iter().map(load_achieved).collect(),
+            loads: self.findings.loads.achieved.iter().map(load_achieved).collect(),
             activity,
             site_sha256: self.run.site_sha256.clone(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -122,7 +122,7 @@ impl Collector<'_> {
             Ok(_) => because.push("the counters and the histogram disagree".to_owned()),
             Err(TornRead) => because.push("the task was ended in the middle of a cycle".to_owned()),
         }
-        let weak = self.findings.loads.iter().filter(|load| !load.is_complete());
+        let weak = self.findings.loads.achieved.iter().filter(|load| !load.is_complete());
         because.extend(weak.map(|load| {
             let faults: Vec<String> =
                 load.faults.iter().map(|fault| format!("{:?}", fault.problem)).collect();

@@ -14,7 +14,7 @@ pub(crate) struct Findings {
     /// What was found of each partition, in the order of the run.
     pub(crate) partitions: Vec<PartitionFindings>,
     /// What the loads achieved.
-    pub(crate) loads: Vec<Achieved>,
+    pub(crate) loads: LoadFindings,
 }
 
 /// What was found of one partition.
@@ -43,7 +43,44 @@ impl Findings {
         Self {
             started_at: (machine.time_of_day)(),
             partitions: run.partitions.iter().map(|part| empty(part.job.cpus.len())).collect(),
-            loads: Vec::new(),
+            loads: LoadFindings::default(),
+        }
+    }
+}
+
+/// What the loads achieved over the whole run, from several measurements. A fault in one of them
+/// stays: a load that paused did not disturb as it should.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LoadFindings {
+    /// The sum, one entry a request.
+    pub(crate) achieved: Vec<Achieved>,
+}
+
+impl LoadFindings {
+    /// Adds what was achieved since the last measurement.
+    pub(crate) fn add(&mut self, part: Vec<Achieved>) {
+        if self.achieved.is_empty() {
+            self.achieved = part;
+            return;
+        }
+        for (whole, part) in self.achieved.iter_mut().zip(part) {
+            let (before, now) = (whole.interval.as_secs_f64(), part.interval.as_secs_f64());
+            let mean = |a: f64, b: f64| {
+                if before + now > 0.0 { (a * before + b * now) / (before + now) } else { b }
+            };
+            whole.operations_per_second =
+                mean(whole.operations_per_second, part.operations_per_second);
+            whole.bytes_per_second =
+                whole.bytes_per_second.zip(part.bytes_per_second).map(|(a, b)| mean(a, b));
+            whole.cpu_share = mean(whole.cpu_share, part.cpu_share);
+            whole.interval += part.interval;
+            whole.workers_alive = whole.workers_alive.min(part.workers_alive);
+            whole.workers_stalled = whole.workers_stalled.max(part.workers_stalled);
+            for fault in part.faults {
+                if !whole.faults.contains(&fault) {
+                    whole.faults.push(fault);
+                }
+            }
         }
     }
 }
@@ -67,7 +104,37 @@ impl StatesSeen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quietcore_units::ByteSize;
+    use quietcore_load::{LoadKind, WorkerFault, WorkerProblem};
+    use quietcore_units::{ByteSize, CpuSet, Nanos};
+
+    fn achieved(millis: u64, rate: f64, faults: Vec<WorkerFault>) -> Achieved {
+        Achieved {
+            kind: LoadKind::Sqrt,
+            workers: 2,
+            workers_alive: 2,
+            workers_stalled: u32::from(!faults.is_empty()),
+            size: None,
+            cpus: CpuSet::EMPTY,
+            interval: Nanos::from_millis(millis),
+            operations_per_second: rate,
+            unit: "sqrt/s".into(),
+            bytes_per_second: None,
+            cpu_share: 1.0,
+            faults,
+        }
+    }
+
+    #[test]
+    fn a_load_that_paused_is_remembered_and_rates_are_means_over_time() {
+        let pause = WorkerFault { worker: 1, process_id: 7, problem: WorkerProblem::Stopped };
+        let mut loads = LoadFindings::default();
+        loads.add(vec![achieved(1_000, 100.0, Vec::new())]);
+        loads.add(vec![achieved(1_000, 0.0, vec![pause])]);
+        loads.add(vec![achieved(2_000, 150.0, Vec::new())]);
+        assert_eq!(loads.achieved[0].operations_per_second, 100.0);
+        assert_eq!(loads.achieved[0].interval, Nanos::from_secs(4));
+        assert!(!loads.achieved[0].is_complete());
+    }
 
     fn state(policy: u32, affinity: &str, locked: u64) -> ThreadState {
         ThreadState {

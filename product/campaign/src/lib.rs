@@ -22,7 +22,7 @@ mod measure;
 mod observer;
 mod run;
 
-pub use campaign::{Campaign, CampaignError, Outcome};
+pub use campaign::{Asked, Campaign, CampaignError, Outcome};
 pub use measure::{Machine, MeasureError, Measured, measure};
 pub use observer::{Observer, Progress, Silent};
 pub use run::{PartitionRun, Run, runs};

@@ -22,7 +22,9 @@ use crate::run::Run;
 /// Time between two looks at the exchange.
 const POLL: Duration = Duration::from_millis(100);
 /// Looks at the exchange between two looks at the kernel, once it has been looked at.
-const READ_BACK_EVERY: u32 = 10;
+const READ_BACK_EVERY: u32 = 2;
+/// Looks between two looks at the loads.
+const LOADS_EVERY: u32 = 10;
 /// How long all workers of the loads may take until they work.
 const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 /// Time beyond the planned end after which a run counts as hung.
@@ -91,10 +93,11 @@ pub fn measure(
     for partition in &run.partitions {
         partitions.push(Partition::start(machine.runtime, &partition.job)?);
     }
-    let watched = watch(run, &mut partitions, &mut activity, &mut findings, observer, stop);
+    let watched =
+        watch(run, &mut partitions, &mut loads, &mut activity, &mut findings, observer, stop);
     // Measured before the loads end, and before the partitions' end is waited for.
     if let Some(loads) = &mut loads {
-        findings.loads = loads.measure();
+        findings.loads.add(loads.measure());
     }
     for partition in &mut partitions {
         partition.stop()?;
@@ -136,6 +139,7 @@ fn start_loads(
 fn watch(
     run: &Run,
     partitions: &mut [Partition],
+    loads: &mut Option<LoadSet>,
     activity: &mut Activity,
     findings: &mut Findings,
     observer: &mut dyn Observer,
@@ -163,6 +167,11 @@ fn watch(
         let due = looks.is_multiple_of(READ_BACK_EVERY);
         for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
             read_back(partition, found, due);
+        }
+        if let Some(loads) = loads
+            && looks % LOADS_EVERY == LOADS_EVERY - 1
+        {
+            findings.loads.add(loads.measure());
         }
         activity.sample();
         looks = looks.wrapping_add(1);

@@ -2,18 +2,19 @@
 
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_host::Facts;
 use quietcore_host::controls::DmaLatency;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::status::Failure;
 
-/// Reads the facts, with a sign of life: where a guest is tried, it takes a few seconds.
-pub(crate) fn read_facts() -> Facts {
+/// Reads the facts, with a sign of life: where a guest is tried, it takes a few seconds. Ctrl-C is
+/// answered afterwards, since an attempt that is cut off could leave a cgroup behind.
+pub(crate) fn read_facts(stop: &AtomicBool) -> Result<Facts, Failure> {
     let spinner = ProgressBar::new_spinner();
     if io::stderr().is_terminal() {
         let style = ProgressStyle::with_template("{spinner} {msg}");
@@ -23,7 +24,10 @@ pub(crate) fn read_facts() -> Facts {
     }
     let facts = Facts::read();
     spinner.finish_and_clear();
-    facts
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::new("quietcore: interrupted"));
+    }
+    Ok(facts)
 }
 
 /// Why this machine's time can't be trusted; `None` where it can.
@@ -44,11 +48,11 @@ pub(crate) fn hold_awake() -> Option<DmaLatency> {
     }
 }
 
-/// A flag that Ctrl-C or SIGTERM sets. The second Ctrl-C ends the program at once; partitions and
+/// A flag that Ctrl-C, SIGTERM or the end of the terminal sets. The second Ctrl-C ends the program at once; partitions and
 /// loads end with it.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&flag))?;
         signal_hook::flag::register(signal, Arc::clone(&flag))?;
     }

@@ -125,3 +125,25 @@ fn the_own_cost_is_that_of_the_readings_and_leaves_nothing_behind() {
     assert_eq!(task.release().totals().count, 0);
     assert_eq!(task.counters().unwrap().cycles, 0);
 }
+
+/// Goal: a stall in which the run is told to stop is counted as the cycles it cost.
+/// Method: the second sleep ends 40 ms late, and the stop is asked for meanwhile.
+#[test]
+fn a_stall_that_ends_in_a_stop_is_counted_too() {
+    let exchange = Exchange::create(1).unwrap();
+    let task = exchange.region().task(0).unwrap();
+    let mut recorder = Recorder::new(task, PERIOD, 10);
+    let clock = FakeClock::new(Nanos::ZERO, Nanos::ZERO, late(&[0, 40_000]));
+    let plan =
+        Plan { first_release: FIRST, period: PERIOD, releases: 1000, cpu: None, injection: None };
+    let mut margin = Margin::new(Wake::Sleep, PERIOD);
+    let asked = Cell::new(0);
+    let stop = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 2
+    };
+    let (end, _) = run(&clock, &plan, &mut margin, &mut recorder, stop);
+    assert_eq!(end, End::Stopped);
+    assert_eq!(recorder.counters().missed_cycles, 200);
+    assert_eq!(recorder.counters().longest_miss_run, 200);
+}

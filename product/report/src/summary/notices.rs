@@ -22,6 +22,8 @@ pub enum NoticeKind {
     Interrupted,
     /// The campaign has not ended.
     Incomplete,
+    /// The site asks for it and this kind of run doesn't cover it, or the machine could be better.
+    Limited,
 }
 
 /// Something the reader must know before believing a verdict.
@@ -81,6 +83,11 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "What was measured until then is whole, but fewer cycles exclude less.",
             "Go on with `quietcore qualify --resume FOLDER`; a probe by hand is run again.",
         ),
+        NoticeKind::Limited => (
+            "Not covered, or not at its best",
+            "The verdict holds for the machine as it is, and says nothing about what was not run.",
+            "See above; where it matters, change it and measure again.",
+        ),
         NoticeKind::Incomplete => (
             "The campaign is not complete",
             "The overall verdict is NOT PROVEN at best.",
@@ -111,6 +118,9 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
             Origin::Import => "not all files were imported",
         };
         add(&mut notices, NoticeKind::Incomplete, what, None);
+    }
+    for limit in &evidence.manifest.limits {
+        add(&mut notices, NoticeKind::Limited, limit, None);
     }
     notices.sort_by_key(|notice| notice.kind);
     notices

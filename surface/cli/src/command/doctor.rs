@@ -14,7 +14,7 @@ use crate::terminal::Palette;
 const INDENT: usize = 10;
 
 pub(super) fn run(request: &Doctor) -> Result<Status, Failure> {
-    let report = Report::new(machine::read_facts(), request.cpus.as_ref());
+    let report = Report::new(machine::read_facts(&*machine::stop_flag()?)?, request.cpus.as_ref());
     if request.json {
         super::print_json(&report)?;
     } else {

@@ -123,6 +123,7 @@ fn manifest(request: &Import, records: &[Record]) -> Manifest {
         declared: BTreeMap::new(),
         profiles,
         length: None,
+        limits: Vec::new(),
         not_measured: Vec::new(),
         complete: true,
     }

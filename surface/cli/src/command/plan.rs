@@ -24,7 +24,7 @@ struct Document<'a> {
 
 pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     let SiteFile { site, .. } = files::read_site(&request.site)?;
-    let facts = machine::read_facts();
+    let facts = machine::read_facts(&*machine::stop_flag()?)?;
     let plan = make(&site, &facts)?;
     if request.json {
         super::print_json(&Document {

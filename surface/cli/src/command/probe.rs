@@ -35,7 +35,7 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
     let ProbeKind::Latency(request) = request.probe;
     let stop = machine::stop_flag()?;
     let runtime = files::runtime()?;
-    let facts = machine::read_facts();
+    let facts = machine::read_facts(&stop)?;
     let run = run_of(&request, facts.machine().online)?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let measured = {
@@ -234,7 +234,8 @@ fn manifest(records: &[Record]) -> Manifest {
             ("unpinned".to_owned(), String::new()),
         ],
         length: None,
+        limits: Vec::new(),
         not_measured: Vec::new(),
-        complete: true,
+        complete: records.iter().all(|record| !record.interrupted),
     }
 }

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use quietcore_campaign::{Campaign, Machine, Outcome, runs};
+use quietcore_campaign::{Asked, Campaign, Machine, Outcome, runs};
 use quietcore_evidence::{
-    Evidence, Manifest, Writer, changed_since_sealed, folder_name, read_manifest,
+    Evidence, Manifest, NotMeasured, Writer, changed_since_sealed, folder_name, read_manifest,
 };
 use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
-use quietcore_site::{Length, Site};
+use quietcore_site::{Length, Plan, Site};
 
 use crate::arguments::Qualify;
 use crate::files::{self, SiteFile};
@@ -24,7 +24,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
         Some(folder) => resumed_site(folder)?,
         None => (chosen_site(request)?, None),
     };
-    let facts = machine::read_facts();
+    let facts = machine::read_facts(&stop)?;
     let plan = command::plan::make(&file.site, &facts)?;
     command::plan::remark(&file.site, &plan);
     let online = facts.machine().online;
@@ -33,7 +33,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
         (Some(folder), Some(manifest)) => {
             Campaign::resume(Writer::open(folder)?, manifest, &file.sha256, runs)?
         }
-        _ => begin(request, &file, &facts, runs)?,
+        _ => begin(request, &file, &facts, &plan, runs)?,
     };
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
@@ -70,7 +70,10 @@ fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
 /// The site file of an interrupted campaign, with what was chosen on its command line.
 fn resumed_site(folder: &Path) -> Result<(SiteFile, Option<Manifest>), Failure> {
     let manifest = read_manifest(folder)?;
-    if manifest.complete && manifest.not_measured.is_empty() {
+    let asked = |missing: &NotMeasured| {
+        manifest.profiles.iter().any(|(profile, _)| *profile == missing.profile)
+    };
+    if manifest.complete && !manifest.not_measured.iter().any(asked) {
         return Err(Failure::new(format_args!(
             "quietcore: `{}` is complete; nothing is left to be measured",
             folder.display()
@@ -100,6 +103,7 @@ fn begin(
     request: &Qualify,
     file: &SiteFile,
     facts: &Facts,
+    plan: &Plan,
     runs: Vec<quietcore_campaign::Run>,
 ) -> Result<Campaign, Failure> {
     let started_at = machine::time_of_day();
@@ -110,7 +114,34 @@ fn begin(
         .duration
         .map(quietcore_evidence::Length::Duration)
         .or(request.cycles.map(quietcore_evidence::Length::Cycles));
-    Ok(Campaign::begin(writer, &file.site, &file.bytes, &started_at, length, runs)?)
+    let asked = Asked {
+        site: &file.site,
+        site_bytes: &file.bytes,
+        started_at: &started_at,
+        length,
+        limits: plan.degraded.iter().map(ToString::to_string).collect(),
+        not_chosen: not_chosen(file)?,
+    };
+    Ok(Campaign::begin(writer, asked, runs)?)
+}
+
+/// What the site file asks for and the command line left out: nothing is proven without it.
+fn not_chosen(file: &SiteFile) -> Result<Vec<NotMeasured>, Failure> {
+    let catalogue = quietcore_record::class::catalogue();
+    let whole =
+        quietcore_site::read(file.site.file(), &file.bytes, &catalogue).map_err(Failure::new)?;
+    let chosen = &file.site.campaign().profiles;
+    let left_out = whole.campaign().profiles.iter().filter(|profile| !chosen.contains(profile));
+    Ok(left_out
+        .flat_map(|profile| {
+            file.site.partitions().iter().map(|partition| NotMeasured {
+                partition: partition.name.clone(),
+                profile: profile.name.clone(),
+                reserved: profile.pinned,
+                because: "it was not chosen on the command line".to_owned(),
+            })
+        })
+        .collect())
 }
 
 fn default_folder(started_at: &str, site: &Site) -> PathBuf {
