@@ -136,8 +136,8 @@ pub fn read_manifest(root: &Path) -> Result<Manifest, ReadError> {
 }
 
 /// What was changed, added or lost since the folder was sealed; nothing where it never was, as
-/// after the sudden end of a campaign. Whoever goes on with a folder looks here first: sealing it anew
-/// would make the change part of the evidence.
+/// after the sudden end of a campaign. Whoever goes on with a folder looks here first: sealing it
+/// anew would make the change part of the evidence.
 pub fn changed_since_sealed(root: &Path) -> Vec<String> {
     if root.join(folder::SUMS).exists() { check_sums(root) } else { Vec::new() }
 }

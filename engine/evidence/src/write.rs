@@ -189,8 +189,8 @@ pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            // Links and whatever else is no plain file are listed too: reading them is an error, and
-            // so they are damage instead of invisible.
+            // Links and whatever else is no plain file are listed too: reading them is an error,
+            // and so they are damage instead of invisible.
             if !entry.file_type()?.is_dir() && name != folder::SUMS {
                 names.push(format!("{prefix}{name}"));
             }

@@ -77,8 +77,8 @@ pub(crate) fn read(folder: &Path) -> Result<Evidence, Failure> {
     Ok(quietcore_evidence::read(folder)?)
 }
 
-/// The records as tools see them that sleep until the release, such as cyclictest, and as the papers
-/// measured: where a run woke early, its wake-up latency is the like.
+/// The records as tools see them that sleep until the release, such as cyclictest, and as the
+/// papers measured: where a run woke early, its wake-up latency is the like.
 pub(crate) fn as_slept(records: &[Record]) -> Vec<Record> {
     records.iter().map(|record| record.of_wakeup().unwrap_or_else(|| record.clone())).collect()
 }

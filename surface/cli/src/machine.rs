@@ -48,8 +48,8 @@ pub(crate) fn hold_awake() -> Option<DmaLatency> {
     }
 }
 
-/// A flag that Ctrl-C, SIGTERM or the end of the terminal sets. The second Ctrl-C ends the program at once; partitions and
-/// loads end with it.
+/// A flag that Ctrl-C, SIGTERM or the end of the terminal sets. The second Ctrl-C ends the program
+/// at once; partitions and loads end with it.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

@@ -181,7 +181,7 @@ fn overview(summary: &Summary<'_>) -> Markup {
                         @else { th.n scope="col" { "Classes passed" } }
                         th.n scope="col" { "Fastest cycle" }
                         th.n scope="col" { "Largest latency" }
-                        th.n scope="col" title="More than the largest latency, with 95 % confidence" {
+                        th.n scope="col" title="More than the largest latency, at 95 %" {
                             "Exceeded in less than"
                         }
                         th scope="col" { "Why" }

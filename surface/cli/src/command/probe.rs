@@ -90,31 +90,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
             request.period
         ));
     }
-    if request.margin.is_some() && request.mode == Mode::Sleep {
-        problems.push("--margin: mode sleep has none; add --mode early-wake".to_owned());
-    }
-    if request.policy == PolicyName::Deadline && !request.unpinned {
-        problems.push(
-            "--policy deadline: the kernel lets no such thread be pinned; add --unpinned"
-                .to_owned(),
-        );
-    }
-    if let Some(margin) = request.margin.filter(|margin| *margin >= request.period) {
-        problems.push(format!(
-            "--margin {margin}: not below the period of {}; give less",
-            request.period
-        ));
-    }
-    if let Some(injection) = request.inject
-        && (injection.release >= cycles || injection.delay > Nanos::from_secs(10))
-    {
-        problems.push(format!(
-            "--inject {}@{}: out of range; give at most 10 s, at a release from 0 to {}",
-            injection.delay,
-            injection.release,
-            cycles.saturating_sub(1)
-        ));
-    }
+    options_that_clash(request, cycles, &mut problems);
     let cpus = cpus(request, online, &mut problems);
     let loads = request
         .load
@@ -142,6 +118,35 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
         loads,
         site_sha256: String::new(),
     })
+}
+
+/// Options that are fine by themselves and not together.
+fn options_that_clash(request: &Latency, cycles: u64, problems: &mut Vec<String>) {
+    if request.margin.is_some() && request.mode == Mode::Sleep {
+        problems.push("--margin: mode sleep has none; add --mode early-wake".to_owned());
+    }
+    if request.policy == PolicyName::Deadline && !request.unpinned {
+        problems.push(
+            "--policy deadline: the kernel lets no such thread be pinned; add --unpinned"
+                .to_owned(),
+        );
+    }
+    if let Some(margin) = request.margin.filter(|margin| *margin >= request.period) {
+        problems.push(format!(
+            "--margin {margin}: not below the period of {}; give less",
+            request.period
+        ));
+    }
+    if let Some(injection) = request.inject
+        && (injection.release >= cycles || injection.delay > Nanos::from_secs(10))
+    {
+        problems.push(format!(
+            "--inject {}@{}: out of range; give at most 10 s, at a release from 0 to {}",
+            injection.delay,
+            injection.release,
+            cycles.saturating_sub(1)
+        ));
+    }
 }
 
 /// A task for each CPU asked for, or one that may run anywhere.
