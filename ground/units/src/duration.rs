@@ -37,6 +37,7 @@ impl Nanos {
     pub const MAX: Self = Self(u64::MAX);
 
     /// A duration of `nanos` nanoseconds.
+    #[inline]
     pub const fn new(nanos: u64) -> Self {
         Self(nanos)
     }
@@ -57,6 +58,7 @@ impl Nanos {
     }
 
     /// The number of nanoseconds.
+    #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -72,6 +74,7 @@ impl Nanos {
     }
 
     /// `self − other`, or `None` where `other` is later.
+    #[inline]
     pub const fn checked_sub(self, other: Self) -> Option<Self> {
         match self.0.checked_sub(other.0) {
             Some(nanos) => Some(Self(nanos)),
@@ -80,6 +83,7 @@ impl Nanos {
     }
 
     /// `self + other`, or `None` beyond the range.
+    #[inline]
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
             Some(nanos) => Some(Self(nanos)),
@@ -88,11 +92,13 @@ impl Nanos {
     }
 
     /// `self − other`, or zero where `other` is later.
+    #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// How often `other` fits into `self`; zero for a zero `other`.
+    #[inline]
     pub const fn whole_times(self, other: Self) -> u64 {
         match self.0.checked_div(other.0) {
             Some(times) => times,
@@ -103,12 +109,14 @@ impl Nanos {
 
 impl Add for Nanos {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 }
 
 impl AddAssign for Nanos {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
     }
@@ -116,6 +124,7 @@ impl AddAssign for Nanos {
 
 impl Sub for Nanos {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
@@ -123,6 +132,7 @@ impl Sub for Nanos {
 
 impl Mul<u64> for Nanos {
     type Output = Self;
+    #[inline]
     fn mul(self, times: u64) -> Self {
         Self(self.0 * times)
     }
@@ -130,6 +140,7 @@ impl Mul<u64> for Nanos {
 
 impl Div<u64> for Nanos {
     type Output = Self;
+    #[inline]
     fn div(self, parts: u64) -> Self {
         Self(self.0 / parts)
     }
