@@ -13,9 +13,10 @@
 //! table of their own where it doesn't fit. Text from files loses its control characters, so
 //! nothing in a record can move the cursor or change the colours.
 
+mod probe;
 mod table;
 
-use quietcore_evidence::Evidence;
+use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::verdict::Verdict;
 
 use crate::figures;
@@ -40,11 +41,19 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         let word = page.verdict(Verdict::NotProven, VERDICT_WIDTH);
         page.line(&format!("{word}nothing was measured"));
     }
-    for partition in &summary.partitions {
-        page.headline(partition, &summary);
+    // Whoever runs a probe by hand asked for figures; verdicts stand in the page and the JSON.
+    let by_hand = evidence.manifest.origin == Origin::Probe;
+    if !by_hand {
+        for partition in &summary.partitions {
+            page.headline(partition, &summary);
+        }
     }
     let others = summary.notices.iter().filter(|notice| !grave(notice));
     others.for_each(|notice| page.notice(notice));
+    if by_hand {
+        summary.records.iter().for_each(|record| page.probe(record));
+        return page.text;
+    }
     for partition in &summary.partitions {
         if summary.partitions.len() > 1 {
             page.paragraph("", partition.name);

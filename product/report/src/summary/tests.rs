@@ -41,7 +41,7 @@ fn evidence(records: Vec<Record>) -> Evidence {
         "declared": {},
         "profiles": [],
         "length": null,
-        "not_measured": [],
+        "limits": [], "not_measured": [],
         "complete": true,
     });
     Evidence {

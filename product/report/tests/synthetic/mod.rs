@@ -206,7 +206,7 @@ pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
         "declared": { "axis": "motion-control" },
         "profiles": profiles,
         "length": null,
-        "not_measured": [],
+        "limits": [], "not_measured": [],
         "complete": true,
     });
     let manifest: Manifest = serde_json::from_value(manifest).expect("it has all fields");

@@ -1,0 +1,81 @@
+//! What whoever runs a probe by hand wants to see first: the figures, and what they hold for.
+
+use quietcore_record::statistics::Statistics;
+
+use super::Page;
+use crate::figures;
+use crate::summary::RecordSummary;
+
+/// Columns of a line's name.
+const NAME: usize = 12;
+
+/// The worst cycles that are named.
+const SPIKES: usize = 3;
+
+impl Page {
+    /// All about one record.
+    pub(super) fn probe(&mut self, summary: &RecordSummary<'_>) {
+        let record = summary.record;
+        let conditions = &record.conditions;
+        self.line(&summary.label());
+        self.named("mode", &format!("{}; {}", conditions.mode, conditions.policy));
+        self.named("release", &spread(&summary.statistics));
+        if let Some(wakeup) = &summary.wakeup {
+            self.named("wake-up", &spread(wakeup));
+        }
+        if let Some(missed) = summary.statistics.missed_cycles {
+            let longest = summary.statistics.longest_miss_run.unwrap_or_default();
+            let missed = figures::count(missed);
+            self.named("missed", &format!("{missed} cycles, at most {longest} in a row"));
+        }
+        let own = figures::nanos(record.counters.own_cost_ns);
+        let spun = record.counters.spin_ns as f64 / conditions.duration_ns.max(1) as f64 * 100.0;
+        self.named("cost", &format!("{own} a cycle for the probe, {spun:.1} % of the core spun"));
+        for load in &conditions.loads {
+            self.named(
+                "load",
+                &format!(
+                    "{} × {}: {} {}, {:.2} CPUs",
+                    load.workers,
+                    load.kind,
+                    figures::amount(load.operations_per_second),
+                    load.unit,
+                    load.cpu_share
+                ),
+            );
+        }
+        for spike in record.spikes.iter().take(SPIKES) {
+            self.named(
+                "worst",
+                &format!(
+                    "{} at release {} ({} after the first): {}",
+                    figures::nanos(spike.latency_ns),
+                    figures::count(spike.release),
+                    figures::nanos(spike.at_ns),
+                    spike.conditions.join(", ")
+                ),
+            );
+        }
+        self.line("");
+    }
+
+    fn named(&mut self, name: &str, text: &str) {
+        self.paragraph(&format!("  {name:<NAME$}"), text);
+    }
+}
+
+/// The usual figures of a latency in one line.
+fn spread(statistics: &Statistics) -> String {
+    let quantile =
+        |value: Option<_>| value.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
+    let mean = statistics.mean_ns.map_or_else(|| figures::NONE.to_owned(), figures::nanos_f64);
+    format!(
+        "min {}, mean {mean}, median {}, p99 {}, p99.9 {}, max {}; {} cycles",
+        figures::nanos(statistics.min_ns),
+        quantile(statistics.median_ns),
+        quantile(statistics.p99_ns),
+        quantile(statistics.p99_9_ns),
+        figures::maximum(statistics),
+        figures::count(statistics.count)
+    )
+}
