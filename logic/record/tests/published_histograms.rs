@@ -2,7 +2,6 @@
 //! the project; where they can't be found the tests say so loudly, since a skip is never a pass.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use quietcore_record::compare::{Finding, compare_runs};
@@ -55,7 +54,7 @@ const FILES: [(&str, Expected); 4] = [
 fn imported(test: &str, name: &str) -> Option<Vec<Record>> {
     let path = shared_data(test)?.join("hofer2019").join(name);
     let Ok(text) = fs::read_to_string(&path) else {
-        skip(test, &format!("`{name}` is not among the published data"));
+        quietcore_skip::record(test, &format!("`{name}` is not among the published data"));
         return None;
     };
     let records = import::read(Kind::Cyclictest, name, &text, &ImportOptions::default());
@@ -70,22 +69,8 @@ fn shared_data(test: &str) -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    skip(test, "no folder with the published data; set QUIETCORE_SHARED_DATA");
+    quietcore_skip::record(test, "no folder with the published data; set QUIETCORE_SHARED_DATA");
     None
-}
-
-/// Says that a test was skipped.
-fn skip(test: &str, reason: &str) {
-    let line = format!("SKIPPED: {test}: {reason}");
-    println!("{line}");
-    if let Some(path) = std::env::var_os("QUIETCORE_SKIP_FILE") {
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .expect("the file for skips can be written");
-        writeln!(file, "{line}").expect("the file for skips can be written");
-    }
 }
 
 #[test]
