@@ -1,7 +1,7 @@
 //! The four files behind figure 1 of seed 003: ten million cycles a thread. They are not part of
 //! the project; where they can't be found the tests say so loudly, since a skip is never a pass.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::path::PathBuf;
 
 use quietcore_record::compare::{Finding, compare_runs};
