@@ -4,9 +4,8 @@
 //! Method: the test starts its own executable a second time under `qemu-x86_64`, where another test
 //! prints the verdict.
 
-use std::env::{current_exe, var_os};
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::env::current_exe;
+use std::io::ErrorKind;
 use std::process::Command;
 
 use quietcore_clock::TimeCalibration;
@@ -31,7 +30,7 @@ fn time_under_a_translator_is_emulated() {
     let output = match output {
         Ok(output) => output,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            skipped("`qemu-x86_64` is not here; install Debian's `qemu-user`");
+            quietcore_skip::skip!("`qemu-x86_64` is not here; install Debian's `qemu-user`");
             return;
         }
         Err(error) => panic!("`{EMULATOR}` can't be started: {error}"),
@@ -40,16 +39,4 @@ fn time_under_a_translator_is_emulated() {
     let verdict = text.lines().find_map(|line| Some(line.split_once(MARK)?.1));
     let verdict = verdict.unwrap_or_else(|| panic!("no verdict under {EMULATOR}: {output:?}"));
     assert!(verdict.starts_with("emulated: "), "{verdict}");
-}
-
-/// Tells the one who runs the tests, loudly: a skip is never a pass.
-fn skipped(reason: &str) {
-    let line = format!("SKIPPED: time_under_a_translator_is_emulated: {reason}\n");
-    eprint!("{line}");
-    let Some(path) = var_os("QUIETCORE_SKIP_FILE") else {
-        return;
-    };
-    let file = OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(line.as_bytes()))
-        .expect("the file for skips can be written");
 }

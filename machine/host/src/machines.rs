@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 
 use tempfile::TempDir;
 
@@ -115,18 +114,6 @@ impl Machine {
     pub(crate) fn facts(&self) -> Facts {
         Facts::read_from(&Source::below(self.folder.path()), &self.attempts)
     }
-}
-
-/// Tells the one who runs the tests that a test did not happen: a skip is never a pass.
-pub(crate) fn skipped(test: &str, reason: &str) {
-    let line = format!("SKIPPED: {test}: {reason}\n");
-    eprint!("{line}");
-    let Some(path) = std::env::var_os("QUIETCORE_SKIP_FILE") else {
-        return;
-    };
-    let file = fs::OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(line.as_bytes()))
-        .expect("the file for skips can be written");
 }
 
 pub(crate) fn words(eax: u32, ebx: u32, ecx: u32, edx: u32) -> CpuidWords {

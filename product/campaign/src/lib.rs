@@ -24,5 +24,5 @@ mod run;
 
 pub use campaign::{Asked, Campaign, CampaignError, Outcome};
 pub use measure::{Machine, MeasureError, Measured, measure};
-pub use observer::{Observer, Progress, Silent};
+pub use observer::{Observer, Progress};
 pub use run::{PartitionRun, Run, runs};

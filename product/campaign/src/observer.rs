@@ -31,15 +31,3 @@ pub trait Observer {
     /// A run could not be measured.
     fn failed(&mut self, run: &Run, because: &str);
 }
-
-/// An observer that says nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
-
-impl Observer for Silent {
-    fn step(&mut self, _text: &str) {}
-    fn begin(&mut self, _run: &Run) {}
-    fn progress(&mut self, _progress: Progress) {}
-    fn end(&mut self, _run: &Run, _records: &[Record]) {}
-    fn failed(&mut self, _run: &Run, _because: &str) {}
-}

@@ -1,14 +1,13 @@
 //! `[campaign]`: the profiles exist, and the length is one length and bearable.
 
+use quietcore_record::statistics::cycles_needed;
 use quietcore_units::Nanos;
 
 use crate::check::profile::Profiles;
 use crate::raw::RawCampaign;
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{
-    CAMPAIGN_MAX, Campaign, Length, Partition, Profile, cycles_needed, measured_in_all,
-};
+use crate::site::{CAMPAIGN_MAX, Campaign, Length, Partition, Profile, measured_in_all};
 
 const PROFILES_DEFAULT: [&str; 4] = ["tp1", "tp2", "tp3", "tp4"];
 const WARM_UP_DEFAULT: Nanos = Nanos::from_secs(1);

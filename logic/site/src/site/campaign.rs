@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use quietcore_record::statistics::cycles_needed;
 use quietcore_units::Nanos;
 use serde::Serialize;
 
@@ -16,9 +17,6 @@ pub const DURATION_MAX: Nanos = Nanos::from_secs(7 * 86_400);
 pub const CYCLES_MAX: u64 = 100_000_000_000;
 /// All profiles together take at most this long: 31 days.
 pub const CAMPAIGN_MAX: Nanos = Nanos::from_secs(31 * 86_400);
-
-/// The part of all samples that an exceedance could still hide in: 5 %.
-const DOUBT: f64 = 0.05;
 
 /// What is measured, for how long, and what a PASS must exclude.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,12 +84,6 @@ impl fmt::Display for Length {
             Self::Cycles(cycles) => write!(f, "{cycles} cycles"),
         }
     }
-}
-
-/// The smallest `n` with `(1 − exceedance)ⁿ ≤ 5 %`: so many cycles without an exceedance exclude
-/// its probability with 95 % confidence.
-pub(crate) fn cycles_needed(exceedance: f64) -> u64 {
-    (DOUBT.ln() / (-exceedance).ln_1p()).ceil() as u64
 }
 
 #[cfg(test)]

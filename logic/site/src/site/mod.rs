@@ -13,7 +13,6 @@ use quietcore_units::{CpuSet, Nanos};
 use crate::problem::{Place, Remark};
 use crate::words;
 
-pub(crate) use campaign::cycles_needed;
 pub use campaign::{CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length};
 pub use connection::{Channel, Fieldbus, Initial, Interface, Signal, SignalKind, SignalType};
 pub use partition::{Backend, Cache, EarlyWake, Network, Partition, Program, Scheduling, Vcr};
