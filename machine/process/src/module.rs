@@ -126,6 +126,9 @@ pub struct Module {
     base: u64,
     rate_count: u32,
     _library: Library,
+    /// Open as long as the module is loaded: the dynamic loader knows a module by its name, and the
+    /// number in it must not be another file's meanwhile.
+    _copy: File,
 }
 
 // SAFETY: the face lies in the module's read-only memory and lives as long as `_library`; that its
@@ -177,7 +180,7 @@ impl Module {
         let base = base_of(face);
         // SAFETY: the module has just been loaded, and no code of it runs.
         unsafe { share_data(base, image, slot) }?;
-        Ok(Self { face, base, rate_count, _library: library })
+        Ok(Self { face, base, rate_count, _library: library, _copy: copy })
     }
 
     fn face(&self) -> &Face {

@@ -54,8 +54,9 @@ fn memory() -> File {
 
 fn read(file: &File, offset: u64) -> [i32; 2] {
     let mut bytes = [0; 8];
-    file.read_exact_at(&mut bytes, SLOT_OFFSET + offset).unwrap();
-    [0, 4].map(|at| i32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()))
+    file.read_exact_at(&mut bytes, SLOT_OFFSET + offset).expect("the file is that long");
+    let [a, b, c, d, e, f, g, h] = bytes;
+    [i32::from_le_bytes([a, b, c, d]), i32::from_le_bytes([e, f, g, h])]
 }
 
 #[test]
