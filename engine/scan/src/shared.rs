@@ -21,7 +21,7 @@
 //! at least one of the two sees the other (Dekker).
 
 use core::sync::atomic::{
-    AtomicBool, AtomicU32,
+    AtomicBool, AtomicU8, AtomicU32,
     Ordering::{Acquire, Release, SeqCst},
 };
 
@@ -32,9 +32,13 @@ pub const TASK_LIMIT: usize = 16;
 #[derive(Debug, Default)]
 pub struct Shared {
     in_fault: AtomicBool,
-    restarting: AtomicBool,
+    on_probation: AtomicBool,
+    /// Number of the data slot whose build runs.
+    active: AtomicU8,
     swapping: AtomicBool,
     inside: [AtomicBool; TASK_LIMIT],
+    /// For each task, whether its trigger is true.
+    triggers: [AtomicBool; TASK_LIMIT],
     /// For each task, how often its trigger has fired.
     fired: [AtomicU32; TASK_LIMIT],
 }
@@ -104,14 +108,34 @@ impl Shared {
         self.fired.get(task).map_or(0, |fired| fired.load(Acquire))
     }
 
-    /// Whether a restart is being prepared, so that a second one is not asked for.
-    pub fn begin_restart(&self) -> bool {
-        !self.restarting.swap(true, SeqCst)
+    pub(crate) fn set_trigger(&self, task: usize, is: bool) {
+        if let Some(trigger) = self.triggers.get(task) {
+            trigger.store(is, Release);
+        }
     }
 
-    /// The restart has happened or failed.
-    pub fn end_restart(&self) {
-        self.restarting.store(false, SeqCst);
+    /// Whether a task's trigger is true.
+    pub fn trigger(&self, task: usize) -> bool {
+        self.triggers.get(task).is_some_and(|trigger| trigger.load(Acquire))
+    }
+
+    /// The number of the data slot whose build runs: 0 or 1.
+    #[inline]
+    pub fn active(&self) -> u8 {
+        self.active.load(Acquire) & 1
+    }
+
+    pub(crate) fn set_active(&self, slot: u8) {
+        self.active.store(slot & 1, Release);
+    }
+
+    /// Whether the build before the running one must be kept.
+    pub fn is_on_probation(&self) -> bool {
+        self.on_probation.load(Acquire)
+    }
+
+    pub(crate) fn set_probation(&self, is: bool) {
+        self.on_probation.store(is, Release);
     }
 }
 
