@@ -9,7 +9,6 @@
 use std::io::{BufRead, Read as _};
 use std::string::{String, ToString as _};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use std::vec::Vec;
@@ -140,6 +139,3 @@ fn let_go<T>(mut build: Arc<T>) -> Result<(), String> {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
-
-#[allow(dead_code)]
-type Unused = AtomicBool;

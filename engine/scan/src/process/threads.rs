@@ -9,7 +9,6 @@
 //! decides what that is worth.
 
 use std::fs::File;
-use std::io;
 use std::string::{String, ToString as _};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
@@ -22,7 +21,7 @@ use quietcore_exchange::{Recorder, Region, SLOT_COUNT, TaskState};
 use quietcore_probe::margin::Margin;
 use quietcore_probe::partition as settings;
 use quietcore_process::guard::Guard;
-use quietcore_process::setting;
+use quietcore_process::setting::{self, Policy};
 use quietcore_units::Nanos;
 use rustix::thread::gettid;
 
@@ -39,6 +38,8 @@ use crate::stage::Room;
 use crate::task::{Task, TaskSettings};
 use crate::watchdog::Watchdog;
 
+/// The highest real-time priority.
+const PRIORITY_MAX: u8 = 99;
 /// Stack of a task's thread: all of it is locked.
 const STACK_BYTES: usize = 512 << 10;
 /// Time from the last thread being ready to the first release.
@@ -173,9 +174,13 @@ fn watched(task: &TaskJob) -> Watched {
 
 impl<'a> Hall<'a> {
     fn watch(&self) {
-        // Refused without the rights; then it competes as any thread does.
         if let Some(cpu) = self.job.cpu {
-            settings::avoid(cpu);
+            let priorities = self.job.tasks.iter().filter_map(|task| match task.policy {
+                Policy::Fifo(priority) => Some(priority),
+                _ => None,
+            });
+            let above = priorities.max().unwrap_or(0).saturating_add(1).min(PRIORITY_MAX);
+            watchman::stand_beside(cpu, above);
         }
         watchman::watch(&Monotonic, &self.watched, &self.done);
     }
@@ -349,8 +354,3 @@ impl<'a> Hall<'a> {
     }
 }
 
-/// A refusal as an error number.
-#[allow(dead_code)]
-fn number_of(error: &io::Error) -> i32 {
-    settings::number_of(error)
-}

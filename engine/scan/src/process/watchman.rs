@@ -13,7 +13,8 @@ use std::vec::Vec;
 
 use quietcore_clock::Clock;
 use quietcore_process::guard::{Call, Guard};
-use quietcore_units::Nanos;
+use quietcore_process::setting::{self, Policy};
+use quietcore_units::{CpuId, Nanos};
 
 const PAUSE_MIN: Nanos = Nanos::from_millis(1);
 const PAUSE_MAX: Nanos = Nanos::from_millis(50);
@@ -27,6 +28,19 @@ pub struct Watched {
     pub limit: Nanos,
     /// The kernel's number of its thread; zero before it started.
     pub thread_id: AtomicU32,
+}
+
+/// Lets the calling thread run beside the tasks: on any other CPU than theirs, or where there is
+/// none above their priority. Where the kernel refuses both, it competes as any thread does.
+pub fn stand_beside(cpu: u32, priority: u8) {
+    let others = setting::allowed().map(|allowed| match CpuId::new(cpu) {
+        Some(cpu) => allowed.without(&[cpu].into_iter().collect()),
+        None => allowed,
+    });
+    let elsewhere = others.is_ok_and(|others| !others.is_empty() && setting::allow(others).is_ok());
+    if !elsewhere {
+        let _ = setting::schedule(Policy::Fifo(priority));
+    }
 }
 
 /// Looks after the tasks until `done`.

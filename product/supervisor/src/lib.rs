@@ -1,0 +1,3 @@
+//! Keeps a site running.
+
+pub mod retained;
