@@ -12,8 +12,8 @@
 //! the command is refused.
 
 use quietcore_exchange::{
-    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, ForceTable, Happening,
-    Limits, Region, Slot, Target, WhyRejected,
+    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, DataSlotName as Slot,
+    ForceTable, Happening, Limits, Region, Target, WhyRejected,
 };
 use quietcore_units::Nanos;
 
@@ -49,6 +49,7 @@ pub(crate) struct Changes<'map> {
     /// Cycles of probation that are left; zero when the build before is no longer kept.
     probation: u64,
     probation_cycles: u64,
+    reset: bool,
 }
 
 /// Both slots' builds; which one runs is in [`Shared`].
@@ -69,6 +70,7 @@ impl<'map> Changes<'map> {
             wanted: None,
             probation: 0,
             probation_cycles,
+            reset: false,
         })
     }
 
@@ -149,11 +151,12 @@ impl<'map> Changes<'map> {
                     let count = self.forces.release_all() as u64;
                     task.tell(now, Happening::ForcesReleased { count });
                 }
-                Command::ResetStatistics { .. } => task.recorder.clear(),
+                Command::ResetStatistics { .. } => self.reset = true,
                 Command::Swap { generation } => {
                     self.wanted = Some(Wanted { ticket, generation, tries: 0 });
                     return Ok(false);
                 }
+                Command::Revert | Command::Restart(_) => return Err((0, WhyRejected::NotNow)),
             }
         }
         Ok(true)
@@ -221,7 +224,8 @@ impl<'map> Changes<'map> {
 
     /// The swap itself; no task is inside a step.
     fn swap(&mut self, old: &Stage, new: &Stage, shared: &Shared) {
-        let slots = [slot_of(old.slot), slot_of(new.slot)].map(|slot| self.region.writable_data(slot));
+        let slots =
+            [slot_of(old.slot), slot_of(new.slot)].map(|slot| self.region.writable_data(slot));
         if let [Some(from), Some(to)] = slots {
             for carried in &new.carried {
                 // Both places were checked with the stage.
@@ -250,6 +254,11 @@ impl<'map> Changes<'map> {
         shared.set_active(stage.slot);
         let (slot, generation) = (slot_of(stage.slot), stage.generation);
         self.region.set_active(Active { slot, generation });
+    }
+
+    /// Whether the statistics shall be cleared, once.
+    pub(crate) fn take_reset(&mut self) -> bool {
+        core::mem::take(&mut self.reset)
     }
 
     /// Says that the first build runs.

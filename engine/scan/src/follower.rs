@@ -62,7 +62,8 @@ impl<'map> Follower<'map> {
             execution: at.saturating_sub(release.started),
             response: at.saturating_sub(release.due),
         };
-        let watchdog = self.task.finish(release, &finished, data.as_ref());
+        let running = build.and_then(|build| Some((data.as_ref()?, build.stage.generation)));
+        let watchdog = self.task.finish(release, &finished, running);
         if let Some(fault) = fault.or(watchdog.err()) {
             self.task.fail(shared, at, fault);
         }

@@ -8,13 +8,11 @@
 //! The frame goes out at the release, with the outputs of the cycle before: so the fieldbus sees a
 //! constant latency, however long the step takes. A step that crashes writes no outputs.
 
-use quietcore_exchange::{
-    Happening, ImageWriter, Region, RetainWriter, WritableData,
-};
+use quietcore_exchange::{Happening, ImageWriter, Region, RetainWriter, WritableData};
 use quietcore_units::Nanos;
 
 use crate::change::{Builds, Changes, Swapped, slot_of};
-use crate::fault::{Fault, OnFault};
+use crate::fault::OnFault;
 use crate::outputs::{give_outputs, make_safe, take_inputs};
 use crate::program::{Build, Fieldbus, Program};
 use crate::shared::{Shared, TASK_LIMIT};
@@ -113,7 +111,8 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         if let (Some(build), Some(data)) = (build, &data) {
             self.publish(build, data, shared, release.started);
         }
-        match self.task.finish(release, &finished, data.as_ref()) {
+        let running = build.and_then(|build| Some((data.as_ref()?, build.stage.generation)));
+        match self.task.finish(release, &finished, running) {
             Err(fault) if !shared.is_in_fault() => self.task.fail(shared, at, fault),
             _ => {}
         }
@@ -232,8 +231,12 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         self.swapped = Some(swapped);
     }
 
-    /// Tells of a swap in the cycle that has just ended, with the releases that were lost after it.
+    /// Does what may take longer than a cycle has, when it has ended: clears the statistics where
+    /// that was asked for, and tells of a swap with the releases that were lost after it.
     pub fn after(&mut self, now: Nanos, skipped: u64) {
+        if self.changes.take_reset() {
+            self.task.recorder.clear();
+        }
         let Some(Swapped { generation, reverted }) = self.swapped.take() else { return };
         let gap_cycles = skipped;
         self.task.tell(
@@ -244,11 +247,6 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
                 Happening::Swapped { generation, gap_cycles }
             },
         );
-    }
-
-    /// Puts the partition in fault because a job did not end before its next release.
-    pub fn fail_overrun(&mut self, shared: &Shared, finished: &Finished) {
-        self.task.fail(shared, finished.at, Fault::Overrun { response: finished.response });
     }
 }
 

@@ -83,16 +83,16 @@ impl<'map> Task<'map> {
     }
 
     /// Samples the trace, records the cycle and looks at the watchdog. Returns the watchdog's
-    /// fault, if it is one.
+    /// fault, if it is one. `running` is the data of the program and its generation.
     #[inline]
     pub(crate) fn finish(
         &mut self,
         release: &Release,
         finished: &Finished,
-        data: Option<&WritableData<'map>>,
+        running: Option<(&WritableData<'map>, u32)>,
     ) -> Result<(), Fault> {
-        if let (Some(trace), Some(data)) = (&mut self.trace, data) {
-            trace.sample(self.cycle, release.started, data);
+        if let (Some(trace), Some((data, generation))) = (&mut self.trace, running) {
+            trace.sample(self.cycle, release.started, data, generation);
         }
         let overrun = finished.response > self.settings.deadline;
         self.recorder.record_scan(
@@ -116,17 +116,41 @@ impl<'map> Task<'map> {
         }
         let seen = self.settings.watchdog.observe(finished.execution);
         if seen.hit {
-            self.recorder.count_watchdog_hit();
+            self.recorder.note_watchdog_hit();
             let elapsed_ns = finished.execution.get();
             self.tell(finished.at, Happening::WatchdogHit { elapsed_ns });
         }
-        seen.expired.map_or(Ok(()), |expired| Err(Fault::Watchdog(expired)))
+        match seen.expired {
+            None => Ok(()),
+            Some(cycles) => {
+                let execution = finished.execution;
+                Err(Fault::Watchdog { cycles: u64::from(cycles), execution })
+            }
+        }
     }
 
-    /// Notes `skipped` releases after the one that was due at `due`: none of them was run, the
-    /// first one after them is due at `next`.
-    pub fn note_skipped(&mut self, due: Nanos, next: Nanos, period: Nanos, skipped: u64) {
-        self.recorder.record_skipped(due + period, next, skipped);
+    /// Notes `skipped` releases after `release`, none of which was run; the first one after them is
+    /// due at `next`. A stall counts as the cycles it cost: each is recorded as so late as the
+    /// release that was run in its place.
+    pub fn note_skipped(&mut self, release: &Release, next: Nanos, period: Nanos, skipped: u64) {
+        let mut due = release.due;
+        for _ in 0..skipped {
+            due += period;
+            self.recorder.record(&Cycle {
+                due,
+                started: next,
+                wakeup_latency: Nanos::ZERO,
+                margin: Nanos::ZERO,
+                spin: Nanos::ZERO,
+                cpu: release.cpu,
+            });
+        }
+        self.recorder.note_skipped_releases(skipped);
+    }
+
+    /// Puts the partition in fault because a job did not end before its next release.
+    pub fn fail_overrun(&mut self, shared: &Shared, finished: &Finished) {
+        self.fail(shared, finished.at, Fault::Overrun { response: finished.response });
     }
 
     /// Puts the partition in fault, unless it is already, and tells why.

@@ -76,13 +76,7 @@ pub struct Loader<'a> {
     pub rates: &'a [u32],
     /// The guards of the tasks.
     pub watched: Arc<[Watched]>,
-    /// Where a program finds its signals.
-    pub services: Option<Services>,
 }
-
-/// The table of services that programs are given; it lives as long as the process.
-#[derive(Clone, Copy, Debug)]
-pub struct Services(pub &'static quietcore_exchange::com::Services);
 
 impl Loader<'_> {
     /// Loads a build into its slot, runs its `initialize` and gives it its values.
@@ -101,10 +95,6 @@ impl Loader<'_> {
                     module.rate_count()
                 ));
             }
-        }
-        if let Some(Services(table)) = self.services {
-            // SAFETY: the table lives as long as the process, and no code of the module runs.
-            unsafe { module.connect(std::ptr::from_ref(table).cast()) };
         }
         // SAFETY: nobody else knows the module yet.
         let initialized = unsafe { module.initialize(&Guard::default()) };

@@ -85,9 +85,7 @@ fn carry_out(
 ) {
     let task = loader.region.layout().shape.task_count;
     let (generation, result) = match serde_json::from_slice(line) {
-        Ok(Order::Stage(build)) => {
-            (build.stage.generation, stage(&build, loader, slots, shared))
-        }
+        Ok(Order::Stage(build)) => (build.stage.generation, stage(&build, loader, slots, shared)),
         Err(error) => (0, Err(std::format!("this is no order: {error}"))),
     };
     let what = match result {
@@ -101,12 +99,7 @@ fn carry_out(
 }
 
 /// Loads a build into the slot that is free.
-fn stage(
-    build: &Build,
-    loader: &Loader<'_>,
-    slots: &Slots,
-    shared: &Shared,
-) -> Result<(), String> {
+fn stage(build: &Build, loader: &Loader<'_>, slots: &Slots, shared: &Shared) -> Result<(), String> {
     let free = 1 - shared.active();
     if build.stage.slot != free {
         return Err(std::format!("it is meant for slot {}, but that is in use", build.stage.slot));

@@ -91,7 +91,6 @@ pub fn run(
         },
         rates: &rates,
         watched: Arc::clone(&watched),
-        services: None,
     };
     let first = loader.load(&job.build)?;
     let hall = Hall {
@@ -111,9 +110,8 @@ pub fn run(
     thread::scope(|scope| {
         let hall = &hall;
         let first = &first;
-        let spawn = |name: &str| {
-            thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES)
-        };
+        let spawn =
+            |name: &str| thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
         for (index, task) in job.tasks.iter().enumerate() {
             let bus = if index == 0 { fieldbus.take() } else { None };
             let spawned = spawn(&task.name).spawn_scoped(scope, move || {
@@ -155,9 +153,7 @@ fn check(job: &ProgramJob) -> Result<(), String> {
     if !led {
         return Err("the first task leads and must be cyclic or freewheeling".to_string());
     }
-    let stands = |task: &&TaskJob| {
-        matches!(task.kind, TaskKind::Cyclic { period, .. } if period == Nanos::ZERO)
-    };
+    let stands = |task: &&TaskJob| matches!(task.kind, TaskKind::Cyclic { period, .. } if period == Nanos::ZERO);
     match job.tasks.iter().find(stands) {
         Some(task) => Err(std::format!("the cyclic task `{}` has no period", task.name)),
         None => Ok(()),
@@ -288,12 +284,12 @@ impl<'a> Hall<'a> {
                 }
             }
             let Some(next) = waiting.advance(job.overrun, done.finished.at) else {
-                leader.fail_overrun(&self.shared, &done.finished);
+                leader.task().fail_overrun(&self.shared, &done.finished);
                 end = TaskState::Failed;
                 break;
             };
             if next.skipped > 0 {
-                leader.task().note_skipped(release.due, next.due, job.kind.period(), next.skipped);
+                leader.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
             }
             leader.after(done.finished.at, next.skipped);
             if warming > 0 {
@@ -342,15 +338,9 @@ impl<'a> Hall<'a> {
                 break;
             };
             if next.skipped > 0 {
-                follower.task().note_skipped(
-                    release.due,
-                    next.due,
-                    job.kind.period(),
-                    next.skipped,
-                );
+                follower.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
             }
         }
         follower.task().recorder().set_state(end);
     }
 }
-

@@ -61,7 +61,9 @@ pub fn match_variables<'a>(
     for (index, variable) in build.iter().enumerate() {
         match kept.remove(variable.path.as_str()) {
             None => result.new.push(variable.path.clone()),
-            Some((old, _)) if old.type_name != variable.type_name || old.bytes != variable.bytes => {
+            Some((old, _))
+                if old.type_name != variable.type_name || old.bytes != variable.bytes =>
+            {
                 let Variable { path, type_name, .. } = variable;
                 changed.push(format!("`{path}` was `{}`, is `{type_name}`", old.type_name));
             }
