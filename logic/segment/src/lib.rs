@@ -15,6 +15,7 @@
 //! - [`application`]: the trait of what a device is for, and its physical signals.
 //! - [`device`]: the devices that can be had by name.
 //! - [`describe`]: identity, process data entries and signals of a device by name.
+//! - [`plant`]: what drives and terminals act on: a servo axis, a steam turbine, a tank.
 //! - [`faults`]: what can be made to go wrong, when and how often.
 //!
 //! It is a test tool and no SubDevice product. EtherCAT is a registered trademark and patented
@@ -26,6 +27,7 @@ pub mod application;
 pub mod describe;
 pub mod device;
 pub mod faults;
+pub mod plant;
 pub mod segment;
 pub mod subdevice;
 
