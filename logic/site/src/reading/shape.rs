@@ -73,6 +73,8 @@ impl<'w> Walk<'w, '_, '_> {
         let known = schema.get("properties").and_then(Value::as_object);
         let others = schema.get("additionalProperties").filter(|others| others.is_object());
         let limit = schema.get("maxProperties").and_then(Value::as_u64);
+        let form = schema.pointer("/propertyNames/format").and_then(Value::as_str);
+        let form = form.and_then(Format::named).unwrap_or(Format::Name);
         let mut kept = Map::new();
         for (key, value) in table.iter() {
             let key = key.get_ref().as_ref();
@@ -80,7 +82,15 @@ impl<'w> Walk<'w, '_, '_> {
             let schema = match (known.and_then(|known| known.get(key)), others) {
                 (Some(schema), _) => schema,
                 (None, Some(others)) => {
-                    if !self.own_key(key, &below, kept.len(), limit) {
+                    if !self.own_key(key, form, &below, kept.len(), limit) {
+                        continue;
+                    }
+                    if form == Format::Variable && value.get_ref().is_table() {
+                        self.collector.refuse_key(
+                            &below,
+                            "without quotes each part of the path becomes a table",
+                            format!("write the whole path in quotes, such as `\"{key}.x\" = 0.0`"),
+                        );
                         continue;
                     }
                     others
@@ -99,7 +109,14 @@ impl<'w> Walk<'w, '_, '_> {
     }
 
     /// Whether a key that the user may choose is a good one, such as the name of a fieldbus.
-    fn own_key(&mut self, key: &str, path: &Path, count: usize, limit: Option<u64>) -> bool {
+    fn own_key(
+        &mut self,
+        key: &str,
+        form: Format,
+        path: &Path,
+        count: usize,
+        limit: Option<u64>,
+    ) -> bool {
         if limit.is_some_and(|limit| count as u64 >= limit) {
             let limit = limit.unwrap_or_default();
             self.collector.refuse_key(
@@ -109,10 +126,11 @@ impl<'w> Walk<'w, '_, '_> {
             );
             return false;
         }
-        match Format::Name.read(key) {
+        match form.read(key) {
             Ok(_) => true,
             Err((problem, remedy)) => {
-                let problem = format!("{} isn't a good name: {problem}", quoted(key));
+                let what = if form == Format::Name { "name" } else { "path" };
+                let problem = format!("{} isn't a good {what}: {problem}", quoted(key));
                 self.collector.refuse_key(path, problem, remedy);
                 false
             }

@@ -1,0 +1,127 @@
+//! `[[fieldbus.NAME.map]]`: which variable is which entry of the process image.
+
+use std::collections::BTreeMap;
+
+use crate::check::fieldbus::Line;
+use crate::raw::{RawMapping, RawSubDevice};
+use crate::reading::collector::Collector;
+use crate::reading::format::parsed_object;
+use crate::reading::place::Path;
+use crate::site::{Device, Entry, Mapping};
+use crate::words::instead;
+
+/// Checks the mappings of a line. `None` where one is wrong and reported.
+pub(super) fn check(line: &Line<'_>, collector: &mut Collector<'_, '_>) -> Option<Vec<Mapping>> {
+    let path = line.path.key("map");
+    let Some(raw) = &line.raw.map else {
+        return if collector.has(&path) { None } else { Some(Vec::new()) };
+    };
+    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut whole = true;
+    let mut map = Vec::new();
+    for (index, raw) in raw.iter().enumerate() {
+        let path = path.index(index);
+        if let (Some(variable), Some(entry)) = (&raw.variable, &raw.entry)
+            && let Some(first) = seen.insert((variable, entry), index)
+        {
+            let first = collector.document.place(&line.path.key("map").index(first)).line;
+            collector.refuse(
+                &path.key("variable"),
+                format!("`{variable}` is mapped to `{entry}` already, on line {first}"),
+                "keep one of the two",
+            );
+        }
+        match mapping(raw, line, &path, collector) {
+            Some(mapping) => map.push(mapping),
+            None => whole = false,
+        }
+    }
+    whole.then_some(map)
+}
+
+fn mapping(
+    raw: &RawMapping,
+    line: &Line<'_>,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Mapping> {
+    let scale = raw.scale.unwrap_or(1.0);
+    if scale == 0.0 {
+        collector.refuse(
+            &path.key("scale"),
+            "a scale of 0 loses the value",
+            "write another number, or leave it out for 1",
+        );
+    }
+    let entry = raw.entry.as_deref();
+    let found = entry.and_then(|entry| self::entry(entry, line, &path.key("entry"), collector));
+    let (subdevice, entry) = found?;
+    Some(Mapping {
+        variable: raw.variable.clone()?,
+        subdevice,
+        entry,
+        scale,
+        offset: raw.offset.unwrap_or(0.0),
+    })
+}
+
+/// The SubDevice and the entry that a text such as `drive.torque` means.
+fn entry(
+    text: &str,
+    line: &Line<'_>,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<(usize, Entry)> {
+    let (name, entry) = text.split_once('.')?;
+    let position = position(name, line, path, collector)?;
+    let entry = match entry.strip_prefix("0x") {
+        Some(object) => {
+            let (index, sub) = parsed_object(object)?;
+            Entry::Object { index, sub }
+        }
+        None => Entry::Named(entry.to_owned()),
+    };
+    let device = line.raw.subdevice.as_deref()?.get(position)?.device;
+    if device == Some(Device::Coupler) {
+        collector.refuse(
+            path,
+            format!("`{name}` is a coupler and has no inputs or outputs"),
+            "name an entry of another SubDevice",
+        );
+        return None;
+    }
+    if let (None, Entry::Named(entry)) = (device, &entry) {
+        collector.refuse(
+            path,
+            format!("`{name}` names no `device`, so nothing says where its `{entry}` is"),
+            "write the address in the object dictionary, such as `drive.0x6064:0`, or add its \
+             `device`",
+        );
+        return None;
+    }
+    Some((position, entry))
+}
+
+/// The position of the SubDevice of this name; reports one that doesn't exist.
+pub(super) fn position(
+    name: &str,
+    line: &Line<'_>,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<usize> {
+    let subdevices = line.raw.subdevice.as_deref();
+    if subdevices.is_none() && collector.has(&line.path.key("subdevice")) {
+        return None;
+    }
+    let subdevices: &[RawSubDevice] = subdevices.unwrap_or_default();
+    let found = subdevices.iter().position(|one| one.name.as_deref() == Some(name));
+    if found.is_none() {
+        let known: Vec<_> = subdevices.iter().filter_map(|one| one.name.as_deref()).collect();
+        let remedy = match known.as_slice() {
+            [] => "add it as a `[[fieldbus.NAME.subdevice]]`".to_owned(),
+            known => instead(name, known.iter().copied()),
+        };
+        collector.refuse(path, format!("there is no SubDevice `{name}` on this line"), remedy);
+    }
+    found
+}

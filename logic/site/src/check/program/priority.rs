@@ -1,0 +1,111 @@
+//! Priorities: rate-monotonic where none is written, and never by accident the same.
+
+use crate::check::program::task::Timed;
+use crate::raw::{Policy, RawProgram};
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+use crate::words::exact;
+
+const PRIORITY_DEFAULT: u32 = 90;
+const PRIORITY_MAX: u32 = 99;
+
+/// A priority of a policy that knows none.
+pub(super) fn refuse(policy: Policy, path: &Path, collector: &mut Collector<'_, '_>) {
+    let policy = if policy == Policy::Other { "other" } else { "deadline" };
+    collector.refuse_key(
+        path,
+        format!("policy `{policy}` knows no priority"),
+        "take it out, or choose `policy = \"fifo\"`",
+    );
+}
+
+pub(super) fn remark_highest(
+    priority: Option<u32>,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) {
+    if priority == Some(PRIORITY_MAX) {
+        collector.remark(
+            path,
+            "at priority 99 the program competes with the kernel's own migration and watchdog \
+             threads; 98 is enough to be above all else",
+        );
+    }
+}
+
+/// The priority of each task, in the order of the file. `paths` lead to them.
+pub(super) fn assign(
+    raw: &RawProgram,
+    tasks: &[Timed],
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Vec<u32>> {
+    let own = path.key("priority");
+    if raw.priority.is_none() && collector.has(&own) {
+        return None;
+    }
+    let top = raw.priority.unwrap_or(PRIORITY_DEFAULT);
+    let mut ranked: Vec<&Timed> = tasks.iter().collect();
+    // Stable, so that equally fast ones stay in the order of the file.
+    ranked.sort_by_key(|task| task.speed());
+    if top < tasks.len() as u32 && tasks.iter().any(|task| task.priority.is_none()) {
+        collector.refuse(
+            &own,
+            format!("below priority {top} there is no room for {} tasks", tasks.len()),
+            format!("write {} at least, or give each task a `priority`", tasks.len()),
+        );
+        return None;
+    }
+    let rank = |task: &Timed| ranked.iter().position(|one| one.position == task.position);
+    let of = |task: &Timed| {
+        let below = rank(task).unwrap_or_default() as u32;
+        task.priority.unwrap_or(top.saturating_sub(below))
+    };
+    for (index, task) in ranked.iter().enumerate() {
+        for faster in &ranked[..index] {
+            compare(faster, task, (of(faster), of(task)), collector);
+        }
+    }
+    Some(tasks.iter().map(of).collect())
+}
+
+/// Two tasks of which the second one is as fast as the first one or slower.
+fn compare(
+    faster: &Timed,
+    slower: &Timed,
+    priorities: (u32, u32),
+    collector: &mut Collector<'_, '_>,
+) {
+    let given = (faster.priority.is_some(), slower.priority.is_some());
+    let path = slower.path.key("priority");
+    if given == (false, false) && faster.speed() == slower.speed() {
+        collector.refuse(
+            &path,
+            format!(
+                "task `{}` is as fast as `{}`, so nothing says which one goes first",
+                slower.name, faster.name
+            ),
+            "give both a `priority`",
+        );
+    } else if given != (true, true) && priorities.0 == priorities.1 {
+        collector.refuse(
+            &path,
+            format!(
+                "tasks `{}` and `{}` both have priority {}",
+                faster.name, slower.name, priorities.0
+            ),
+            "choose another one, or give it to both if that is meant",
+        );
+    } else if priorities.1 > priorities.0 && faster.speed() < slower.speed() {
+        collector.remark(
+            &path,
+            format!(
+                "task `{}` ({}) goes before the faster `{}` ({})",
+                slower.name,
+                exact(slower.release.interval()),
+                faster.name,
+                exact(faster.release.interval())
+            ),
+        );
+    }
+}
