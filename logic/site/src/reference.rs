@@ -188,6 +188,9 @@ fn value_words(schema: &Value) -> String {
     if inner["items"]["format"] == "quietcore-name" {
         return "an array of names".to_owned();
     }
+    if inner["items"]["format"] == "quietcore-variables" {
+        return "an array of paths of variables".to_owned();
+    }
     if inner["anyOf"].is_array() {
         return "CPUs".to_owned();
     }

@@ -106,8 +106,7 @@ pub(crate) struct RawStartup {
     #[schemars(required, example = &"i8")]
     pub(crate) value_type: Option<SignalType>,
     /// The value.
-    #[serde(default)]
-    #[schemars(required, schema_with = "number", example = 10)]
+    #[schemars(schema_with = "number", example = 10)]
     pub(crate) value: Option<RawNumber>,
 }
 
@@ -141,9 +140,7 @@ pub(crate) struct RawMapping {
 #[schemars(rename = "Fault")]
 pub(crate) struct RawFault {
     /// When, counted from the first cycle in OP.
-    #[serde(default)]
     #[schemars(
-        required,
         schema_with = "format::duration",
         extend("x-minimum" = "0 s", "x-maximum" = "7 d"),
         example = &"2 s"

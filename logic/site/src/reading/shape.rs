@@ -147,7 +147,7 @@ impl<'w> Walk<'w, '_, '_> {
             format!("in `{}`", path.header(false))
         };
         let known: Vec<_> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
-        let remedy = match (nearest(key, known.iter().copied()), self.home_of(key)) {
+        let remedy = match (nearest(key, known.iter().copied()), self.home_of(key, path)) {
             (Some(nearest), _) => format!("did you mean `{nearest}`?"),
             (None, Some(home)) => format!("it belongs in `{home}`"),
             (None, None) => format!("the keys there are {}", list(known)),
@@ -157,16 +157,20 @@ impl<'w> Walk<'w, '_, '_> {
         self.collector.push(place, problem, remedy);
     }
 
-    /// The one table that has such a key, if there is one.
-    fn home_of(&self, key: &str) -> Option<String> {
-        let mut homes = Vec::new();
+    /// The table that has such a key: the nearest one below `path`, else the only one there is.
+    fn home_of(&self, key: &str, path: &Path) -> Option<String> {
+        let mut homes: Vec<Path> = Vec::new();
         tables(self.root, self.root, &Path::top(), &mut |path, table| {
             if table["properties"].get(key).is_some() {
-                homes.push(path.header(false));
+                homes.push(path.clone());
             }
         });
-        match homes.as_slice() {
-            [only] => Some(only.clone()),
+        let mut below: Vec<_> = homes.iter().filter(|home| home.is_below(path)).collect();
+        below.sort_by_key(|home| home.depth());
+        match (below.as_slice(), homes.as_slice()) {
+            ([near, far, ..], _) if near.depth() < far.depth() => Some(near.header(false)),
+            ([only], _) => Some(only.header(false)),
+            ([], [only]) => Some(only.header(false)),
             _ => None,
         }
     }

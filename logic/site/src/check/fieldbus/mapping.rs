@@ -81,23 +81,31 @@ fn entry(
         }
         None => Entry::Named(entry.to_owned()),
     };
-    let device = line.raw.subdevice.as_deref()?.get(position)?.device;
-    if device == Some(Device::Coupler) {
-        collector.refuse(
-            path,
-            format!("`{name}` is a coupler and has no inputs or outputs"),
-            "name an entry of another SubDevice",
-        );
-        return None;
-    }
-    if let (None, Entry::Named(entry)) = (device, &entry) {
-        collector.refuse(
-            path,
-            format!("`{name}` names no `device`, so nothing says where its `{entry}` is"),
-            "write the address in the object dictionary, such as `drive.0x6064:0`, or add its \
-             `device`",
-        );
-        return None;
+    let named = matches!(entry, Entry::Named(_));
+    match line.raw.subdevice.as_deref()?.get(position)?.device {
+        Some(Device::Coupler) => {
+            collector.refuse(
+                path,
+                format!("`{name}` is a coupler and has no inputs or outputs"),
+                "name an entry of another SubDevice",
+            );
+            return None;
+        }
+        Some(_) => {}
+        None if named => {
+            let device = line.path.key("subdevice").index(position).key("device");
+            // A simulated SubDevice without one is reported already.
+            if line.simulated == Some(false) && !collector.has(&device) {
+                collector.refuse(
+                    path,
+                    format!("`{name}` has no `device`, so nothing says where this entry is"),
+                    "write the address in the object dictionary, such as `drive.0x6064:0`, or add \
+                     its `device`",
+                );
+            }
+            return None;
+        }
+        None => {}
     }
     Some((position, entry))
 }

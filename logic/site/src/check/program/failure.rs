@@ -69,12 +69,15 @@ fn substitutes(
             },
         })
         .collect();
-    // An empty table that was written full of mistakes is reported already.
-    let empty = raw.substitute.as_ref().is_none_or(|values| values.is_empty());
-    if empty {
-        let (problem, remedy) =
-            ("no value is given", "write for example `substitute = { \"servo_Y.torque\" = 0.0 }`");
-        collector.refuse(path, problem, remedy);
+    // Where something is written and nothing is left of it, each mistake is reported already.
+    if substitutes.is_empty() {
+        if collector.document.is_empty(path) {
+            collector.refuse(
+                path,
+                "no value is given",
+                "write for example `substitute = { \"servo_Y.torque\" = 0.0 }`",
+            );
+        }
         return None;
     }
     Some(OnFault::Substitute(substitutes))

@@ -96,7 +96,7 @@ fn compare(
             ),
             "choose another one, or give it to both if that is meant",
         );
-    } else if priorities.1 > priorities.0 && faster.speed() < slower.speed() {
+    } else if priorities.1 > priorities.0 && faster.is_cyclic() && slower.is_cyclic() {
         collector.remark(
             &path,
             format!(

@@ -34,10 +34,14 @@ pub(super) struct Timed {
 }
 
 impl Timed {
-    /// Less is faster; freewheeling tasks come last.
-    pub(super) const fn speed(&self) -> (bool, u64) {
+    /// Less is faster. Of equals the cyclic one comes first, and freewheeling tasks come last.
+    pub(super) const fn speed(&self) -> (bool, u64, bool) {
         let freewheeling = matches!(self.release, Release::Freewheeling { .. });
-        (freewheeling, self.release.interval().get())
+        (freewheeling, self.release.interval().get(), !self.is_cyclic())
+    }
+
+    pub(super) const fn is_cyclic(&self) -> bool {
+        self.release.period().is_some()
     }
 }
 
