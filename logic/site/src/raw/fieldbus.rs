@@ -1,5 +1,7 @@
 //! `[fieldbus.NAME]` with its SubDevices, mappings and faults as written.
 
+use std::collections::BTreeMap;
+
 use quietcore_units::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -68,10 +70,26 @@ pub(crate) struct RawSubDevice {
         example = serde_json::json!([{ "index": 24672, "sub": 0, "type": "i8", "value": 10 }])
     )]
     pub(crate) startup: Option<Vec<RawStartup>>,
-    /// Which simulated plant is behind it; several terminals of a segment with the same plant are
-    /// connected to the same one, while each drive has one of its own.
+    /// Which simulated plant is behind it. Each drive has an axis of its own; a terminal shares the
+    /// plant of that kind that is nearest before it on the line.
     #[schemars(example = &"servo-axis")]
     pub(crate) plant: Option<PlantKind>,
+    /// Which channels of a terminal are which signals of its plant. A drive is connected by itself.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "connections",
+        example = serde_json::json!({ "input_1": "speed", "input_2": "power" })
+    )]
+    pub(crate) connect: Option<BTreeMap<String, String>>,
+}
+
+fn connections(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": "object",
+        "propertyNames": { "format": "quietcore-name" },
+        "additionalProperties": { "type": "string", "format": "quietcore-name" },
+        "maxProperties": 8,
+    })
 }
 
 /// The identity of a SubDevice, as in its EEPROM. TOML allows hexadecimal numbers: `0x44c2c52`.

@@ -35,6 +35,25 @@ pub struct Fieldbus {
     pub faults: Vec<Fault>,
 }
 
+impl Fieldbus {
+    /// The simulated plants: each drive begins one of its own, and a terminal belongs to the one of
+    /// its kind that is nearest before it.
+    pub fn plants(&self) -> Vec<PlantOnLine> {
+        let mut plants: Vec<PlantOnLine> = Vec::new();
+        for (position, subdevice) in self.subdevices.iter().enumerate() {
+            let Some(kind) = subdevice.plant else { continue };
+            let nearest = plants.iter_mut().rev().find(|plant| plant.kind == kind);
+            match nearest {
+                Some(plant) if subdevice.device != Some(Device::ServoDrive) => {
+                    plant.subdevices.push(position);
+                }
+                _ => plants.push(PlantOnLine { kind, subdevices: vec![position] }),
+            }
+        }
+        plants
+    }
+}
+
 /// Where the frames of a fieldbus go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interface {
@@ -58,6 +77,29 @@ pub struct SubDevice {
     pub startup: Vec<Startup>,
     /// The simulated plant behind it; only on a simulated segment.
     pub plant: Option<PlantKind>,
+    /// Which channels of a terminal are which signals of its plant; never empty where a terminal
+    /// has a plant, and empty for a drive, which is connected by itself.
+    pub connect: Vec<Wire>,
+}
+
+/// A channel of a terminal and the signal of the plant that it is connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wire {
+    /// The channel, as the terminal's description names it.
+    pub channel: String,
+    /// The signal, as the plant names it; an actuator for outputs, a sensor for inputs.
+    pub signal: String,
+}
+
+/// A simulated plant and the SubDevices before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlantOnLine {
+    /// What it is.
+    pub kind: PlantKind,
+    /// Positions in [`Fieldbus::subdevices`], ascending; never empty.
+    pub subdevices: Vec<usize>,
 }
 
 /// The built-in SubDevices.
@@ -95,13 +137,16 @@ impl Device {
         }
     }
 
+    /// Whether it is a terminal: channels that are connected one by one.
+    pub(crate) const fn is_terminal(self) -> bool {
+        !matches!(self, Self::Coupler | Self::ServoDrive)
+    }
+
     /// Whether such a plant can be behind it.
-    pub(crate) const fn drives(self, plant: PlantKind) -> bool {
+    pub(crate) const fn reaches(self, plant: PlantKind) -> bool {
         match plant {
-            PlantKind::ServoAxis => matches!(self, Self::ServoDrive),
-            PlantKind::SteamTurbine | PlantKind::Tank => {
-                !matches!(self, Self::Coupler | Self::ServoDrive)
-            }
+            PlantKind::ServoAxis => !matches!(self, Self::Coupler),
+            PlantKind::SteamTurbine | PlantKind::Tank => self.is_terminal(),
         }
     }
 }
@@ -113,7 +158,9 @@ impl fmt::Display for Device {
 }
 
 /// The simulated plants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlantKind {
     /// A motor with load and friction, behind a servo drive.

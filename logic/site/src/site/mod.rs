@@ -19,7 +19,7 @@ pub use campaign::{CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MI
 pub use channel::{Channel, Initial, Signal, SignalKind, SignalType};
 pub use fieldbus::{
     Device, DeviceIdentity, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Interface, Mapping,
-    PlantKind, Startup, SubDevice,
+    PlantKind, PlantOnLine, Startup, SubDevice, Wire,
 };
 pub use partition::{Backend, Cache, Network, Partition, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};

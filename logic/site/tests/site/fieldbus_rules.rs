@@ -114,8 +114,92 @@ fn plants_stand_behind_what_can_move_them() {
     let drive = &fieldbus("#D", "plant = \"servo-axis\"").subdevices[1];
     assert_eq!((drive.device, drive.plant), (Some(Device::ServoDrive), Some(PlantKind::ServoAxis)));
     breaks("#D", "plant = \"tank\"", "subdevice.drive.plant", "put it behind terminals");
-    breaks("#H", "plant = \"servo-axis\"", "subdevice.head.plant", "behind a `servo-drive`");
+    breaks("#H", "plant = \"servo-axis\"", "subdevice.head.plant", "can't be behind a `coupler`");
     breaks("#D", "plant = \"pump\"", "subdevice.drive.plant", "write one of `servo-axis`");
+    let connected = "plant = \"servo-axis\"\nconnect = { torque = \"torque\" }";
+    breaks("#D", connected, "subdevice.drive.connect", "connected to its axis by itself");
+    let nothing = "connect = { torque = \"torque\" }";
+    breaks("#D", nothing, "subdevice.drive.connect", "nothing to connect");
+}
+
+/// A terminal behind the drive, as it stands in the file.
+fn terminal(name: &str, device: &str, rest: &str) -> String {
+    format!("#D\n[[fieldbus.ec0.subdevice]]\nname = \"{name}\"\ndevice = \"{device}\"\n{rest}\n")
+}
+
+#[test]
+fn channels_of_terminals_are_connected_to_signals_of_their_plant() {
+    let both =
+        terminal("out", "analog-output-4", "plant = \"tank\"\nconnect = { output_1 = \"pump\" }")
+            + &terminal(
+                "in",
+                "analog-input-4",
+                "plant = \"tank\"\nconnect = { input_2 = \"level\" }",
+            );
+    let line = fieldbus("#D", &both);
+    assert_eq!(line.subdevices[2].connect[0].signal, "pump");
+    let [tank] = &line.plants()[..] else { panic!("{:?}", line.plants()) };
+    assert_eq!((tank.kind, tank.subdevices.as_slice()), (PlantKind::Tank, &[2, 3][..]));
+    let broken = |device: &str, rest: &str, key: &str, part: &str| {
+        let text = terminal("t", device, rest);
+        breaks("#D", &text, &format!("subdevice.t.{key}"), part);
+    };
+    broken("analog-input-4", "plant = \"tank\"", "connect", "which channel is which signal");
+    broken("analog-input-4", "plant = \"tank\"\nconnect = {}", "connect", "input_1 = \"level\"");
+    let with = |wire: &str| format!("plant = \"tank\"\nconnect = {{ {wire} }}");
+    let at = "connect.input_5";
+    broken("analog-input-4", &with("input_5 = \"level\""), at, "no channel `input_5`");
+    let at = "connect.input_1";
+    broken("analog-input-4", &with("input_1 = \"levle\""), at, "did you mean `level`?");
+    broken("analog-input-4", &with("input_1 = \"pump\""), at, "a `tank` has no sensor `pump`");
+    let switch = "plant = \"servo-axis\"\nconnect = { input_1 = \"reference_switch\" }";
+    broken("digital-input-8", switch, "plant", "no drive with a `servo-axis` is before it");
+    let twice = terminal("one", "analog-output-4", &with("output_1 = \"pump\""))
+        + &terminal("two", "analog-output-4", &with("output_3 = \"pump\""));
+    breaks("#D", &twice, "subdevice.two.connect.output_3", "is moved by `output_1`");
+}
+
+#[test]
+fn each_drive_has_an_axis_of_its_own_and_terminals_see_the_nearest_one() {
+    let switch = "plant = \"servo-axis\"\nconnect = { input_1 = \"reference_switch\" }";
+    let text = "plant = \"servo-axis\"\n".to_owned()
+        + &terminal("first", "digital-input-8", switch)
+        + &terminal("second", "servo-drive", "plant = \"servo-axis\"")
+        + &terminal("third", "digital-input-8", switch);
+    let plants = fieldbus("#D", &text).plants();
+    let positions: Vec<_> = plants.iter().map(|plant| plant.subdevices.clone()).collect();
+    assert_eq!(positions, [vec![1, 2], vec![3, 4]]);
+}
+
+#[test]
+fn the_words_of_the_file_are_those_of_the_segment() {
+    let schema = quietcore_site::schema();
+    let words = |name: &str| -> Vec<String> {
+        let choices = schema["$defs"][name]["oneOf"].as_array().unwrap();
+        choices.iter().map(|one| one["const"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(words("Device"), quietcore_segment::device::NAMES);
+    assert_eq!(words("PlantKind"), quietcore_segment::plant::PLANT_NAMES);
+}
+
+#[test]
+fn an_entry_has_one_writer() {
+    let second = |variable: &str, entry: &str| {
+        format!("[[fieldbus.ec0.map]]\nvariable = \"{variable}\"\nentry = \"{entry}\"\n")
+    };
+    let input = second("servo_U.position", "drive.velocity_actual_value");
+    breaks("#M", &input, "map[1].variable", "another input already, on line 26");
+    let outputs = second("servo_Y.a", "drive.controlword") + &second("servo_Y.b", "drive.0x6040:0");
+    breaks("#M", &outputs, "map[2].entry", "another variable already, on line 29");
+    // One input for two variables, and one variable for two outputs, are what they say.
+    let copies = second("servo_U.copy", "drive.position_actual_value")
+        + &second("servo_Y.a", "drive.target_torque")
+        + &second("servo_Y.a", "drive.torque_offset");
+    assert_eq!(fieldbus("#M", &copies).map.len(), 4);
+    let entry = "\"drive.position_actual_value\"";
+    let near = "did you mean `position_actual_value`?";
+    breaks(entry, "\"drive.position_actual\"", "map[0].entry", near);
+    breaks(entry, "\"drive.0x6063:0\"", "map[0].entry", "no entry `0x6063:0`");
 }
 
 #[test]

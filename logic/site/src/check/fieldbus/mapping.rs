@@ -32,11 +32,52 @@ pub(super) fn check(line: &Line<'_>, collector: &mut Collector<'_, '_>) -> Optio
             );
         }
         match mapping(raw, line, &path, collector) {
-            Some(mapping) => map.push(mapping),
+            Some(mapping) => map.push((index, mapping)),
             None => whole = false,
         }
     }
-    whole.then_some(map)
+    one_writer(&map, line, collector);
+    whole.then(|| map.into_iter().map(|(_, mapping)| mapping).collect())
+}
+
+/// Reports outputs that two variables write, and variables that two inputs write.
+fn one_writer(map: &[(usize, Mapping)], line: &Line<'_>, collector: &mut Collector<'_, '_>) {
+    let path = line.path.key("map");
+    let mut outputs: BTreeMap<(usize, u16, u8), usize> = BTreeMap::new();
+    let mut inputs: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, mapping) in map {
+        let Some((is_output, object)) = described(mapping, line) else { continue };
+        let (first, path, problem) = if is_output {
+            let first = outputs.insert((mapping.subdevice, object.0, object.1), *index);
+            (first, path.index(*index).key("entry"), "this output has another variable already")
+        } else {
+            let first = inputs.insert(&mapping.variable, *index);
+            (first, path.index(*index).key("variable"), "this variable has another input already")
+        };
+        // The same pair twice is reported by the caller.
+        let first = first.filter(|first| {
+            let (one, other) = (&line.raw.map.as_deref().unwrap_or_default()[*first], index);
+            let other = &line.raw.map.as_deref().unwrap_or_default()[*other];
+            (&one.variable, &one.entry) != (&other.variable, &other.entry)
+        });
+        if let Some(first) = first {
+            let at = collector.document.place(&line.path.key("map").index(first)).line;
+            collector.refuse(&path, format!("{problem}, on line {at}"), "keep one of the two");
+        }
+    }
+}
+
+/// Whether the entry of a mapping is an output, and its object; `None` where no `device` says so.
+fn described(mapping: &Mapping, line: &Line<'_>) -> Option<(bool, (u16, u8))> {
+    let device = line.raw.subdevice.as_deref()?.get(mapping.subdevice)?.device?;
+    let description = quietcore_segment::describe(device.name()).ok()?;
+    let is_meant = |one: &&quietcore_segment::Entry| match &mapping.entry {
+        Entry::Named(name) => one.name == name,
+        Entry::Object { index, sub } => (one.index, one.subindex) == (*index, *sub),
+    };
+    let output = description.outputs.iter().find(is_meant);
+    let entry = output.or(description.inputs.iter().find(is_meant))?;
+    Some((output.is_some(), (entry.index, entry.subindex)))
 }
 
 fn mapping(
@@ -91,7 +132,7 @@ fn entry(
             );
             return None;
         }
-        Some(_) => {}
+        Some(device) => known(&entry, device, path, collector)?,
         None if named => {
             let device = line.path.key("subdevice").index(position).key("device");
             // A simulated SubDevice without one is reported already.
@@ -108,6 +149,32 @@ fn entry(
         None => {}
     }
     Some((position, entry))
+}
+
+/// Reports an entry that a built-in SubDevice does not have.
+fn known(
+    entry: &Entry,
+    device: Device,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<()> {
+    let description = quietcore_segment::describe(device.name()).ok()?;
+    let all = || description.inputs.iter().chain(&description.outputs);
+    let (found, remedy) = match entry {
+        Entry::Named(name) => (
+            all().any(|one| one.name == name),
+            instead(name, all().map(|one| one.name).collect::<Vec<_>>()),
+        ),
+        Entry::Object { index, sub } => (
+            all().any(|one| (one.index, one.subindex) == (*index, *sub)),
+            "write an object of its process data, or the name of the entry".to_owned(),
+        ),
+    };
+    if !found {
+        collector.refuse(path, format!("a `{device}` has no entry `{entry}`"), remedy);
+        return None;
+    }
+    Some(())
 }
 
 /// The position of the SubDevice of this name; reports one that doesn't exist.

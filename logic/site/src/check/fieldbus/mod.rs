@@ -2,6 +2,7 @@
 
 mod fault;
 mod mapping;
+mod plant;
 mod subdevice;
 
 use std::collections::BTreeMap;

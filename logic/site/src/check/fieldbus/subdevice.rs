@@ -1,12 +1,12 @@
 //! `[[fieldbus.NAME.subdevice]]`: what stands on the line.
 
 use crate::check::channel::fitting;
-use crate::check::fieldbus::Line;
+use crate::check::fieldbus::{Line, plant};
 use crate::check::unique;
 use crate::raw::{RawStartup, RawSubDevice};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Device, DeviceIdentity, PlantKind, Startup, SubDevice};
+use crate::site::{Device, DeviceIdentity, Startup, SubDevice};
 
 /// Checks the SubDevices of a line. `None` where one is wrong and reported.
 pub(super) fn check(line: &Line<'_>, collector: &mut Collector<'_, '_>) -> Option<Vec<SubDevice>> {
@@ -31,6 +31,7 @@ pub(super) fn check(line: &Line<'_>, collector: &mut Collector<'_, '_>) -> Optio
         .enumerate()
         .map(|(index, raw)| subdevice(raw, line, &path.index(index), collector))
         .collect();
+    plant::together(line, collector);
     found.into_iter().collect()
 }
 
@@ -49,18 +50,6 @@ fn subdevice(
         );
     }
     line.only_simulated(&plant, "a simulated plant needs the simulated segment", collector);
-    if let (Some(device), Some(kind)) = (raw.device, raw.plant)
-        && !device.drives(kind)
-    {
-        collector.refuse(
-            &plant,
-            format!("a `{kind}` can't be behind a `{device}`"),
-            match kind {
-                PlantKind::ServoAxis => "put it behind a `servo-drive`",
-                _ => "put it behind terminals with digital or analogue inputs and outputs",
-            },
-        );
-    }
     let startup_path = path.key("startup");
     if raw.device == Some(Device::Coupler) && collector.has(&startup_path) {
         collector.refuse_key(
@@ -75,6 +64,7 @@ fn subdevice(
         .enumerate()
         .map(|(index, raw)| startup(raw, &startup_path.index(index), collector))
         .collect();
+    let connect = plant::check(raw, line, path, collector);
     let identity = match &raw.identity {
         None if collector.has(&path.key("identity")) => return None,
         None => None,
@@ -89,6 +79,7 @@ fn subdevice(
         identity,
         startup: startup.into_iter().collect::<Option<_>>()?,
         plant: raw.plant,
+        connect: connect?,
     })
 }
 
