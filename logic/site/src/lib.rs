@@ -31,7 +31,7 @@ mod reference;
 mod site;
 mod words;
 
-pub use init::{Example, UnknownExample, init};
+pub use init::{Example, Model, ModelFile, UnknownExample, init};
 pub use machine::Machine;
 pub use plan::{Degradation, Plan, Refusal, Step, TaskStart, plan};
 pub use problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};

@@ -203,7 +203,7 @@ pub(crate) struct RawTask {
     )]
     pub(crate) gap: Option<Nanos>,
     /// The priority under `fifo`. Left out: the fastest task has that of the program and each
-    /// slower one the next below.
+    /// slower one the next below those of all faster ones.
     #[schemars(range(min = 1, max = 99), example = 89)]
     pub(crate) priority: Option<u32>,
     /// The latest completion after the release, at most the period or gap. Left out: the period or

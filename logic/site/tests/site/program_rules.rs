@@ -268,7 +268,7 @@ fn priorities_are_rate_monotonic_and_equal_only_on_purpose() {
     let equal = GOOD.replace("\"100 ms\"", "\"10 ms\"");
     expect_problem(&equal, &key, "as fast as `fast`");
     assert_eq!(priorities(&equal.replace("#S", "priority = 10")), [90, 10]);
-    expect_problem(&in_program("priority = 1"), "partition.a.program.priority", "no room for 2");
+    expect_problem(&in_program("priority = 1"), &key, "below priority 1");
     let other = with("priority = 5").replace("#P", "policy = \"other\"");
     expect_problem(&other, &key, "knows no priority");
 }

@@ -33,40 +33,40 @@ pub(super) fn remark_highest(
     }
 }
 
-/// The priority of each task, in the order of the file. `paths` lead to them.
+/// The priority of each task, in the order of the file.
 pub(super) fn assign(
     raw: &RawProgram,
     tasks: &[Timed],
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Vec<u32>> {
-    let own = path.key("priority");
-    if raw.priority.is_none() && collector.has(&own) {
+    if raw.priority.is_none() && collector.has(&path.key("priority")) {
         return None;
     }
-    let top = raw.priority.unwrap_or(PRIORITY_DEFAULT);
     let mut ranked: Vec<&Timed> = tasks.iter().collect();
     // Stable, so that equally fast ones stay in the order of the file.
     ranked.sort_by_key(|task| task.speed());
-    if top < tasks.len() as u32 && tasks.iter().any(|task| task.priority.is_none()) {
-        collector.refuse(
-            &own,
-            format!("below priority {top} there is no room for {} tasks", tasks.len()),
-            format!("write {} at least, or give each task a `priority`", tasks.len()),
-        );
-        return None;
+    let mut priorities: Vec<u32> = Vec::new();
+    for task in &ranked {
+        let below = priorities.iter().min().map(|lowest| lowest - 1);
+        let priority = task.priority.or(below).unwrap_or(raw.priority.unwrap_or(PRIORITY_DEFAULT));
+        if priority == 0 {
+            collector.refuse(
+                &task.path.key("priority"),
+                format!("task `{}` would come below priority 1, that of a faster one", task.name),
+                "give the faster ones a higher `priority`, or this one its own",
+            );
+            return None;
+        }
+        priorities.push(priority);
     }
-    let rank = |task: &Timed| ranked.iter().position(|one| one.position == task.position);
-    let of = |task: &Timed| {
-        let below = rank(task).unwrap_or_default() as u32;
-        task.priority.unwrap_or(top.saturating_sub(below))
-    };
-    for (index, task) in ranked.iter().enumerate() {
-        for faster in &ranked[..index] {
-            compare(faster, task, (of(faster), of(task)), collector);
+    for (index, slower) in ranked.iter().enumerate() {
+        for (faster, priority) in ranked[..index].iter().zip(&priorities) {
+            compare(faster, slower, (*priority, priorities[index]), collector);
         }
     }
-    Some(tasks.iter().map(of).collect())
+    let place = |task: &Timed| ranked.iter().position(|one| one.position == task.position);
+    tasks.iter().map(|task| Some(priorities[place(task)?])).collect()
 }
 
 /// Two tasks of which the second one is as fast as the first one or slower.
