@@ -26,6 +26,11 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "a site names application classes and defines its own; record judges by them",
     },
     Sideways {
+        from: "site",
+        to: "segment",
+        reason: "a site names entries of the built-in SubDevices and signals of their plants",
+    },
+    Sideways {
         from: "host",
         to: "clock",
         reason: "the facts of a machine include whether its clocks tell real time",
