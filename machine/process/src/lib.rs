@@ -3,6 +3,7 @@
 //! | module | what |
 //! |--------|------|
 //! | [`exchange`] | the memory of an exchange: made, passed on as a file, mapped |
+//! | [`memory`] | memory that processes share: a sealed file and its mapping |
 //! | [`setting`] | a thread's CPU, policy, priority and timer slack; the process's locked memory |
 //! | [`readback`] | the same settings as the kernel reports them, seen from outside |
 //!
@@ -10,5 +11,6 @@
 //! what it needs: everything in it is locked into memory.
 
 pub mod exchange;
+pub mod memory;
 pub mod readback;
 pub mod setting;
