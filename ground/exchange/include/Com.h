@@ -9,7 +9,7 @@
  * No function waits. A signal is sent by one task; one queue may be used by several tasks, of which
  * one at a time succeeds.
  *
- * The program defines `quietcore_services` once, as a null pointer; its loader fills it in. As long
+ * The program defines `quietcore_services_given` once, as a null pointer; its loader fills it in. As long
  * as it is null, every function returns #COM_SERVICE_NOT_AVAILABLE.
  */
 #ifndef COM_H
@@ -50,7 +50,7 @@ typedef uint16_t Com_SignalGroupIdType;
 typedef struct quietcore_signal_state Com_SignalStateType;
 
 /** The loader's functions; null until the program is loaded. */
-extern const struct quietcore_services *quietcore_services;
+extern const struct quietcore_services *quietcore_services_given;
 
 /**
  * @brief Sends the value of a signal, or puts that of a member into its group's shadow buffer.
@@ -60,7 +60,7 @@ extern const struct quietcore_services *quietcore_services;
  */
 static inline uint8_t Com_SendSignal(Com_SignalIdType SignalId, const void *SignalDataPtr)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->send_signal(services->context, SignalId, SignalDataPtr)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
 }
@@ -74,7 +74,7 @@ static inline uint8_t Com_SendSignal(Com_SignalIdType SignalId, const void *Sign
  */
 static inline uint8_t Com_ReceiveSignal(Com_SignalIdType SignalId, void *SignalDataPtr)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->receive_signal(services->context, SignalId, SignalDataPtr)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
 }
@@ -86,7 +86,7 @@ static inline uint8_t Com_ReceiveSignal(Com_SignalIdType SignalId, void *SignalD
  */
 static inline uint8_t Com_SendSignalGroup(Com_SignalGroupIdType SignalGroupId)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->send_group(services->context, SignalGroupId)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
 }
@@ -99,7 +99,7 @@ static inline uint8_t Com_SendSignalGroup(Com_SignalGroupIdType SignalGroupId)
  */
 static inline uint8_t Com_ReceiveSignalGroup(Com_SignalGroupIdType SignalGroupId)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->receive_group(services->context, SignalGroupId)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
 }
@@ -114,7 +114,7 @@ static inline uint8_t Com_ReceiveSignalGroup(Com_SignalGroupIdType SignalGroupId
 static inline uint8_t Com_SendDynSignal(Com_SignalIdType SignalId, const void *SignalDataPtr,
                                         uint16_t Length)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->send_message(services->context, SignalId, SignalDataPtr, Length)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
 }
@@ -130,7 +130,7 @@ static inline uint8_t Com_SendDynSignal(Com_SignalIdType SignalId, const void *S
 static inline uint8_t Com_ReceiveDynSignal(Com_SignalIdType SignalId, void *SignalDataPtr,
                                            uint16_t *Length)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->receive_message(services->context, SignalId, SignalDataPtr, Length)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
 }
@@ -143,7 +143,7 @@ static inline uint8_t Com_ReceiveDynSignal(Com_SignalIdType SignalId, void *Sign
  */
 static inline uint8_t Com_GetSignalState(Com_SignalIdType SignalId, Com_SignalStateType *State)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->signal_state(services->context, SignalId, State)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
 }
@@ -157,7 +157,7 @@ static inline uint8_t Com_GetSignalState(Com_SignalIdType SignalId, Com_SignalSt
 static inline uint8_t Com_GetSignalGroupState(Com_SignalGroupIdType SignalGroupId,
                                               Com_SignalStateType *State)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->group_state(services->context, SignalGroupId, State)
                     : (uint8_t)COM_SERVICE_NOT_AVAILABLE;
 }
@@ -168,7 +168,7 @@ static inline uint8_t Com_GetSignalGroupState(Com_SignalGroupIdType SignalGroupI
  */
 static inline uint64_t Com_Now(void)
 {
-    const struct quietcore_services *services = quietcore_services;
+    const struct quietcore_services *services = quietcore_services_given;
     return services ? services->now(services->context) : 0u;
 }
 
