@@ -21,7 +21,7 @@ use std::process::{Child, ChildStdin, Command, ExitCode, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use quietcore_exchange::{Region, TaskStatistics};
+use quietcore_exchange::{Region, Shape, TaskStatistics};
 use quietcore_probe::job::{JOB_BYTES_MAX, LatencyJob};
 use quietcore_probe::partition;
 use quietcore_process::exchange::{Exchange, ExchangeError};
@@ -83,7 +83,7 @@ impl Partition {
     /// [`PartitionError`]; then no process is left.
     pub fn start(program: &Path, job: &LatencyJob) -> Result<Self, PartitionError> {
         let task_count = u32::try_from(job.cpus.len()).unwrap_or(u32::MAX);
-        let exchange = Exchange::create(task_count)?;
+        let exchange = Exchange::create(&Shape::of_tasks(task_count))?;
         let file = exchange.file().map_err(PartitionError::Job)?;
         let mut child = Command::new(program)
             .arg("partition")
