@@ -22,6 +22,7 @@ mod guard;
 mod talk;
 mod time;
 
+use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;

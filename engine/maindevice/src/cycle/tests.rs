@@ -164,8 +164,8 @@ fn much_process_data_travel_in_several_frames() {
     let mut wire = FakeWire::new(|frame: &mut [u8]| {
         frames += 1;
         let mut at = 16;
-        for (command, bytes) in datagrams(&frame.to_vec()).map(|one| (one.command, one.data.len()))
-        {
+        let seen: Vec<_> = datagrams(frame).map(|one| (one.command, one.data.len())).collect();
+        for (command, bytes) in seen {
             if command == Command::Lrw as u8 {
                 frame[at + 10..at + 10 + bytes].fill(frames);
                 count(frame, at + 10 + bytes, (bytes / 500) as u16);
