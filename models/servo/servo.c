@@ -215,7 +215,11 @@ static real_T servo_Position(void)
 {
   real_T velocity_setpoint;
   servo_Y.following_error = servo_DW.position_delay[1] - servo_B.position;
-  velocity_setpoint = servo_DW.velocity_delay[1] + servo_P.Kv * servo_Y.following_error;
+  velocity_setpoint = servo_P.Kv * servo_Y.following_error;
+
+  /* The drive's own velocity loop gets the demand as early as the axis shall follow it. */
+  velocity_setpoint += servo_P.Mode == servo_MODE_CST ? servo_DW.velocity_delay[1] :
+    servo_B.velocity_demand;
   servo_DW.position_delay[1] = servo_DW.position_delay[0];
   servo_DW.position_delay[0] = servo_DW.demand;
   servo_DW.velocity_delay[1] = servo_DW.velocity_delay[0];
@@ -337,7 +341,8 @@ void servo_step(void)
     servo_Smoothing();
 
     /* Sum: '<S4>/FeedForward' */
-    friction = servo_Limit(servo_B.velocity_demand, 1.0) * servo_P.Friction;
+    friction = servo_Limit(servo_B.velocity_demand, 1.0) * servo_P.Friction +
+      servo_B.velocity_demand * servo_P.Viscous;
     servo_B.feed_forward = servo_P.Inertia * servo_B.acceleration_demand + friction;
     servo_B.velocity_setpoint = servo_Position();
     servo_Y.velocity = servo_Limit(servo_B.velocity_setpoint, 1.2 * servo_P.VelocityLimit);

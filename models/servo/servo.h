@@ -91,6 +91,7 @@ struct P_servo_T_ {
   real_T Ti;                           /* '<S4>/Ti': s, reset time of the velocity controller */
   real_T Inertia;                      /* '<S4>/Inertia': kg m^2, motor and load */
   real_T Friction;                     /* '<S4>/Friction': Nm, fed forward while moving */
+  real_T Viscous;                      /* '<S4>/Viscous': Nm s/rad, fed forward */
   real_T TorqueLimit;                  /* '<S4>/Saturation': Nm */
   real_T NotchNumerator[3];            /* '<S4>/Notch': 283 Hz at 1 ms */
   real_T NotchDenominator[2];          /* '<S4>/Notch': without its leading 1 */

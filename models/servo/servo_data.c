@@ -11,7 +11,7 @@ P_servo_T servo_P = {
   /* Kv: a quarter of the velocity loop's bandwidth, or less
    * Referenced by: '<S3>/Kv'
    */
-  45.0,
+  60.0,
 
   /* Kp: both inertias at 270 rad/s
    * Referenced by: '<S4>/Kp'
@@ -21,7 +21,7 @@ P_servo_T servo_P = {
   /* Ti
    * Referenced by: '<S4>/Ti'
    */
-  0.04,
+  0.015,
 
   /* Inertia
    * Referenced by: '<S4>/Inertia'
@@ -32,6 +32,11 @@ P_servo_T servo_P = {
    * Referenced by: '<S4>/Friction'
    */
   0.12,
+
+  /* Viscous
+   * Referenced by: '<S4>/Viscous'
+   */
+  3.0E-4,
 
   /* TorqueLimit
    * Referenced by: '<S4>/Saturation'

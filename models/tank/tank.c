@@ -33,12 +33,12 @@ P rtP = {
   /* Kp
    * Referenced by: '<S1>/PI'
    */
-  7.0,
+  9.0,
 
   /* Ti
    * Referenced by: '<S1>/PI'
    */
-  8.0,
+  25.0,
 
   /* BackCalculation
    * Referenced by: '<S1>/AntiWindup'
@@ -48,7 +48,12 @@ P rtP = {
   /* FlowGain
    * Referenced by: '<S1>/FeedForward'
    */
-  0.05,
+  0.1,
+
+  /* Area
+   * Referenced by: '<S1>/FeedForward'
+   */
+  70.7,
 
   /* StaticSpeed
    * Referenced by: '<S1>/FeedForward'
@@ -131,7 +136,8 @@ static real_T Level(void)
   real_T change;
   real_T pump;
   change = rtP.SetpointRate * SAMPLE_TIME;
-  rtDW.setpoint += Clamp(rtP.Setpoint - rtDW.setpoint, -change, change);
+  change = Clamp(rtP.Setpoint - rtDW.setpoint, -change, change);
+  rtDW.setpoint += change;
 
   /* A single invalid reading holds the last error. */
   if (rtDW.fault_count == 0U) {
@@ -139,7 +145,7 @@ static real_T Level(void)
   }
 
   rtDW.demand = rtP.Kp * rtDW.error + rtDW.integral + rtP.StaticSpeed + rtP.FlowGain *
-    rtU.outflow;
+    (rtU.outflow + rtP.Area * change / SAMPLE_TIME);
   pump = Clamp(rtDW.demand, 0.0, 1.0);
 
   /* DiscreteIntegrator: '<S1>/Integrator', with back-calculation of what the limit took away */

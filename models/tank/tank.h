@@ -66,6 +66,7 @@ typedef struct {
   real_T Ti;                           /* '<S1>/PI': s */
   real_T BackCalculation;              /* '<S1>/AntiWindup': 1/s */
   real_T FlowGain;                     /* '<S1>/FeedForward': share of speed a l/s */
+  real_T Area;                         /* '<S1>/FeedForward': l a m, to follow the ramp */
   real_T StaticSpeed;                  /* '<S1>/FeedForward': share at which the pump just lifts */
   real_T LevelMinimum;                 /* '<Root>/Range': m, readings below are invalid */
   real_T LevelMaximum;                 /* '<Root>/Range': m, readings above are invalid */

@@ -20,6 +20,6 @@
 #define turbine_INTERVALS              (10)
 
 /* Share of the rated speed from which on the turbine counts as running */
-#define turbine_RUNNING_SHARE          (0.98)
+#define turbine_RUNNING_SHARE          (0.95)
 
 #endif                                 /* turbine_private_h_ */

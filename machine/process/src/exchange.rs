@@ -14,14 +14,14 @@ use std::os::fd::AsFd;
 use std::ptr::NonNull;
 
 use memmap2::{MmapOptions, MmapRaw};
-use quietcore_exchange::{AttachError, Region};
+use quietcore_exchange::{AttachError, Region, Shape};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, memfd_create};
 
 /// Why an exchange could not be made or mapped.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
     /// The kernel refused the memory.
-    #[error("the memory of the exchange could not be had; it needs some 0.5 MiB a task")]
+    #[error("the memory of the exchange could not be had; it needs some 1 MiB a task")]
     Memory(#[source] io::Error),
     /// The file could be shortened by its other owner, which would kill whoever reads it.
     #[error("the exchange's file is not sealed against shrinking; only quietcore makes exchanges")]
@@ -43,12 +43,12 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Makes an exchange for `task_count` tasks.
+    /// Makes an exchange of this shape; [`Shape::of_tasks`] for a probe.
     ///
     /// # Errors
-    /// When the number of tasks is out of range or there is no memory for them.
-    pub fn create(task_count: u32) -> Result<Self, ExchangeError> {
-        let size = Region::size_for(task_count);
+    /// When the shape is out of range or there is no memory for it.
+    pub fn create(shape: &Shape) -> Result<Self, ExchangeError> {
+        let size = shape.layout().map_err(AttachError::from)?.bytes;
         let file: File = memfd_create("quietcore-exchange", memfd_flags())
             .map_err(|errno| ExchangeError::Memory(errno.into()))?
             .into();
@@ -60,7 +60,7 @@ impl Exchange {
         // SAFETY: `map` is mapped readable and writable for its length, stays so as long as `self`
         // lives, beyond which no region is given out, and is reached through regions only; the seal
         // keeps the file from shrinking under it.
-        let region = unsafe { Region::initialise(base, map.len(), task_count) }?;
+        let region = unsafe { Region::initialise(base, map.len(), shape) }?;
         Ok(Self { region, file, _map: map })
     }
 
@@ -110,13 +110,13 @@ fn base_of(map: &MmapRaw) -> Result<NonNull<u8>, ExchangeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quietcore_exchange::TaskState;
+    use quietcore_exchange::{ShapeError, TaskState};
     use std::io::Write as _;
     use std::os::unix::fs::FileExt as _;
 
     #[test]
     fn two_mappings_of_one_file_see_the_same() {
-        let host = Exchange::create(2).unwrap();
+        let host = Exchange::create(&Shape::of_tasks(2)).unwrap();
         let partition = Exchange::open(host.file().unwrap()).unwrap();
         assert_eq!(partition.region().task_count(), 2);
         host.region().request_stop();
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_header_that_the_other_side_overwrites_changes_nothing() {
-        let host = Exchange::create(2).unwrap();
+        let host = Exchange::create(&Shape::of_tasks(2)).unwrap();
         host.file().unwrap().write_all_at(&[0xff; 32], 0).unwrap();
         assert_eq!(host.region().task_count(), 2);
         assert!(host.region().task(2).is_none());
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn an_impossible_number_of_tasks_is_refused() {
         assert!(matches!(
-            Exchange::create(0),
-            Err(ExchangeError::Attach(AttachError::TaskCount { found: 0 }))
+            Exchange::create(&Shape::of_tasks(0)),
+            Err(ExchangeError::Attach(AttachError::Shape(ShapeError::NoTask)))
         ));
     }
 }

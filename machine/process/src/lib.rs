@@ -3,6 +3,8 @@
 //! | module | what |
 //! |--------|------|
 //! | [`exchange`] | the memory of an exchange: made, passed on as a file, mapped |
+//! | [`guard`] | calls into a control program that may crash or never return |
+//! | [`module`] | a built control program: loaded, its data moved into shared memory |
 //! | [`setting`] | a thread's CPU, policy, priority and timer slack; the process's locked memory |
 //! | [`readback`] | the same settings as the kernel reports them, seen from outside |
 //!
@@ -10,5 +12,7 @@
 //! what it needs: everything in it is locked into memory.
 
 pub mod exchange;
+pub mod guard;
+pub mod module;
 pub mod readback;
 pub mod setting;

@@ -3,17 +3,14 @@
 //! A recorder keeps the truth in its own memory and publishes it, so that recording a cycle is some
 //! twenty plain stores and a reader can never disturb it.
 
-use core::sync::atomic::{
-    Ordering::{Relaxed, Release},
-    fence,
-};
-
 use quietcore_units::Nanos;
 
-use crate::histogram::HistogramTotals;
+use crate::primitive::sequence::SequenceWriter;
 use crate::statistics::{
-    Counters, SLOT_COUNT, SPIKE_COUNT, Setting, Slot, Spike, TaskState, TaskStatistics,
+    Counters, HistogramTotals, SLOT_COUNT, SPIKE_COUNT, ScanCounters, Setting, SharedSpike, Spike,
+    TaskState, TaskStatistics, TimelineSlot, WritableTask,
 };
+use crate::sync::{Relaxed, Release};
 
 /// What happened at one release.
 #[derive(Clone, Copy, Debug)]
@@ -37,13 +34,17 @@ pub struct Recorder<'region> {
     shared: &'region TaskStatistics,
     period: Nanos,
     slot_cycles: u64,
-    sequence: u64,
+    sequence: SequenceWriter<'region>,
+    scan: SequenceWriter<'region>,
     counters: Counters,
+    scan_counters: ScanCounters,
     release: HistogramTotals,
     wakeup: HistogramTotals,
+    execution: HistogramTotals,
+    response: HistogramTotals,
     previous: Option<(u64, u32)>,
     worst: [u64; SPIKE_COUNT],
-    slot: Slot,
+    slot: TimelineSlot,
     slot_index: usize,
 }
 
@@ -53,64 +54,73 @@ impl<'region> Recorder<'region> {
     ///
     /// `slot_cycles` releases make one stretch of the time line; after [`SLOT_COUNT`] stretches the
     /// last one takes all that still come.
-    pub fn new(shared: &'region TaskStatistics, period: Nanos, slot_cycles: u64) -> Self {
+    pub fn new(task: WritableTask<'region>, period: Nanos, slot_cycles: u64) -> Self {
+        let shared = task.statistics();
         let mut recorder = Self {
             shared,
             period,
             slot_cycles: slot_cycles.max(1),
-            sequence: 0,
+            sequence: SequenceWriter::resume(&shared.sequence),
+            scan: SequenceWriter::resume(&shared.scan),
             counters: Counters::default(),
+            scan_counters: ScanCounters::default(),
             release: HistogramTotals::default(),
             wakeup: HistogramTotals::default(),
+            execution: HistogramTotals::default(),
+            response: HistogramTotals::default(),
             previous: None,
             worst: [0; SPIKE_COUNT],
-            slot: Slot::default(),
+            slot: TimelineSlot::default(),
             slot_index: 0,
         };
+        // A predecessor that died in the middle of a step left the sequence odd.
+        recorder.scan.begin();
+        recorder.scan.end();
+        shared.period_ns.store(period.get(), Relaxed);
         recorder.clear();
         recorder.set_state(TaskState::Starting);
         recorder
     }
 
-    /// Forgets all cycles so far, as after a warm-up.
+    /// Forgets all cycles so far, as after a warm-up. Writes some megabyte: not between release and
+    /// completion.
     pub fn clear(&mut self) {
         self.counters = Counters::default();
+        self.scan_counters = ScanCounters::default();
         self.release = HistogramTotals::default();
         self.wakeup = HistogramTotals::default();
+        self.execution = HistogramTotals::default();
+        self.response = HistogramTotals::default();
         self.previous = None;
         self.worst = [0; SPIKE_COUNT];
-        self.slot = Slot::default();
+        self.slot = TimelineSlot::default();
         self.slot_index = 0;
         let shared = self.shared;
-        self.begin_writing();
-        for word in &shared.counters {
-            word.store(0, Relaxed);
-        }
+        self.sequence.begin();
+        let counters = shared.counters.iter().chain(&shared.scan_counters);
         let spikes = shared.spikes.iter().flat_map(|spike| &spike.words);
         let slots = shared.slots.iter().flat_map(|slot| &slot.words);
-        for word in spikes.chain(slots) {
+        for word in counters.chain(spikes).chain(slots) {
             word.store(0, Relaxed);
         }
         shared.slot_cycles.store(self.slot_cycles, Relaxed);
-        shared.release.clear();
-        shared.wakeup.clear();
-        self.end_writing();
+        for histogram in [&shared.release, &shared.wakeup, &shared.execution, &shared.response] {
+            histogram.clear();
+        }
+        self.sequence.end();
     }
 
-    /// Makes the sequence odd before anything that a reader must not see in part. Pairs with the
-    /// acquire fence of [`TaskStatistics::counters`].
+    /// Says that the task may write to the data of its program from now on: before inputs,
+    /// commands and forces are written there.
     #[inline]
-    fn begin_writing(&mut self) {
-        self.sequence = self.sequence.wrapping_add(1);
-        self.shared.sequence.store(self.sequence, Relaxed);
-        fence(Release);
+    pub fn begin_scan(&mut self) {
+        self.scan.begin();
     }
 
-    /// Makes the sequence even: what was written before is whole.
+    /// Says that the task is through with the data, for this cycle.
     #[inline]
-    fn end_writing(&mut self) {
-        self.sequence = self.sequence.wrapping_add(1);
-        self.shared.sequence.store(self.sequence, Release);
+    pub fn end_scan(&mut self) {
+        self.scan.end();
     }
 
     /// Says what the task is doing.
@@ -130,12 +140,6 @@ impl<'region> Recorder<'region> {
         self.shared.error_number.store(u64::from(error_number.unsigned_abs()), Relaxed);
     }
 
-    /// Says that the task ends because of a fault with this error number.
-    pub fn fail(&mut self, error_number: i32) {
-        self.shared.error_number.store(u64::from(error_number.unsigned_abs()), Relaxed);
-        self.set_state(TaskState::Failed);
-    }
-
     /// Says what one cycle of the probe itself costs.
     pub fn set_own_cost(&mut self, cost: Nanos) {
         self.shared.own_cost_ns.store(cost.get(), Relaxed);
@@ -151,27 +155,93 @@ impl<'region> Recorder<'region> {
         self.counters
     }
 
+    /// What is counted besides where a program runs, so far.
+    pub fn scan_counters(&self) -> ScanCounters {
+        self.scan_counters
+    }
+
     /// Records one cycle. Constant time; no allocation, lock or system call.
     #[inline]
     pub fn record(&mut self, cycle: &Cycle) {
-        let shared = self.shared;
-        let latency = match cycle.started.checked_sub(cycle.due) {
+        let latency = self.latency(cycle);
+        self.sequence.begin();
+        self.record_release(cycle, latency);
+        self.sequence.end();
+    }
+
+    /// Records one cycle in which a program ran: its execution time, its response time from the
+    /// instant at which the release was due, and whether that was beyond the deadline. Constant
+    /// time; no allocation, lock or system call.
+    #[inline]
+    pub fn record_scan(&mut self, cycle: &Cycle, execution: Nanos, response: Nanos, overrun: bool) {
+        let latency = self.latency(cycle);
+        let release = self.counters.cycles;
+        let due = cycle.due.get();
+        let counters = &mut self.scan_counters;
+        if overrun {
+            counters.overruns += 1;
+            counters.overrun_run += 1;
+            counters.longest_overrun_run = counters.longest_overrun_run.max(counters.overrun_run);
+        } else {
+            counters.overrun_run = 0;
+        }
+        counters.worst_execution.note(execution.get(), release, due);
+        counters.worst_response.note(response.get(), release, due);
+
+        self.sequence.begin();
+        self.record_release(cycle, latency);
+        self.shared.execution.record(&mut self.execution, execution.get());
+        self.shared.response.record(&mut self.response, response.get());
+        self.publish_scan_counters();
+        self.sequence.end();
+    }
+
+    /// Counts that the watchdog fired, at once: there may be no further cycle.
+    pub fn note_watchdog_hit(&mut self) {
+        self.scan_counters.watchdog_hits += 1;
+        self.sequence.begin();
+        self.publish_scan_counters();
+        self.sequence.end();
+    }
+
+    /// Counts releases that were left out, at once.
+    pub fn note_skipped_releases(&mut self, releases: u64) {
+        let skipped = &mut self.scan_counters.skipped_releases;
+        *skipped = skipped.saturating_add(releases);
+        self.sequence.begin();
+        self.publish_scan_counters();
+        self.sequence.end();
+    }
+
+    #[inline]
+    fn publish_scan_counters(&self) {
+        let words = self.scan_counters.to_words();
+        for (place, word) in self.shared.scan_counters.iter().zip(words) {
+            place.store(word, Relaxed);
+        }
+    }
+
+    #[inline]
+    fn latency(&mut self, cycle: &Cycle) -> u64 {
+        match cycle.started.checked_sub(cycle.due) {
             Some(latency) => latency.get(),
             None => {
                 self.counters.early += 1;
                 0
             }
-        };
-        self.count(cycle, latency);
+        }
+    }
 
-        self.begin_writing();
-        for (word, value) in shared.counters.iter().zip(self.counters.to_words()) {
-            word.store(value, Relaxed);
+    /// What every cycle records; within the sequence.
+    #[inline]
+    fn record_release(&mut self, cycle: &Cycle, latency: u64) {
+        self.count(cycle, latency);
+        let shared = self.shared;
+        for (place, word) in shared.counters.iter().zip(self.counters.to_words()) {
+            place.store(word, Relaxed);
         }
         shared.release.record(&mut self.release, latency);
         shared.wakeup.record(&mut self.wakeup, cycle.wakeup_latency.get());
-        self.end_writing();
-
         self.note_slot(latency);
         if latency > self.worst[SPIKE_COUNT - 1] {
             self.note_spike(cycle, latency);
@@ -203,15 +273,12 @@ impl<'region> Recorder<'region> {
     fn note_slot(&mut self, latency: u64) {
         if self.slot.count == self.slot_cycles && self.slot_index + 1 < SLOT_COUNT {
             self.slot_index += 1;
-            self.slot = Slot::default();
+            self.slot = TimelineSlot::default();
         }
         self.slot.count += 1;
         self.slot.max_ns = self.slot.max_ns.max(latency);
         self.slot.sum_ns = self.slot.sum_ns.wrapping_add(latency);
-        let words = [self.slot.count, self.slot.max_ns, self.slot.sum_ns];
-        for (place, word) in self.shared.slots[self.slot_index].words.iter().zip(words) {
-            place.store(word, Relaxed);
-        }
+        self.shared.slots[self.slot_index].store(&self.slot);
     }
 
     /// Replaces the smallest of the worst; `worst` stays sorted, and place `i` of the shared list
@@ -221,10 +288,8 @@ impl<'region> Recorder<'region> {
         let rank = self.worst.iter().position(|kept| latency > *kept).unwrap_or(SPIKE_COUNT - 1);
         for place in (rank + 1..SPIKE_COUNT).rev() {
             self.worst[place] = self.worst[place - 1];
-            let (above, below) = self.shared.spikes.split_at(place);
-            for (from, to) in above[place - 1].words.iter().zip(&below[0].words) {
-                to.store(from.load(Relaxed), Relaxed);
-            }
+            let above = SharedSpike::load(&self.shared.spikes[place - 1]);
+            self.shared.spikes[place].store(&above);
         }
         self.worst[rank] = latency;
         let spike = Spike {
@@ -234,9 +299,6 @@ impl<'region> Recorder<'region> {
             wakeup_ns: cycle.wakeup_latency.get(),
             cpu: u64::from(cycle.cpu),
         };
-        let words = [spike.release, spike.due_ns, spike.latency_ns, spike.wakeup_ns, spike.cpu];
-        for (place, word) in self.shared.spikes[rank].words.iter().zip(words) {
-            place.store(word, Relaxed);
-        }
+        self.shared.spikes[rank].store(&spike);
     }
 }

@@ -1,8 +1,7 @@
 //! A histogram in shared memory: one counter a bin, and exact totals.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use crate::bins::{self, BIN_COUNT};
+use crate::statistics::bins::{self, BIN_COUNT};
+use crate::sync::{AtomicU64, Relaxed};
 
 /// A log-linear histogram of nanoseconds, as it lies in the region.
 ///
@@ -24,7 +23,7 @@ pub struct HistogramTotals {
     pub min_ns: u64,
     /// Largest value, in ns.
     pub max_ns: u64,
-    /// Values at or beyond [`bins::RANGE_END`], which have no bin.
+    /// Values at or beyond [`bins::RANGE_END`](crate::bins::RANGE_END), which have no bin.
     pub overflow: u64,
 }
 
@@ -32,6 +31,13 @@ impl Histogram {
     /// The count of bin `index`; zero beyond the last.
     pub fn bin(&self, index: usize) -> u64 {
         self.bins.get(index).map_or(0, |bin| bin.load(Relaxed))
+    }
+
+    /// Copies the bins from `first` on.
+    pub(crate) fn copy_bins(&self, first: usize, copy: &mut [u64]) {
+        for (count, bin) in copy.iter_mut().zip(self.bins.get(first..).unwrap_or_default()) {
+            *count = bin.load(Relaxed);
+        }
     }
 
     /// The totals. While a writer runs they may be of different cycles, among themselves and

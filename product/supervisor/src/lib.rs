@@ -1,0 +1,32 @@
+//! Running sites, and how others talk to them.
+//!
+//! ```text
+//! quietcore watch, set, ps … ─► client ── socket, a line of JSON each ──► server ─► Site
+//!        │                        ▲                                                 │
+//!        │                        └── places: where the sites of this user run      │
+//!        └── reads the exchange itself, read-only ◄── partition ◄──────────────────┘
+//! ```
+//!
+//! | module | what |
+//! |--------|------|
+//! | [`places`] | the folders of running sites; one supervisor a site, told apart from leftovers |
+//! | [`control`] | what can be asked of a running site: the trait [`Site`] and its words |
+//! | [`protocol`] | requests and responses as lines of JSON, and the file that goes with one |
+//! | [`server`] | the socket: a thread a client, of ordinary priority |
+//! | [`client`] | the other end of the socket |
+//! | [`trigger`] | when a recording begins, and what is kept from before |
+//! | [`retained`] | retained variables on disk |
+//! | [`fake`] | a site without partitions, for tests of either end |
+
+#![forbid(unsafe_code)]
+
+pub mod client;
+pub mod control;
+pub mod fake;
+pub mod places;
+pub mod protocol;
+pub mod retained;
+pub mod server;
+pub mod trigger;
+
+pub use control::{ControlError, Site};
