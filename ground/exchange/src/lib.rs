@@ -51,10 +51,7 @@ pub use commands::{
     Outcome, OutcomeReader, PublishError, Restart, Target, WhyRejected,
 };
 pub use control::Active;
-pub use data::{
-    DATA_READ_TRIES, DataRange, DataReading, DataSlot, OutOfData, Slot as DataSlotName,
-    WritableData,
-};
+pub use data::{DATA_READ_TRIES, DataRange, DataReading, DataSlot, OutOfData, Slot, WritableData};
 pub use events::{Event, EventReader, EventWriter, HAPPENING_WORDS, Happening};
 pub use forces::{FORCE_LIMIT, ForceReader, ForceTable, ForcesFull};
 pub use image::{ImageReader, ImageWriter, Stamp};
