@@ -35,6 +35,16 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         to: "probe",
         reason: "the process backend starts what the probe runs",
     },
+    Sideways {
+        from: "backend",
+        to: "scan",
+        reason: "the process backend starts the scan cycle of a program",
+    },
+    Sideways {
+        from: "scan",
+        to: "probe",
+        reason: "a program is released as the probe is: the same margin, settings and early wake",
+    },
 ];
 
 /// The crate by which tests say that they could not run; every floor's tests may use it.
@@ -44,6 +54,7 @@ pub(crate) const TEST_ONLY_CRATES: &[&str] = &["skip"];
 pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("machine/", "the floor that touches the machine"),
     ("ground/exchange/", "shared memory, behind a safe face"),
+    ("engine/scan/src/process/loading.rs", "calls into the program, which is foreign code"),
     ("ground/osek/", "its ports switch contexts"),
     ("guest/", "there is no operating system below it"),
 ];

@@ -9,4 +9,5 @@
 
 #![forbid(unsafe_code)]
 
+pub mod job;
 pub mod process;

@@ -3,10 +3,9 @@
 //! In fault no step is run. The fieldbus goes on, because SubDevices that hear nothing fall back on
 //! watchdogs of their own, and a controlled stop is better than that.
 
+use quietcore_exchange::Happening;
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
-
-use crate::watchdog::Expired;
 
 /// What the outputs become when the partition is in fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +38,12 @@ pub enum Fault {
         instruction: u64,
     },
     /// The watchdog of a task expired.
-    Watchdog(Expired),
+    Watchdog {
+        /// Cycles in a row that took longer than the watchdog time.
+        cycles: u64,
+        /// How long the last of them took.
+        execution: Nanos,
+    },
     /// The model says that it has an error.
     Model,
     /// A task with the policy `stop` did not finish before its next release.
@@ -50,58 +54,20 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The fault as words of an event: its code, then what it says.
-    pub fn words(self) -> [u64; 4] {
+    /// The fault as an event.
+    pub fn happening(self) -> Happening {
         match self {
             Self::Crash { signal, address, instruction } => {
-                [1, u64::from(signal), address, instruction]
+                Happening::Fault { signal, address, instruction }
             }
-            Self::Loop { instruction } => [2, 0, 0, instruction],
-            Self::Watchdog(Expired::InARow { cycles }) => [3, u64::from(cycles), 0, 0],
-            Self::Watchdog(Expired::OneCycle { execution }) => [4, execution.get(), 0, 0],
-            Self::Model => [5, 0, 0, 0],
-            Self::Overrun { response } => [6, response.get(), 0, 0],
-        }
-    }
-
-    /// Reads what [`words`](Self::words) wrote; `None` for an unknown code.
-    pub fn from_words(words: [u64; 4]) -> Option<Self> {
-        let [code, first, second, instruction] = words;
-        Some(match code {
-            1 => Self::Crash {
-                signal: u32::try_from(first).unwrap_or(u32::MAX),
-                address: second,
-                instruction,
-            },
-            2 => Self::Loop { instruction },
-            3 => {
-                Self::Watchdog(Expired::InARow { cycles: u32::try_from(first).unwrap_or(u32::MAX) })
+            Self::Loop { instruction } => Happening::Looped { instruction },
+            Self::Watchdog { cycles, execution } => {
+                Happening::WatchdogExpired { cycles, elapsed_ns: execution.get() }
             }
-            4 => Self::Watchdog(Expired::OneCycle { execution: Nanos::new(first) }),
-            5 => Self::Model,
-            6 => Self::Overrun { response: Nanos::new(first) },
-            _ => return None,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fault_survives_the_way_through_an_event() {
-        let faults = [
-            Fault::Crash { signal: 11, address: 0x40, instruction: 0x1234 },
-            Fault::Loop { instruction: 7 },
-            Fault::Watchdog(Expired::InARow { cycles: 3 }),
-            Fault::Watchdog(Expired::OneCycle { execution: Nanos::from_millis(4) }),
-            Fault::Model,
-            Fault::Overrun { response: Nanos::from_millis(2) },
-        ];
-        for fault in faults {
-            assert_eq!(Fault::from_words(fault.words()), Some(fault));
+            Self::Model => Happening::ModelError,
+            Self::Overrun { response } => {
+                Happening::StoppedByOverrun { response_ns: response.get() }
+            }
         }
-        assert_eq!(Fault::from_words([0; 4]), None);
     }
 }

@@ -15,28 +15,13 @@ pub struct Watchdog {
     run: u32,
 }
 
-/// Why the watchdog found a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expired {
-    /// As many cycles in a row as the sensitivity allows took longer than the watchdog time.
-    InARow {
-        /// How many.
-        cycles: u32,
-    },
-    /// One cycle took longer than sensitivity × watchdog time.
-    OneCycle {
-        /// How long it took.
-        execution: Nanos,
-    },
-}
-
 /// What one cycle means to the watchdog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
     /// The cycle took longer than the watchdog time.
     pub hit: bool,
-    /// It is a fault.
-    pub expired: Option<Expired>,
+    /// It is a fault, after this many such cycles in a row.
+    pub expired: Option<u32>,
 }
 
 impl Watchdog {
@@ -58,14 +43,8 @@ impl Watchdog {
             return Observation::default();
         }
         self.run += 1;
-        let expired = if execution > self.limit() {
-            Some(Expired::OneCycle { execution })
-        } else if self.run >= self.sensitivity {
-            Some(Expired::InARow { cycles: self.run })
-        } else {
-            None
-        };
-        Observation { hit: true, expired }
+        let expired = execution > self.limit() || self.run >= self.sensitivity;
+        Observation { hit: true, expired: expired.then_some(self.run) }
     }
 
     /// Forgets the cycles so far, as after a restart.
@@ -91,14 +70,13 @@ mod tests {
         let hits: Vec<_> = seen.iter().map(|observation| observation.hit).collect();
         assert_eq!(hits, [true, false, true, true, true]);
         assert!(seen[..4].iter().all(|observation| observation.expired.is_none()));
-        assert_eq!(seen[4].expired, Some(Expired::InARow { cycles: 3 }));
+        assert_eq!(seen[4].expired, Some(3));
     }
 
     #[test]
     fn one_cycle_beyond_sensitivity_times_time_is_a_fault() {
         assert_eq!(micros(&[1500])[0].expired, None);
-        let execution = Nanos::from_micros(1501);
-        assert_eq!(micros(&[1501])[0].expired, Some(Expired::OneCycle { execution }));
+        assert_eq!(micros(&[1501])[0].expired, Some(1));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Running sites, and how others talk to them.
+//! Keeps a site running, and lets others talk to it.
 //!
 //! ```text
 //! quietcore watch, set, ps … ─► client ── socket, a line of JSON each ──► server ─► Site
@@ -14,7 +14,9 @@
 //! | [`protocol`] | requests and responses as lines of JSON, and the file that goes with one |
 //! | [`server`] | the socket: a thread a client, of ordinary priority |
 //! | [`client`] | the other end of the socket |
+//! | [`monitor`] | variables and figures by name, read from the exchange |
 //! | [`trigger`] | when a recording begins, and what is kept from before |
+//! | [`retained`] | what survives a restart, as a file |
 //! | [`fake`] | a site without partitions, for tests of either end |
 
 #![forbid(unsafe_code)]
@@ -22,8 +24,10 @@
 pub mod client;
 pub mod control;
 pub mod fake;
+pub mod monitor;
 pub mod places;
 pub mod protocol;
+pub mod retained;
 pub mod server;
 pub mod trigger;
 

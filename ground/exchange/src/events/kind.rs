@@ -34,8 +34,35 @@ pub enum Happening {
         /// The instruction that was about to do it, counted from where the program was loaded.
         instruction: u64,
     },
+    /// The program did not return from a step, which was cancelled.
+    Looped {
+        /// The instruction at which it was, counted from where the program was loaded.
+        instruction: u64,
+    },
+    /// The watchdog put the partition in fault.
+    WatchdogExpired {
+        /// Cycles in a row beyond the watchdog time; 1 where one was far beyond it.
+        cycles: u64,
+        /// The time that the last of them took, in ns.
+        elapsed_ns: u64,
+    },
+    /// A job that was not done at the next release ended its task, as its overrun policy says.
+    StoppedByOverrun {
+        /// Release to completion, in ns.
+        response_ns: u64,
+    },
     /// The program says that something is wrong with itself: its error status is set.
     ModelError,
+    /// A build is loaded and ready in the slot that is free.
+    Staged {
+        /// Its generation.
+        generation: u32,
+    },
+    /// A build can't be loaded; the partition's remarks say why.
+    StageRefused {
+        /// Its generation.
+        generation: u32,
+    },
     /// A new build runs.
     Swapped {
         /// Its generation.
@@ -197,6 +224,11 @@ impl Happening {
             Self::RetainSaved { bytes } => (17, [bytes, 0, 0, 0]),
             Self::Restarted { count } => (18, [count, 0, 0, 0]),
             Self::Halted => (19, [0; WORDS]),
+            Self::Looped { instruction } => (20, [instruction, 0, 0, 0]),
+            Self::WatchdogExpired { cycles, elapsed_ns } => (21, [cycles, elapsed_ns, 0, 0]),
+            Self::StoppedByOverrun { response_ns } => (22, [response_ns, 0, 0, 0]),
+            Self::Staged { generation } => (23, [u64::from(generation), 0, 0, 0]),
+            Self::StageRefused { generation } => (24, [u64::from(generation), 0, 0, 0]),
             Self::Unknown { kind, words } => (kind, words),
         }
     }
@@ -242,6 +274,11 @@ impl Happening {
             17 => Self::RetainSaved { bytes: first },
             18 => Self::Restarted { count: first },
             19 => Self::Halted,
+            20 => Self::Looped { instruction: first },
+            21 => Self::WatchdogExpired { cycles: first, elapsed_ns: second },
+            22 => Self::StoppedByOverrun { response_ns: first },
+            23 => Self::Staged { generation: first as u32 },
+            24 => Self::StageRefused { generation: first as u32 },
             kind => Self::Unknown { kind, words },
         }
     }
@@ -263,6 +300,20 @@ impl fmt::Display for Happening {
             Self::Fault { signal, address, instruction } => {
                 write!(f, "fault: signal {signal} at {instruction:#x}, address {address:#x}")
             }
+            Self::Looped { instruction } => {
+                write!(f, "fault: a step did not return, it was at {instruction:#x}")
+            }
+            Self::WatchdogExpired { cycles, elapsed_ns } => {
+                write!(
+                    f,
+                    "watchdog: fault after {cycles} cycles in a row, the last {elapsed_ns} ns"
+                )
+            }
+            Self::StoppedByOverrun { response_ns } => {
+                write!(f, "stopped: {response_ns} ns from release to completion")
+            }
+            Self::Staged { generation } => write!(f, "build {generation} is staged"),
+            Self::StageRefused { generation } => write!(f, "build {generation} is refused"),
             Self::ModelError => f.write_str("the program has set its error status"),
             Self::Swapped { generation, gap_cycles } => {
                 write!(f, "build {generation} runs, {gap_cycles} cycles lost")
@@ -316,7 +367,7 @@ mod tests {
 
         /// Whatever stands in the ring becomes an event, which can be shown and told again.
         #[test]
-        fn every_word_is_an_event(kind in 0_u32..25, words in any::<[u64; WORDS]>()) {
+        fn every_word_is_an_event(kind in 0_u32..30, words in any::<[u64; WORDS]>()) {
             let what = Happening::decode(kind, words);
             prop_assert!(!what.to_string().is_empty());
             let (again, words) = what.encode();

@@ -4,7 +4,7 @@
 //!
 //! | descriptor | what |
 //! |-----------:|------|
-//! | 0 | a pipe: the job as one line of JSON, then nothing until it closes |
+//! | 0 | a pipe: the job as one line of JSON, then orders of a line each until it closes |
 //! | 1 | the exchange's memory file, which the process maps |
 //! | 2 | a pipe: remarks for people, kept up to [`REMARK_BYTES_MAX`] |
 //!
@@ -13,28 +13,29 @@
 //! the terminal reaches the host only, which then stops the partition in order.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use quietcore_exchange::{Region, Shape, TaskStatistics};
-use quietcore_probe::job::{JOB_BYTES_MAX, LatencyJob};
-use quietcore_probe::partition;
 use quietcore_process::exchange::{Exchange, ExchangeError};
 use quietcore_process::readback::ThreadState;
+use quietcore_scan::process::job::Order;
+
+use crate::job::Job;
+
+mod serve;
+
+pub use serve::serve;
 
 /// What is kept of the remarks of a partition.
 pub const REMARK_BYTES_MAX: u64 = 16 << 10;
 
 /// How long a partition may take to end after it was told to.
 const STOP_GRACE: Duration = Duration::from_secs(2);
-
-/// How long the process itself waits for its threads when the host has gone.
-const ORPHAN_GRACE: Duration = Duration::from_millis(500);
 
 /// A partition could not be started or has failed.
 #[derive(Debug, thiserror::Error)]
@@ -77,13 +78,13 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Starts the probe `latency` in a partition. `program` is `quietcore-runtime`.
+    /// Starts a partition that does `job`, with an exchange of this shape. `program` is
+    /// `quietcore-runtime`.
     ///
     /// # Errors
     /// [`PartitionError`]; then no process is left.
-    pub fn start(program: &Path, job: &LatencyJob) -> Result<Self, PartitionError> {
-        let task_count = u32::try_from(job.cpus.len()).unwrap_or(u32::MAX);
-        let exchange = Exchange::create(&Shape::of_tasks(task_count))?;
+    pub fn start(program: &Path, job: &Job, shape: &Shape) -> Result<Self, PartitionError> {
+        let exchange = Exchange::create(shape)?;
         let file = exchange.file().map_err(PartitionError::Job)?;
         let mut child = Command::new(program)
             .arg("partition")
@@ -106,12 +107,33 @@ impl Partition {
         Ok(partition)
     }
 
-    fn hand_over(&mut self, job: &LatencyJob) -> io::Result<()> {
-        let mut line = serde_json::to_vec(job)?;
+    fn hand_over(&mut self, line: &impl serde::Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(line)?;
         line.push(b'\n');
         let pipe = self.life.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         pipe.write_all(&line)?;
         pipe.flush()
+    }
+
+    /// Gives an order to a partition with a program. What becomes of it is told as an event.
+    ///
+    /// # Errors
+    /// [`PartitionError::Job`] when the process has ended.
+    pub fn order(&mut self, order: &Order) -> Result<(), PartitionError> {
+        self.hand_over(order).map_err(PartitionError::Job)
+    }
+
+    /// The kernel's number of its process.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The exchange's memory file, for monitors.
+    ///
+    /// # Errors
+    /// When this process has no file descriptors left.
+    pub fn exchange_file(&self) -> io::Result<File> {
+        self.exchange.file()
     }
 
     /// The partition's exchange.
@@ -191,51 +213,4 @@ fn collect(pipe: impl io::Read) -> String {
     // What is beyond the limit is read and dropped, so that the process never waits for us.
     let _ = io::copy(&mut limited.into_inner(), &mut io::sink());
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// The other side: what `quietcore-runtime partition` does.
-pub fn serve() -> ExitCode {
-    match serve_job() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("quietcore-runtime: {problem}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn serve_job() -> Result<(), String> {
-    // The closed pipe tells of the host's end, but a process that is stopped at that moment doesn't
-    // read it; this reaches it even so. A refusal costs that case only.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    let mut line = Vec::new();
-    let mut input = BufReader::new(io::stdin());
-    (&mut input)
-        .take(JOB_BYTES_MAX as u64)
-        .read_until(b'\n', &mut line)
-        .map_err(|error| format!("the job can't be read: {error}"))?;
-    let job: LatencyJob = serde_json::from_slice(&line).map_err(|error| {
-        format!("this is no job: {error}; only `quietcore` starts this program")
-    })?;
-    let file = io::stdout()
-        .as_fd()
-        .try_clone_to_owned()
-        .map_err(|error| format!("descriptor 1 is not an exchange: {error}"))?;
-    let exchange = Exchange::open(File::from(file)).map_err(|error| error.to_string())?;
-    let region = exchange.region();
-    thread::scope(|scope| {
-        let life = thread::Builder::new().name("life".to_owned());
-        // The thread ends with the process: either the host closes the pipe after the tasks have
-        // ended, or it has gone, and then the process ends here.
-        let watching = life.spawn_scoped(scope, move || {
-            let _ = io::copy(&mut input, &mut io::sink());
-            region.request_stop();
-            thread::sleep(ORPHAN_GRACE);
-            std::process::exit(3);
-        });
-        watching.map_err(|error| format!("the pipe can't be watched: {error}"))?;
-        partition::run_latency(&job, region);
-        // The thread above waits for the pipe; it ends with the process.
-        std::process::exit(0)
-    })
 }
