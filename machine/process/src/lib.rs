@@ -5,8 +5,8 @@
 //! | [`channel`] | the memory of a channel between partitions |
 //! | [`exchange`] | the memory of an exchange: made, passed on as a file, mapped |
 //! | [`guard`] | calls into a control program that may crash or never return |
-//! | [`module`] | a built control program: loaded, its data moved into shared memory |
 //! | [`memory`] | memory that processes share: a sealed file and its mapping |
+//! | [`module`] | a built control program: loaded, its data moved into shared memory |
 //! | [`setting`] | a thread's CPU, policy, priority and timer slack; the process's locked memory |
 //! | [`readback`] | the same settings as the kernel reports them, seen from outside |
 //!
@@ -16,7 +16,7 @@
 pub mod channel;
 pub mod exchange;
 pub mod guard;
-pub mod module;
 pub mod memory;
+pub mod module;
 pub mod readback;
 pub mod setting;
