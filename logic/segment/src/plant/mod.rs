@@ -25,6 +25,7 @@
 //! [`STEPS_PER_CALL_MAX`] steps; time beyond that is left out and counted, as if the plant had
 //! stood still.
 
+mod connection;
 mod schedule;
 mod servo_axis;
 mod steam_turbine;
@@ -33,6 +34,7 @@ mod tank;
 
 use quietcore_units::Nanos;
 
+pub use connection::{Connection, ConnectionError, Connectors};
 pub use schedule::{Schedule, ScheduleStep};
 pub use servo_axis::{AxisLoop, ServoAxis};
 pub use steam_turbine::SteamTurbine;
