@@ -20,7 +20,8 @@ pub trait Wiring {
     /// The controller's inputs from the plant's sensors.
     fn inputs(&mut self, now: Nanos, sensors: &Signals) -> [f64; VALUES];
 
-    /// The plant's actuators from the controller's outputs. Those that stay `NaN` are not connected.
+    /// The plant's actuators from the controller's outputs. Those that stay `NaN` are not
+    /// connected.
     fn actuators(&mut self, outputs: &[f64; VALUES], actuators: &mut Signals);
 
     /// What the surroundings do to the plant; by default nothing.

@@ -1,8 +1,8 @@
 //! The compiled models behind a safe face.
 //!
-//! Generated C keeps its data in global variables, so there is one instance of each model in a process.
-//! [`Controller`] is the right to use it: the second who asks waits until the first is done.
-//! Numbers of all types cross the border as `f64`, which the files in `faces/` convert.
+//! Generated C keeps its data in global variables, so there is one instance of each model in a
+//! process. [`Controller`] is the right to use it: the second who asks waits until the first is
+//! done. Numbers of all types cross the border as `f64`, which the files in `faces/` convert.
 
 // UNSAFETY: C functions are called; Rust can't know what they do with their pointers.
 #![expect(unsafe_code, reason = "the controllers are written in C")]
@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Values that go in or out in one cycle, at most.
 pub const VALUES: usize = 8;
 
+// SAFETY: the signatures are those of the files in `faces/`.
 unsafe extern "C" {
     fn servo_face_start();
     fn servo_face_tune(parameter: u32, value: f64);
@@ -78,7 +79,8 @@ impl Controller {
             Model::Turbine => &TURBINE,
             Model::Tank => &TANK,
         };
-        // A test that failed with the model in hand leaves nothing behind: everything is initialised.
+        // A test that failed with the model in hand leaves nothing behind: everything is
+        // initialised.
         let turn = face.lock.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: it writes the model's globals only, and the lock makes this their only user.
         unsafe { (face.start)() };
@@ -98,8 +100,8 @@ impl Controller {
     /// The error status of the model, in its words.
     pub fn cycle(&mut self, inputs: &[f64; VALUES]) -> Result<[f64; VALUES], String> {
         let mut outputs = [0.0; VALUES];
-        // SAFETY: both arrays live through the call and have `VALUES` places, and no face uses more;
-        // the globals have no other user because of the lock.
+        // SAFETY: both arrays live through the call and have `VALUES` places, and no face uses
+        // more; the globals have no other user because of the lock.
         let status = unsafe { (self.face.cycle)(inputs.as_ptr(), outputs.as_mut_ptr()) };
         if status.is_null() {
             return Ok(outputs);

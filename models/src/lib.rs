@@ -8,10 +8,10 @@
 //!            └─────────────────────────────────────────┘
 //! ```
 //!
-//! The controllers are the C files of this folder, compiled by the build script; the plants are those of
-//! the simulated segment. What is asked here is what a platform must guarantee to a program: how
-//! late may its releases come before the loop leaves its specification, and when does it become
-//! unstable?
+//! The controllers are the C files of this folder, compiled by the build script; the plants are
+//! those of the simulated segment. What is asked here is what a platform must guarantee to a
+//! program: how late may its releases come before the loop leaves its specification, and when does
+//! it become unstable?
 //!
 //! - [`controller`]: the compiled models behind a safe face.
 //! - [`timing`]: releases that come late, in the ways in which machines make them late.

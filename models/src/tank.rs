@@ -5,25 +5,30 @@ use quietcore_units::Nanos;
 
 use crate::closed_loop::{ClosedLoop, Extent, Figure, Outcome, Signals, Wiring};
 use crate::controller::{Controller, Model, VALUES};
+use crate::margin::Allowance;
 use crate::timing::Timing;
 
 /// Period of the controller.
 pub const PERIOD: Nanos = Nanos::from_millis(100);
-/// Lateness that the design allows, of each kind alone: the loop stays within its specification.
-pub const ALLOWANCE: Nanos = Nanos::from_millis(300);
+/// Lateness at which the loop stays within its specification.
+pub const ALLOWANCE: Allowance = Allowance {
+    dead_time: Nanos::from_millis(200),
+    jitter: Nanos::from_millis(80),
+    latency: Nanos::from_millis(80),
+};
 
 /// The level that the controller keeps.
 pub const SETPOINT: f64 = 0.6;
 /// Longest time to fill the tank to within the window, in s.
-pub const FILLING_MAX: f64 = 60.0;
+pub const FILLING_MAX: f64 = 50.0;
 /// Largest level above the setpoint after filling, in mm.
-pub const OVERSHOOT_MAX: f64 = 20.0;
+pub const OVERSHOOT_MAX: f64 = 25.0;
 /// Largest fall of the level when the outlet opens from 80 % to 100 %, in mm.
-pub const DIP_MAX: f64 = 30.0;
+pub const DIP_MAX: f64 = 10.0;
 /// Longest time from the opening until the level stays in the window, in s.
-pub const RECOVERY_MAX: f64 = 30.0;
+pub const RECOVERY_MAX: f64 = 6.0;
 /// The window, in m to both sides.
-pub const WINDOW: f64 = 0.005;
+pub const WINDOW: f64 = 0.002;
 /// Peak to peak from which the loop counts as not calm, in m.
 const CALM: f64 = 0.01;
 

@@ -5,21 +5,26 @@ use quietcore_units::Nanos;
 
 use crate::closed_loop::{ClosedLoop, Extent, Figure, Outcome, Signals, Wiring};
 use crate::controller::{Controller, Model, VALUES};
+use crate::margin::Allowance;
 use crate::timing::Timing;
 
 /// Period of the speed governor; that of the load controller is ten times as long.
 pub const PERIOD: Nanos = Nanos::from_millis(10);
-/// Lateness that the design allows, of each kind alone: the loop stays within its specification.
-pub const ALLOWANCE: Nanos = Nanos::from_millis(50);
+/// Lateness at which the loop stays within its specification.
+pub const ALLOWANCE: Allowance = Allowance {
+    dead_time: Nanos::from_millis(50),
+    jitter: Nanos::from_millis(8),
+    latency: Nanos::from_millis(8),
+};
 
 /// Longest run-up from standstill to within 1 % of the rated speed, in s.
 pub const RUN_UP_MAX: f64 = 30.0;
 /// Largest fall of the speed when the load rises from 5 to 7 MW, in % of the rated speed.
-pub const DIP_MAX: f64 = 3.0;
+pub const DIP_MAX: f64 = 1.5;
 /// Longest time from a load step until the speed stays within 0.5 %, in s.
-pub const RECOVERY_MAX: f64 = 15.0;
+pub const RECOVERY_MAX: f64 = 5.0;
 /// Largest speed after the loss of 10 MW, in % above the rated speed; the trip is at 10 %.
-pub const OVERSPEED_MAX: f64 = 9.0;
+pub const OVERSPEED_MAX: f64 = 7.0;
 /// Peak to peak from which the loop counts as not calm, in % of the rated speed.
 const CALM: f64 = 0.3;
 

@@ -38,7 +38,7 @@ P rtP = {
   /* Ti
    * Referenced by: '<S1>/PI'
    */
-  25.0,
+  15.0,
 
   /* BackCalculation
    * Referenced by: '<S1>/AntiWindup'

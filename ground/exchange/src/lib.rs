@@ -33,6 +33,8 @@
 
 #![cfg_attr(not(any(test, loom)), no_std)]
 
+pub mod channel;
+pub mod com;
 mod commands;
 mod control;
 mod data;
@@ -51,10 +53,7 @@ pub use commands::{
     Outcome, OutcomeReader, PublishError, Restart, Target, WhyRejected,
 };
 pub use control::Active;
-pub use data::{
-    DATA_READ_TRIES, DataRange, DataReading, DataSlot, OutOfData, Slot as DataSlotName,
-    WritableData,
-};
+pub use data::{DATA_READ_TRIES, DataRange, DataReading, DataSlot, OutOfData, Slot, WritableData};
 pub use events::{Event, EventReader, EventWriter, HAPPENING_WORDS, Happening};
 pub use forces::{FORCE_LIMIT, ForceReader, ForceTable, ForcesFull};
 pub use image::{ImageReader, ImageWriter, Stamp};

@@ -1,4 +1,4 @@
-//! Running sites, and how others talk to them.
+//! Keeps a site running, and lets others talk to it.
 //!
 //! ```text
 //! quietcore watch, set, ps … ─► client ── socket, a line of JSON each ──► server ─► Site
@@ -14,8 +14,10 @@
 //! | [`protocol`] | requests and responses as lines of JSON, and the file that goes with one |
 //! | [`server`] | the socket: a thread a client, of ordinary priority |
 //! | [`client`] | the other end of the socket |
+//! | [`monitor`] | variables and figures by name, read from the exchange |
 //! | [`trigger`] | when a recording begins, and what is kept from before |
 //! | [`retained`] | retained variables on disk |
+//! | [`retained`] | what survives a restart, as a file |
 //! | [`fake`] | a site without partitions, for tests of either end |
 
 #![forbid(unsafe_code)]
@@ -23,6 +25,7 @@
 pub mod client;
 pub mod control;
 pub mod fake;
+pub mod monitor;
 pub mod places;
 pub mod protocol;
 pub mod retained;

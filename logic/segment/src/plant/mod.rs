@@ -6,9 +6,9 @@
 //! | `steam-turbine` | `steam_turbine.rs` | 1 ms | 10 ms | fast control loop |
 //! | `tank` | `tank.rs` | 10 ms | 100 ms | process control |
 //!
-//! A plant is a function of time and its actuators: it reads no clock and draws no random numbers, so
-//! that two runs with the same calls give the same bits. It integrates its equations in a fixed step of
-//! its own, whatever the rhythm of the calls:
+//! A plant is a function of time and its actuators: it reads no clock and draws no random numbers,
+//! so that two runs with the same calls give the same bits. It integrates its equations in a fixed
+//! step of its own, whatever the rhythm of the calls:
 //!
 //! ```text
 //! calls      advance(t0, a)          advance(t1, b)               advance(t2, c)
@@ -17,13 +17,15 @@
 //! actuators       └─ `a` holds until t1 ───┴─ `b` holds until t2 ───────┘
 //! ```
 //!
-//! Actuators hold from the call that brings them until the next one, as a terminal holds its outputs
-//! between two frames; sensors show the last whole step up to `now`. Both are therefore early or
-//! late by less than one own step.
+//! Actuators hold from the call that brings them until the next one, as a terminal holds its
+//! outputs between two frames; sensors show the last whole step up to `now`. Both are therefore
+//! early or late by less than one own step.
 //!
-//! Nothing here allocates after construction or can panic. A call costs at most [`STEPS_PER_CALL_MAX`]
-//! steps; time beyond that is left out and counted, as if the plant had stood still.
+//! Nothing here allocates after construction or can panic. A call costs at most
+//! [`STEPS_PER_CALL_MAX`] steps; time beyond that is left out and counted, as if the plant had
+//! stood still.
 
+mod connection;
 mod schedule;
 mod servo_axis;
 mod steam_turbine;
@@ -32,6 +34,7 @@ mod tank;
 
 use quietcore_units::Nanos;
 
+pub use connection::{Connection, ConnectionError, Connectors};
 pub use schedule::{Schedule, ScheduleStep};
 pub use servo_axis::{AxisLoop, ServoAxis};
 pub use steam_turbine::SteamTurbine;
@@ -52,13 +55,14 @@ pub trait Plant: Send {
     /// Integrates up to `now` with the actuators of the last call, then takes over `actuators` and
     /// writes what the sensors show.
     ///
-    /// The first call sets the time from which on the plant lives. A `now` before that of the last call
-    /// moves nothing. An actuator that is missing or not finite is not connected: what stands in
-    /// its [`PlantSignal::rest`] or in the plant's own schedule holds. Others are limited to their range.
-    /// Sensors beyond those of the plant are left alone.
+    /// The first call sets the time from which on the plant lives. A `now` before that of the last
+    /// call moves nothing. An actuator that is missing or not finite is not connected: what stands
+    /// in its [`PlantSignal::rest`] or in the plant's own schedule holds. Others are limited to
+    /// their range. Sensors beyond those of the plant are left alone.
     fn advance(&mut self, now: Nanos, actuators: &[f64], sensors: &mut [f64]);
 
-    /// Time that was left out because a call would have taken more than [`STEPS_PER_CALL_MAX`] steps.
+    /// Time that was left out because a call would have taken more than [`STEPS_PER_CALL_MAX`]
+    /// steps.
     fn left_out(&self) -> Nanos;
 }
 
@@ -99,8 +103,8 @@ pub struct PlantSignal {
     pub maximum: f64,
     /// Value of an actuator that nothing is connected to; 0 for sensors.
     pub rest: f64,
-    /// Suggested value of one count of the device's integer, so that the range fits its type; 1 for a
-    /// switch.
+    /// Suggested value of one count of the device's integer, so that the range fits its type; 1 for
+    /// a switch.
     pub per_count: f64,
     /// What it is, for lists.
     pub meaning: &'static str,

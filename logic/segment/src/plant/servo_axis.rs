@@ -17,17 +17,18 @@
 //! | T_f(ω) = s(ω) (T_c + (T_b − T_c) / (1 + (ω/ω_b)²)) + b_l ω,  s(ω) = (ω/ω_s) / √(1 + (ω/ω_s)²) | Nm |
 //! | dθ/dt = ω for motor and load | rad/s |
 //!
-//! Solved by the semi-implicit Euler rule (speeds first, then angles), which keeps the energy of the
-//! elastic shaft bounded; its resonance at 1.78 krad/s turns by 0.09 rad in a step of 50 µs. The
-//! friction is Coulomb's with the Stribeck fall (Armstrong-Hélouvry, Dupont, Canudas de Wit 1994, the
-//! static map), with a continuous sign: a load at rest under a torque below `T_b` creeps
+//! Solved by the semi-implicit Euler rule (speeds first, then angles), which keeps the energy of
+//! the elastic shaft bounded; its resonance at 1.78 krad/s turns by 0.09 rad in a step of 50 µs.
+//! The friction is Coulomb's with the Stribeck fall (Armstrong-Hélouvry, Dupont, Canudas de Wit
+//! 1994, the static map), with a continuous sign: a load at rest under a torque below `T_b` creeps
 //! instead of sticking, slower than `ω_s`.
 //!
-//! The parameters are those of no product. Torques, inertia and speed are in the order that catalogues
-//! state for low-inertia motors of 750 W on an 80 mm flange; the load has the motor's own inertia,
-//! as a well matched belt axis has; stiffness and damping were chosen for a resonance of 283 Hz with 3 %
-//! damping, where such axes have theirs. The amplifier's loops run in the own step, as drives
-//! run theirs at 16 to 20 kHz, and are tuned to 600 rad/s (velocity) and 100 1/s (position).
+//! The parameters are those of no product. Torques, inertia and speed are in the order that
+//! catalogues state for low-inertia motors of 750 W on an 80 mm flange; the load has the motor's
+//! own inertia, as a well matched belt axis has; stiffness and damping were chosen for a resonance
+//! of 283 Hz with 3 % damping, where such axes have theirs. The amplifier's loops run in the own
+//! step, as drives run theirs at 16 to 20 kHz, and are tuned to 600 rad/s (velocity) and 100 1/s
+//! (position).
 
 use quietcore_units::Nanos;
 

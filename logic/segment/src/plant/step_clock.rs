@@ -24,7 +24,8 @@ impl StepClock {
         Self { step, reached: None, left_out: 0 }
     }
 
-    /// The steps to be made so that the plant reaches `now`; none when `now` lies before the last call.
+    /// The steps to be made so that the plant reaches `now`; none when `now` lies before the last
+    /// call.
     pub(super) fn steps_until(&mut self, now: Nanos) -> u32 {
         let Some(reached) = self.reached else {
             self.reached = Some(now);
@@ -78,7 +79,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_rhythm_of_the_calls_does_not_matter(gaps in prop::collection::vec(0u64..5_000, 1..100)) {
+        fn the_rhythm_of_the_calls_does_not_matter(
+            gaps in prop::collection::vec(0u64..5_000, 1..100),
+        ) {
             let mut clock = StepClock::new(Nanos::new(1_000));
             clock.steps_until(Nanos::ZERO);
             let mut now = 0;

@@ -16,11 +16,11 @@
 //! | A dh/dt = Q_in − Q_out, 0 ≤ h ≤ 1 m | m³/s |
 //! | τ_h dh_shown/dt = h − h_shown | m |
 //!
-//! Q_out is Torricelli's law. The pump's line is the usual parabola of head over flow, scaled by the
-//! affinity laws; a non-return valve keeps water from running back. The sizes are those of a process
-//! vessel of 300 mm diameter with a pump of some 4 l/s; drive and pipe lag by 0.5 s and 0.3 s and the
-//! level sensor is damped by 0.2 s, as frequency converters and transmitters are set in such plants.
-//! What comes over the edge is lost and counted by nobody.
+//! Q_out is Torricelli's law. The pump's line is the usual parabola of head over flow, scaled by
+//! the affinity laws; a non-return valve keeps water from running back. The sizes are those of a
+//! process vessel of 300 mm diameter with a pump of some 4 l/s; drive and pipe lag by 0.5 s and 0.3
+//! s and the level sensor is damped by 0.2 s, as frequency converters and transmitters are set in
+//! such plants. What comes over the edge is lost and counted by nobody.
 //!
 //! The own step is 10 ms by Euler's rule.
 
@@ -53,8 +53,8 @@ const VALVE_FLOW: f64 = 0.6;
 /// 2 g, in m/s².
 const TWICE_GRAVITY: f64 = 2.0 * 9.81;
 
-/// The consumers of the tank that a site file names: the outlet opens from 0.8 to 1 for half a minute,
-/// once a minute.
+/// The consumers of the tank that a site file names: the outlet opens from 0.8 to 1 for half a
+/// minute, once a minute.
 pub(super) const DEMONSTRATION: Schedule = Schedule {
     start: 0.8,
     steps: &[ScheduleStep { from: Nanos::from_secs(30), value: 1.0 }],

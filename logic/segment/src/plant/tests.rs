@@ -93,7 +93,10 @@ proptest! {
     /// Goal: whatever a device hands over, the sensors stay finite and inside their ranges.
     #[test]
     fn no_actuator_can_break_a_plant(
-        calls in prop::collection::vec((0u64..50_000_000, prop::collection::vec(any::<f64>(), 0..9)), 1..60),
+        calls in prop::collection::vec(
+            (0u64..50_000_000, prop::collection::vec(any::<f64>(), 0..9)),
+            1..60,
+        ),
     ) {
         for mut plant in all() {
             let mut now = 0;
