@@ -12,7 +12,7 @@
 //! the command is refused.
 
 use quietcore_exchange::{
-    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, DataSlotName as Slot,
+    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, Slot,
     ForceTable, Happening, Limits, Region, Target, WhyRejected,
 };
 use quietcore_units::Nanos;
