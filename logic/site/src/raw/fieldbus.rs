@@ -36,7 +36,11 @@ pub(crate) struct RawFieldbus {
     pub(crate) lost: Option<u32>,
     /// What decides where probabilistic faults of the simulated segment strike; the same number
     /// gives the same run.
-    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64), extend("default" = 1), example = 1)]
+    #[schemars(
+        range(min = 0, max = 9_223_372_036_854_775_807_u64),
+        extend("default" = 1),
+        example = 1
+    )]
     pub(crate) seed: Option<u64>,
     /// The SubDevices, in the order of the line.
     #[schemars(length(min = 1, max = 200))]

@@ -204,7 +204,8 @@ fn an_entry_has_one_writer() {
 
 #[test]
 fn identities_and_start_up_values_fit_their_types() {
-    let with = "identity = { vendor = 0x2, product = 0xffffffff }\nstartup = [{ index = 0x6060, type \
+    let with = "identity = { vendor = 0x2, product = 0xffffffff }\n\
+                startup = [{ index = 0x6060, type \
                 = \"i8\", value = -3 }, { index = 0x60c2, sub = 1, type = \"f32\", value = 1 }]";
     let drive = &fieldbus("#D", with).subdevices[1];
     let identity = drive.identity.unwrap();

@@ -188,7 +188,8 @@ fn channels_lead_to_partitions_with_values_that_fit() {
 fn fieldbuses_have_a_partition_and_an_interface_of_their_own() {
     let bus = |name: &str, partition: &str| {
         format!(
-            "[fieldbus.{name}]\npartition = \"{partition}\"\ninterface = \"eth0\"\ncycle = \"{}\"\n",
+            "[fieldbus.{name}]\npartition = \"{partition}\"\ninterface = \"eth0\"\n\
+             cycle = \"{}\"\n",
             if partition == "b" { "10 ms" } else { "1 ms" }
         )
     };
