@@ -19,7 +19,9 @@
 use quietcore_units::Nanos;
 
 use super::{Connections, PLANT_SIGNALS_MAX, Plant, PlantSignal};
+use crate::application::Surroundings;
 use crate::describe::{Signal, SignalDirection};
+use crate::subdevice::SubDevice;
 
 /// Counts of an analogue terminal in one volt.
 const COUNTS_PER_VOLT: f64 = 32_767.0 / 10.0;
@@ -36,6 +38,30 @@ pub trait Connectors {
 
     /// Tells what a sensor sees, in its unit.
     fn sense(&mut self, subdevice: usize, signal: usize, value: f64);
+}
+
+impl Connectors for [SubDevice] {
+    fn signals(&self, subdevice: usize) -> Option<&'static [Signal]> {
+        self.get(subdevice).map(SubDevice::signals)
+    }
+
+    fn actuator(&self, subdevice: usize, signal: usize) -> f64 {
+        self.get(subdevice).map_or(0.0, |device| device.actuator(signal))
+    }
+
+    fn sense(&mut self, subdevice: usize, signal: usize, value: f64) {
+        if let Some(device) = self.get_mut(subdevice) {
+            device.sense(signal, value);
+        }
+    }
+}
+
+/// A connection moves with the segment that it is given to by
+/// [`Segment::surround`](crate::Segment::surround), whose line must be the one it was drawn on.
+impl Surroundings for Connection {
+    fn advance(&mut self, now: Nanos, subdevices: &mut [SubDevice]) {
+        self.live_until(now, subdevices);
+    }
 }
 
 /// A wire that can't be drawn.
@@ -182,7 +208,7 @@ impl Connection {
     }
 
     /// Lets the plant live until `now` with the actuators as they stand, and shows the sensors.
-    pub fn advance<C: Connectors + ?Sized>(&mut self, now: Nanos, line: &mut C) {
+    pub fn live_until<C: Connectors + ?Sized>(&mut self, now: Nanos, line: &mut C) {
         let mut actuators = [f64::NAN; PLANT_SIGNALS_MAX];
         for wire in &self.actuators {
             actuators[wire.signal] = line.actuator(wire.subdevice, wire.connector) * wire.factor;
@@ -294,9 +320,9 @@ mod tests {
         let mut line = Line::of(&[&DRIVE]);
         let mut axis = Connection::new(Box::new(ServoAxis::new()));
         axis.connect_by_name(&line, 0).unwrap();
-        axis.advance(Nanos::ZERO, &mut line);
+        axis.live_until(Nanos::ZERO, &mut line);
         line.devices[0].1[0] = 2.4;
-        axis.advance(Nanos::from_millis(10), &mut line);
+        axis.live_until(Nanos::from_millis(10), &mut line);
         let [_, position, velocity] = line.devices[0].1;
         assert!(velocity > 50.0, "{velocity} rad/s");
         assert!(position > 0.2, "{position} rad");
@@ -308,9 +334,9 @@ mod tests {
         let mut line = Line::of(&[&DRIVE]);
         let mut axis = Connection::new(Box::new(ServoAxis::new()));
         axis.connect_by_name(&line, 0).unwrap();
-        axis.advance(Nanos::ZERO, &mut line);
+        axis.live_until(Nanos::ZERO, &mut line);
         line.devices[0].1[0] = 2.4;
-        axis.advance(Nanos::from_millis(1), &mut line);
+        axis.live_until(Nanos::from_millis(1), &mut line);
         assert!(line.devices[0].1[2] > 5.0, "{} rad/s", line.devices[0].1[2]);
     }
 
@@ -323,13 +349,41 @@ mod tests {
         tank.connect(&line, 2, "input_1", "full").unwrap();
         // 24 000 counts of 1/30 000 are a speed of 0.8.
         line.devices[0].1[0] = 10.0 * 24_000.0 / 32_767.0;
-        tank.advance(Nanos::ZERO, &mut line);
+        tank.live_until(Nanos::ZERO, &mut line);
         for second in 1..=60 {
-            tank.advance(Nanos::from_secs(second), &mut line);
+            tank.live_until(Nanos::from_secs(second), &mut line);
         }
         let counts = line.devices[1].1[0] / 10.0 * 32_767.0;
         assert!((counts - 24_000.0).abs() < 0.01, "{counts}");
         assert_eq!(line.devices[2].1[0], 1.0, "the tank is full by now");
+    }
+
+    /// Goal: what a drive and its axis call by one name is one quantity.
+    #[test]
+    fn the_servo_drive_and_its_axis_speak_of_the_same() {
+        let line = [SubDevice::by_name("servo-drive").unwrap()];
+        let mut axis = Connection::new(Box::new(ServoAxis::new()));
+        axis.connect_by_name(&line[..], 0).unwrap();
+        assert_eq!(axis.actuators.len() + axis.sensors.len(), line[0].signals().len());
+        for connector in line[0].signals() {
+            let (_, signals) = signals_of(&axis.plant.connections(), connector.direction);
+            let signal = signals.iter().find(|one| one.name == connector.name).unwrap();
+            assert_eq!(connector.unit, signal.unit, "{}", connector.name);
+            assert!(connector.maximum <= signal.maximum, "{}", connector.name);
+        }
+    }
+
+    #[test]
+    fn a_drive_without_power_leaves_its_axis_alone() {
+        let mut line = [SubDevice::by_name("servo-drive").unwrap()];
+        let mut axis = Connection::new(Box::new(ServoAxis::new().standing_at(1.0)));
+        axis.connect_by_name(&line[..], 0).unwrap();
+        for at in 0..100 {
+            Surroundings::advance(&mut axis, Nanos::from_millis(at), &mut line);
+        }
+        let mut sensors = [0.0; 2];
+        axis.plant.advance(Nanos::from_millis(100), &[], &mut sensors);
+        assert_eq!(sensors, [1.0, 0.0]);
     }
 
     #[test]
