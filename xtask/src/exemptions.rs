@@ -31,6 +31,11 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "the facts of a machine include whether its clocks tell real time",
     },
     Sideways {
+        from: "wire",
+        to: "clock",
+        reason: "waiting for a frame ends at an instant of the clock that the cycle runs on",
+    },
+    Sideways {
         from: "backend",
         to: "probe",
         reason: "the process backend starts what the probe runs",
