@@ -470,7 +470,10 @@ impl SubDevice {
         self.outputs_valid = false;
         if status.state == AlState::Op {
             // Outputs that came in SAFE-OP count from the next frame on; the watchdog runs from here.
-            self.esc.watchdog.feed(now_ns);
+            // Without outputs nothing would ever feed it.
+            if !self.outputs.own.is_empty() {
+                self.esc.watchdog.feed(now_ns);
+            }
         }
         if status.state.has_inputs() {
             self.produce(now_ns);
