@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use quietcore_units::Nanos;
 use quietcore_wire::{FRAME_BYTES_MAX, Wire, WireError};
 
-use crate::frame::{DATA_BYTES_MAX, FrameBuffer, Mark, Request, index_of};
+use crate::frame::{Command, DATA_BYTES_MAX, FrameBuffer, Mark, Request, index_of};
 use crate::layout::{Chunk, chunks};
 use crate::register;
 use crate::subdevice::SubDevice;
@@ -151,6 +151,19 @@ impl Cycle {
 
     pub(crate) fn image_mut(&mut self) -> &mut [u8] {
         &mut self.image
+    }
+
+    /// Whether the reference clock's time goes to all others. Not while that clock is set anew: the
+    /// others would follow it.
+    pub(crate) fn distribute_time(&mut self, on: bool) {
+        let command = if on { Command::Frmw } else { Command::Nop };
+        for frame in &mut self.frames {
+            for part in &frame.parts {
+                if let Part::Time { place } = part {
+                    frame.buffer.set_command(*place, command);
+                }
+            }
+        }
     }
 
     /// Lets a datagram travel with the next cycle; `fill` writes its data.
