@@ -118,6 +118,3 @@ impl CarryPlan {
         self.copies = arranged;
     }
 }
-
-#[cfg(test)]
-mod tests;

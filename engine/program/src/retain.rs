@@ -200,6 +200,3 @@ fn kind(scalar: &Scalar) -> String {
         _ => scalar.to_string(),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -207,6 +207,3 @@ impl Symbols {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

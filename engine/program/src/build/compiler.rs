@@ -102,12 +102,14 @@ impl Compiler {
         let here = PathBuf::from("/");
         let version = compiler.run(&here, &["--version".to_owned()])?.text;
         let first = version.lines().next().unwrap_or_default().to_owned();
-        if !version.contains("Free Software Foundation") {
+        let machine = compiler.run(&here, &["-dumpmachine".to_owned()])?.text;
+        let machine = machine.trim();
+        let names_machine = machine.contains('-') && !machine.starts_with('-');
+        if !version.contains("Free Software Foundation") || !names_machine {
             let program = compiler.words.join(" ");
             return Err(CompilerError::Unknown { program, says: first });
         }
-        let machine = compiler.run(&here, &["-dumpmachine".to_owned()])?.text;
-        compiler.identity = format!("{first} for {}", machine.trim());
+        compiler.identity = format!("{first} for {machine}");
         Ok(compiler)
     }
 

@@ -1,0 +1,13 @@
+//! Programs built by the real compiler and run by a small loader in C.
+//!
+//! Everything here needs `gcc` and skips without it. Models in the style of a generator lie in
+//! `tests/models`; one file and one question make a model of their own, written where they are asked.
+
+#[macro_use]
+mod support;
+
+mod carrying;
+mod errors;
+mod forms;
+mod repeating;
+mod variables;
