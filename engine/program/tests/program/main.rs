@@ -3,6 +3,8 @@
 //! Everything here needs `gcc` and skips without it. Models in the style of a generator lie in
 //! `tests/models`; one file and one question make a model of their own, written where they are asked.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[macro_use]
 mod support;
 

@@ -51,7 +51,7 @@ pub(crate) fn options() -> Options {
 pub(crate) fn try_build(folder: &Path, options: &Options) -> Result<Program, BuildError> {
     let out = TempDir::new().unwrap();
     let built = build(folder, options, out.path())?;
-    Ok(Program { built, out })
+    Ok(Program { built, _out: out })
 }
 
 /// Builds a model that must build.
@@ -75,7 +75,8 @@ pub(crate) fn failure(files: &[(&str, &str)], options: &Options) -> String {
 /// A program that was built.
 pub(crate) struct Program {
     pub(crate) built: Build,
-    pub(crate) out: TempDir,
+    /// Deleted with the program.
+    _out: TempDir,
 }
 
 impl Program {
