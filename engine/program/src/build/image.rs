@@ -9,7 +9,8 @@
 //!                └ .data, .bss ───────────────── page border = end of the DataImage
 //! ```
 //!
-//! The loader maps the exchange over the last part, so everything in it must be the program's own data.
+//! The loader maps the exchange over the last part, so everything in it must be the program's own
+//! data.
 
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};

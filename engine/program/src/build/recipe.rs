@@ -38,7 +38,8 @@ const WORKERS_MAX: usize = 8;
 
 /// How each source file is compiled.
 ///
-/// - Names stay inside of the module, all but one; so nothing of another library is taken for the program's.
+/// - Names stay inside of the module, all but one; so nothing of another library is taken for the
+///   program's.
 /// - Static variables that are never written are variables all the same: they are what one tunes.
 /// - Products are not fused with sums, which would give other digits than the simulation did.
 const COMPILE: [&str; 14] = [
@@ -58,7 +59,8 @@ const COMPILE: [&str; 14] = [
     "-Wextra",
 ];
 
-/// How the module is linked. Without a word on its stack: an object that wants it executable is noticed.
+/// How the module is linked. Without a word on its stack: an object that wants it executable is
+/// noticed.
 const LINK: [&str; 10] = [
     "-shared",
     "-nostartfiles",

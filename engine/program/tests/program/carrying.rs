@@ -71,7 +71,8 @@ fn states_are_carried_by_name_wherever_they_have_moved() {
     need_compiler!();
     let old = program("struct { double a; int filter[3]; } m_DW; int m_count;");
     let new = program(
-        "double m_before[9]; struct { int filter[3]; char fresh; double a; } m_DW; int m_count = 5;",
+        "double m_before[9]; struct { int filter[3]; char fresh; double a; } m_DW; int m_count = \
+         5;",
     );
     let set =
         [("m_DW.a", "1.5"), ("m_DW.filter[0]", "7"), ("m_DW.filter[2]", "9"), ("m_count", "8")];
@@ -99,10 +100,12 @@ fn an_unchanged_structure_is_one_copy() {
 fn what_has_another_type_starts_afresh_and_is_listed() {
     need_compiler!();
     let old = program(
-        "enum E { E_A, E_B } m_e; struct { double gone; float number; int list[3]; } m_DW; int m_x; int m_y;",
+        "enum E { E_A, E_B } m_e; struct { double gone; float number; int list[3]; } m_DW; int \
+         m_x; int m_y;",
     );
     let new = program(
-        "enum E { E_B, E_A } m_e; struct { double number; int list[4]; } m_DW; struct { int a; } m_x; const int m_y = 1;",
+        "enum E { E_B, E_A } m_e; struct { double number; int list[4]; } m_DW; struct { int a; } \
+         m_x; const int m_y = 1;",
     );
     let (answers, plan) =
         carried(&old, &new, &[("m_e", "E_B"), ("m_DW.number", "2")], &["m_e", "m_DW.number"]);
@@ -127,7 +130,8 @@ fn of_parameters_only_those_tuned_by_hand_are_carried() {
     need_compiler!();
     let text = |gain, tuned, table| {
         format!(
-            "struct {{ double gain, tuned; int table[3]; }} m_P = {{ {gain}, {tuned}, {{ {table} }} }};"
+            "struct {{ double gain, tuned; int table[3]; }} m_P = {{ {gain}, {tuned}, {{ {table} \
+             }} }};"
         )
     };
     let old = program(&text("1.0", "1.0", "1, 2, 3"));

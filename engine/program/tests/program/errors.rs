@@ -17,7 +17,8 @@ fn a_compilers_error_comes_back_as_it_was_said() {
     let files = [
         (
             "servo.c",
-            "#include \"servo.h\"\nvoid servo_initialize(void) { }\nvoid servo_step(void)\n{\n  gain = 1;\n}\n",
+            "#include \"servo.h\"\nvoid servo_initialize(void) { }\nvoid servo_step(void)\n{\n  \
+             gain = 1;\n}\n",
         ),
         ("servo.h", "extern int speed;\n"),
     ];
@@ -60,7 +61,8 @@ fn a_file_that_something_needs_may_not_fail() {
     let files = [
         (
             "a.c",
-            "extern double look(void);\nvoid a_initialize(void) { }\ndouble a_Y; void a_step(void) { a_Y = look(); }\n",
+            "extern double look(void);\nvoid a_initialize(void) { }\ndouble a_Y; void \
+             a_step(void) { a_Y = look(); }\n",
         ),
         ("look.c", "double look(void) { return 1 }\n"),
     ];

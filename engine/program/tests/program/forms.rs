@@ -192,7 +192,8 @@ fn the_line_of_a_crash_is_found() {
     need_compiler!();
     let program = build_files(&[(
         "crash.c",
-        "int *volatile crash_target;\nstatic void write_it(int value)\n{\n  *crash_target = value;\n}\n\
+        "int *volatile crash_target;\nstatic void write_it(int value)\n{\n  *crash_target = \
+         value;\n}\n\
          void crash_initialize(void) { }\nvoid crash_step(void)\n{\n  write_it(3);\n}\n",
     )]);
     let answers = program.run(&["init", "step:0:1"]);

@@ -1,7 +1,7 @@
 //! Building and running programs in tests.
 //!
-//! Modules are loaded by a small program in C, in a process of its own: `unsafe` has no place here, and
-//! a program that crashes takes only that process with it.
+//! Modules are loaded by a small program in C, in a process of its own: `unsafe` has no place here,
+//! and a program that crashes takes only that process with it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -122,11 +122,13 @@ fn a_wrong_path_is_answered_with_the_nearest_right_one() {
     assert_eq!(text("plain_P.Gain.x"), "`plain_P.Gain` is a single f64 and has no part `.x`");
     assert_eq!(
         text("plain_P.Table[x]"),
-        "`plain_P.Table[x]` is no path: at position 14 an index is no number; write it like `servo_DW.filter[2]`"
+        "`plain_P.Table[x]` is no path: at position 14 an index is no number; write it like \
+         `servo_DW.filter[2]`"
     );
     assert_eq!(
         text("plain_P..x"),
-        "`plain_P..x` is no path: at position 8 a name is missing; write it like `servo_DW.filter[2]`"
+        "`plain_P..x` is no path: at position 8 a name is missing; write it like \
+         `servo_DW.filter[2]`"
     );
 }
 
