@@ -465,6 +465,7 @@ impl SubDevice {
             return;
         }
         if before.state == AlState::Init {
+            self.esc.eeprom.read_by_processor();
             self.serve_mailbox(|mailbox, esc, _| mailbox.started(esc, now_ns));
         }
         self.outputs_valid = false;

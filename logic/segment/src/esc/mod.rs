@@ -69,6 +69,8 @@ pub(crate) struct Esc {
     reset_progress: u8,
     device_emulation: bool,
     shows_writing: bool,
+    /// Constant low bits of the DL status.
+    dl_status: u8,
 }
 
 impl Esc {
@@ -92,6 +94,7 @@ impl Esc {
             reset_progress: 0,
             device_emulation: blueprint.device_emulation,
             shows_writing: controller.shows_writing,
+            dl_status: controller.dl_status,
         };
         esc.power_up(blueprint);
         esc
@@ -186,6 +189,10 @@ impl Esc {
             return false;
         }
         if !self.access.of(span).iter().any(|access| access & READ != 0) {
+            return false;
+        }
+        let guarded = span.touches(r::DIGITAL_OUTPUTS, 4);
+        if guarded && !self.passes(Action::Read, span) {
             return false;
         }
         self.show(span, now_ns);
@@ -285,6 +292,10 @@ impl Esc {
         if span.end > usize::from(r::RAM) {
             return false;
         }
+        let guarded = span.touches(r::DIGITAL_OUTPUTS, 4);
+        if guarded && !self.passes(Action::Write, span) {
+            return false;
+        }
         let mut counts = false;
         let access = self.access.of(span);
         for ((byte, new), access) in
@@ -297,6 +308,9 @@ impl Esc {
         }
         if counts {
             self.act(span, data, now_ns);
+        }
+        if counts && guarded {
+            self.note(Action::Write, span, now_ns);
         }
         counts
     }

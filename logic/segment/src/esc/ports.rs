@@ -6,8 +6,6 @@ use crate::esc::registers as r;
 use crate::esc::registers::Span;
 use crate::esc::{EVENT_DL_STATUS, Esc};
 
-/// Bits of the DL status that always show: EEPROM loaded, watchdog of the PDI well.
-const DL_OPERATIONAL: u16 = 0x0003;
 /// Ports 2 and 3 have no link, so their loops are closed.
 const DL_OTHERS_CLOSED: u16 = 0x5000;
 const DL_PORT0_UP: u16 = 0x0010 | 0x0200;
@@ -20,7 +18,7 @@ impl Esc {
     pub(crate) fn set_link(&mut self, round_trip_ns: Option<u64>) {
         self.round_trip_ns = round_trip_ns;
         let port1 = if round_trip_ns.is_some() { DL_PORT1_UP } else { DL_PORT1_CLOSED };
-        let status = DL_OPERATIONAL | DL_OTHERS_CLOSED | DL_PORT0_UP | port1;
+        let status = u16::from(self.dl_status) | DL_OTHERS_CLOSED | DL_PORT0_UP | port1;
         if status != r::get_u16(&self.memory, r::DL_STATUS) {
             r::put(&mut self.memory, r::DL_STATUS, &status.to_le_bytes());
             self.raise(EVENT_DL_STATUS);
