@@ -470,7 +470,8 @@ impl SubDevice {
         }
         self.outputs_valid = false;
         if status.state == AlState::Op {
-            // Outputs that came in SAFE-OP count from the next frame on; the watchdog runs from here.
+            // Outputs that came in SAFE-OP count from the next frame on; the watchdog runs from
+            // here.
             self.esc.watchdog.feed(now_ns);
         }
         if status.state.has_inputs() {

@@ -1,12 +1,13 @@
 //! Goal: the simulated controllers answer as real ones did.
-//! Method: the published `ethercrab` crate carries captures of its tests on real hardware. The frames
-//! of their MainDevice go through a segment with the same devices, at the times of the capture, and each
-//! datagram's answer is compared with the recorded one.
+//! Method: the published `ethercrab` crate carries captures of its tests on real hardware. The
+//! frames of their MainDevice go through a segment with the same devices, at the times of the
+//! capture, and each datagram's answer is compared with the recorded one.
 //!
 //! What cannot agree is told apart from what must:
 //! - times: registers 0x0900 to 0x09FF hold them;
-//! - polls: a status asked for until it changes. How long a device took is chance, so a poll counts as
-//!   the same when the answer is one that the real device gave to a poll of that register nearby;
+//! - polls: a status asked for until it changes. How long a device took is chance, so a poll
+//!   counts as the same when the answer is one that the real device gave to a poll of that register
+//!   nearby;
 //! - what lies in a mailbox behind its message was never written and is not compared.
 //!
 //! Promised: at least 99.5 % of the working counters are identical, and all data beside these.

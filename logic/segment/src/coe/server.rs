@@ -7,7 +7,8 @@
 //!                (0x10 is the toggle bit of segments, and complete access in the first request)
 //! ```
 //!
-//! Requests come from outside: no length in them is believed before it is compared with what is there.
+//! Requests come from outside: no length in them is believed before it is compared with what is
+//! there.
 
 use crate::coe::abort::Abort;
 use crate::coe::information::{Information, answer_information};
@@ -212,8 +213,8 @@ impl SdoServer {
     ) -> Result<(), Abort> {
         self.transfer = Transfer::None;
         self.buffer.clear();
-        // The four bytes behind are reserved; real devices answer in the buffer of the request, so an
-        // expedited value stands there still.
+        // The four bytes behind are reserved; real devices answer in the buffer of the request, so
+        // an expedited value stands there still.
         let mut reserved = [0; 4];
         if command & 0x02 != 0 {
             let told = if command & 0x01 != 0 { 4 - usize::from((command >> 2) & 3) } else { 4 };

@@ -17,8 +17,8 @@ pub(crate) struct Reached {
 }
 
 impl Esc {
-    /// Lets a datagram at a logical address pass: first what it brings is written, then what it shall
-    /// take along is read, each as far as asked for and mapped.
+    /// Lets a datagram at a logical address pass: first what it brings is written, then what it
+    /// shall take along is read, each as far as asked for and mapped.
     #[inline]
     pub(crate) fn logical(
         &mut self,

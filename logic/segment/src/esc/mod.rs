@@ -1,7 +1,8 @@
 //! One EtherCAT SubDevice controller: registers and RAM as a MainDevice reads and writes them.
 //!
-//! Every access goes through [`Esc::read`], [`Esc::write`] or [`Esc::exchange`]. They answer whether it
-//! counts in the working counter, and note in [`Attention`] what the device behind must look at.
+//! Every access goes through [`Esc::read`], [`Esc::write`] or [`Esc::exchange`]. They answer
+//! whether it counts in the working counter, and note in [`Attention`] what the device behind must
+//! look at.
 
 mod access;
 pub(crate) mod al_state;
@@ -133,8 +134,8 @@ impl Esc {
         r::put(&mut self.memory, r::STATION_ALIAS, &alias.to_le_bytes());
     }
 
-    /// The addresses that it answers to: its station address, and its alias where that is on, else the
-    /// station address again.
+    /// The addresses that it answers to: its station address, and its alias where that is on, else
+    /// the station address again.
     pub(crate) fn addresses(&self) -> [u16; 2] {
         let station = r::get_u16(&self.memory, r::STATION_ADDRESS);
         let alias_on = self.memory[usize::from(r::DL_CONTROL) + 3] & 1 != 0;

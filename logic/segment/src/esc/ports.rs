@@ -36,7 +36,8 @@ impl Esc {
         self.memory[usize::from(r::DL_CONTROL) + 1] & 0x0C == 0x0C
     }
 
-    /// Latches the receive times of both ports, in local time, of the frame that arrived at `now_ns`.
+    /// Latches the receive times of both ports, in local time, of the frame that arrived at
+    /// `now_ns`.
     pub(crate) fn latch_receive_times(&mut self, now_ns: u64) {
         let port0 = self.local(now_ns) as u32;
         r::put(&mut self.memory, r::RECEIVE_TIMES, &port0.to_le_bytes());
@@ -54,7 +55,8 @@ impl Esc {
         self.clock.as_ref().map_or(now_ns, |clock| clock.local(now_ns))
     }
 
-    /// Counts a frame that came back damaged at port 1; `forwarded` when a device behind saw it first.
+    /// Counts a frame that came back damaged at port 1; `forwarded` when a device behind saw it
+    /// first.
     pub(crate) fn count_damaged(&mut self, forwarded: bool) {
         self.count(r::RX_ERRORS + 2);
         if forwarded {

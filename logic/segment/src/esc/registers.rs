@@ -1,4 +1,4 @@
-//! The registers of an EtherCAT SubDevice controller (ESC), by address (ETG.1000.4, 6; little-endian).
+//! The registers of an EtherCAT SubDevice controller (ESC), by address (ETG.1000.4, 6).
 //!
 //! | address | bytes | what | MainDevice |
 //! |---|--:|---|---|

@@ -109,8 +109,8 @@ fn checksum(bytes: &[u8]) -> u8 {
     crc
 }
 
-/// As measured in the captures: a read of the EEPROM is seen busy until 682 µs and free from 702 µs on;
-/// after a write the memory is busy until 3.0 ms and free from 3.6 ms on.
+/// As measured in the captures: a read of the EEPROM is seen busy until 682 µs and free from 702 µs
+/// on; after a write the memory is busy until 3.0 ms and free from 3.6 ms on.
 fn timing() -> Timing {
     Timing {
         eeprom_read: Nanos::from_micros(690),
