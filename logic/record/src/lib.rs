@@ -31,4 +31,4 @@ pub mod verdict;
 #[cfg(test)]
 mod test_record;
 #[cfg(test)]
-use test_record::test_record;
+use test_record::{test_record, test_scan_record};

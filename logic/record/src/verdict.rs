@@ -5,6 +5,7 @@
 //! the class has no figure ─────────────────► NOT PROVEN
 //! measured with a longer period ───────────► NOT PROVEN
 //! a release later than a tenth of the cycle ► FAIL
+//! a cycle of the program after its deadline ► FAIL
 //! jitter above the published limit ────────► FAIL
 //! jitter unknown, or perhaps above the limit ► NOT PROVEN
 //! too few cycles for the confidence asked ─► NOT PROVEN, with the number needed
@@ -125,6 +126,9 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     if let Some(because) = late_releases(record, limit_ns) {
         return (Verdict::Fail, because, None);
     }
+    if let Some(because) = late_ends(record) {
+        return (Verdict::Fail, because, None);
+    }
     if let Some((verdict, because)) = jitter_objection(record, class) {
         return (verdict, because, None);
     }
@@ -175,6 +179,33 @@ fn late_releases(record: &Record, limit_ns: u64) -> Option<String> {
             Nanos::new(record.release.max_ns()),
         )
     })
+}
+
+/// Whether the program wasn't done at its deadline, or had to be stopped. The period is at most the
+/// class's cycle and the deadline at most the period, so that this holds for each class.
+fn late_ends(record: &Record) -> Option<String> {
+    let scan = record.scan.as_ref()?;
+    let counters = &scan.counters;
+    if counters.overruns == 0 && counters.watchdog_hits == 0 && counters.skipped_releases == 0 {
+        return None;
+    }
+    let mut because = format!(
+        "{} of {} cycles of the program ended after their deadline of {}; the longest response \
+         time was {}",
+        thousands(counters.overruns),
+        thousands(scan.response.count()),
+        Nanos::new(scan.deadline_ns),
+        Nanos::new(scan.response.max_ns()),
+    );
+    if counters.watchdog_hits > 0 {
+        let times = thousands(counters.watchdog_hits);
+        because.push_str(&format!("; the watchdog stopped the program ({times} times)"));
+    }
+    if counters.skipped_releases > 0 {
+        let skipped = thousands(counters.skipped_releases);
+        because.push_str(&format!("; {skipped} releases were left out"));
+    }
+    Some(because)
 }
 
 /// What stands against the class's jitter limit: it is exceeded, or the figures don't show that it
@@ -234,7 +265,7 @@ pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
 }
 
 /// The shortest cycle, on the scale 1, 2, 5, 10 …, whose tenth no release exceeded; `Err` says why
-/// there is none.
+/// there is none. A program is also done within that cycle.
 ///
 /// # Errors
 /// When the record is invalid, degraded, of unknown period, or has too few cycles for `exceedance`.
@@ -255,6 +286,9 @@ pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, S
     }
     let worst = record.release.max_ns().saturating_add(record.release.resolution_ns() - 1);
     let by_latency = on_scale(worst.saturating_mul(CYCLE_PART));
+    // A program must also be done within the cycle.
+    let response = record.scan.as_ref().map_or(0, |scan| scan.response.max_ns());
+    let by_latency = by_latency.max(on_scale(response));
     let cycle_ns = by_latency.max(period_ns);
     Ok(FastestCycle { cycle_ns, limited_by_period: period_ns >= by_latency })
 }

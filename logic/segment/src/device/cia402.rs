@@ -7,7 +7,7 @@
 //!                 │ switch on              │
 //!             SwitchedOn ◄─ disable ─┐     │       any ── fault ─► FaultReaction ─► Fault
 //!                 │ enable           │     │
-//!             OperationEnabled ──────┴─────┘       Fault ── reset, as it is set ─► SwitchOnDisabled
+//!             OperationEnabled ──────┴─────┘       Fault ── reset, rising ─► SwitchOnDisabled
 //!                 │ quick stop
 //!             QuickStopActive
 //! ```

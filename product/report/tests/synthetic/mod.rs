@@ -111,6 +111,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         period_ns: Some(1_000_000),
         release,
         wakeup: Some(wakeup),
+        scan: None,
         counters,
         spikes,
         timeline: Timeline { slot_cycles, slots },
