@@ -1,12 +1,11 @@
 //! What goes wrong while the cycle runs: it is named, and put right without a restart.
 
-mod support;
-
 use quietcore_maindevice::{AlState, Alarm, ErrorCounters, Fieldbus, Presence, Synchronisation};
 use quietcore_segment::{Fault, FaultKind, When};
 use quietcore_units::Nanos;
+use quietcore_wire::Wire as _;
 
-use support::{ALL, expectation, fault, heal, in_op, run, run_until, step, wire};
+use crate::support::{ALL, Simulated, expectation, fault, heal, in_op, run, run_until, step, wire};
 
 /// How many cycles a fault may take to be named, and to be put right.
 const SOON: usize = 200;
@@ -67,7 +66,7 @@ fn a_line_that_is_cut_and_closed_comes_back() {
 fn the_first_subdevice_with_the_reference_clock_comes_back() {
     let mut fieldbus = in_op(&["servo-drive", "coupler", "servo-drive"]);
     // How far the reference clock is ahead of the machine's.
-    let ahead = |fieldbus: &mut Fieldbus<support::Simulated>| {
+    let ahead = |fieldbus: &mut Fieldbus<Simulated>| {
         let dc_time = step(fieldbus).dc_time.unwrap();
         i128::from(dc_time.get()) - i128::from(fieldbus.wire().now().get())
     };
@@ -173,7 +172,7 @@ fn error_counters_are_read() {
 #[test]
 fn nothing_is_allocated() {
     let mut fieldbus = in_op(&ALL);
-    let allocated = |fieldbus: &mut Fieldbus<support::Simulated>, cycles: usize| {
+    let allocated = |fieldbus: &mut Fieldbus<Simulated>, cycles: usize| {
         let info = allocation_counter::measure(|| {
             for _ in 0..cycles {
                 step(fieldbus);

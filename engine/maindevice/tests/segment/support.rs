@@ -1,8 +1,5 @@
 //! A simulated segment on a clock without a machine, and what is expected of it.
 
-// Each test program uses some of it.
-#![allow(dead_code)]
-
 use quietcore_clock::FakeClock;
 use quietcore_maindevice::{
     Alarm, CycleOutcome, Expectation, Expected, Fieldbus, Identity, Synchronisation,
@@ -29,7 +26,10 @@ pub(crate) type Simulated = SegmentWire<FakeClock>;
 
 /// A wire to these SubDevices. Time moves by what reading it takes, and by waiting.
 pub(crate) fn wire(names: &[&str]) -> Simulated {
-    let subdevices = names.iter().map(|name| SubDevice::by_name(name).unwrap()).collect();
+    let subdevices = names
+        .iter()
+        .map(|name| SubDevice::by_name(name).expect("the tests name built-in devices"))
+        .collect();
     let clock = FakeClock::new(Nanos::from_secs(1), Nanos::new(500), []);
     clock.reserve(1 << 20);
     SegmentWire::with_clock(Segment::new(subdevices, Options::default()), clock)
@@ -38,7 +38,7 @@ pub(crate) fn wire(names: &[&str]) -> Simulated {
 /// What is expected of these SubDevices, synchronised by frames.
 pub(crate) fn expected(names: &[&str]) -> Vec<Expected> {
     let one = |name: &&str| {
-        let description = describe(name).unwrap();
+        let description = describe(name).expect("the tests name built-in devices");
         let identity = description.identity;
         Expected {
             name: (*name).to_owned(),
@@ -66,7 +66,7 @@ pub(crate) fn expectation(names: &[&str]) -> Expectation {
 
 /// These SubDevices in OP.
 pub(crate) fn in_op(names: &[&str]) -> Fieldbus<Simulated> {
-    Fieldbus::bring_up(wire(names), &expectation(names)).unwrap()
+    Fieldbus::bring_up(wire(names), &expectation(names)).expect("nothing is wrong with the segment")
 }
 
 /// One cycle with supervision, and the wait for the next.

@@ -1,7 +1,5 @@
 //! From a silent wire to OP, against the simulated segment.
 
-mod support;
-
 use quietcore_maindevice::{
     Alarm, BringUpError, Difference, Expectation, Fieldbus, Object, SdoError, StartUp,
     Synchronisation,
@@ -9,7 +7,7 @@ use quietcore_maindevice::{
 use quietcore_segment::{AlState, Fault, FaultKind, When};
 use quietcore_units::Nanos;
 
-use support::{ALL, CYCLE, expectation, expected, in_op, run, step, wire};
+use crate::support::{ALL, CYCLE, expectation, expected, in_op, run, step, wire};
 
 #[test]
 fn one_of_each_kind_reaches_op_and_exchanges_its_data() {
@@ -136,7 +134,7 @@ fn sync0_is_switched_on_where_it_is_asked_for() {
     match Fieldbus::bring_up(wire(&line), &Expectation::anything(CYCLE).with(wrong)) {
         Ok(fieldbus) => assert!(fieldbus.subdevices()[1].has_clock()),
         Err(error) => {
-            assert!(matches!(error, BringUpError::NoClock { position: 1, .. }), "{error}")
+            assert!(matches!(error, BringUpError::NoClock { position: 1, .. }), "{error}");
         }
     }
 }
