@@ -162,7 +162,7 @@ fn of_a_program(scan: Option<&Scan>) -> Vec<String> {
         (Statistics::of_histogram(&scan.execution), Statistics::of_histogram(&scan.response));
     let times = |of: &Statistics| [of.median_ns, of.p99_ns, of.p99_9_ns].map(quantile).into_iter();
     let mut fields = vec![
-        scan.deadline_ns.to_string(),
+        scan.terms.deadline_ns.to_string(),
         execution.count.to_string(),
         execution.min_ns.to_string(),
     ];

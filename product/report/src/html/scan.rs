@@ -40,7 +40,9 @@ pub(super) const GROUPS: [Group; 3] = [
     (
         "Deadline and watchdog",
         &[
-            (&define::DEADLINE, "", |r| of(r, |scan| figures::set_nanos(scan.scan.deadline_ns))),
+            (&define::DEADLINE, "", |r| {
+                of(r, |scan| figures::set_nanos(scan.scan.terms.deadline_ns))
+            }),
             (&define::OVERRUNS, "", |r| of(r, |scan| figures::count(scan.scan.counters.overruns))),
             (&define::OVERRUN_RUN, "", |r| {
                 of(r, |scan| figures::count(scan.scan.counters.longest_overrun_run))
@@ -49,7 +51,7 @@ pub(super) const GROUPS: [Group; 3] = [
                 of(r, |scan| figures::count(scan.scan.counters.skipped_releases))
             }),
             (&define::WATCHDOG, "", |r| {
-                of(r, |scan| optional(scan.scan.watchdog_ns, figures::set_nanos))
+                of(r, |scan| optional(scan.scan.terms.watchdog_ns, figures::set_nanos))
             }),
             (&define::WATCHDOG_HITS, "", |r| {
                 of(r, |scan| figures::count(scan.scan.counters.watchdog_hits))

@@ -7,8 +7,8 @@ use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, NotMeasured, Origi
 use quietcore_record::class::catalogue;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, ScanCounters, Spike, Timeline,
-    Worst,
+    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms,
+    Spike, Timeline, Worst,
 };
 use quietcore_record::verdict::judge;
 
@@ -142,8 +142,11 @@ pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Rec
     let at_ns = release * 1_000_000;
     record.name = format!("{}.{}.{task}", record.partition, record.profile);
     record.scan = Some(Scan {
-        deadline_ns: DEADLINE_NS,
-        watchdog_ns: Some(500_000),
+        terms: ScanTerms {
+            program_period_ns: 1_000_000,
+            deadline_ns: DEADLINE_NS,
+            watchdog_ns: Some(500_000),
+        },
         execution,
         response,
         counters: ScanCounters {
