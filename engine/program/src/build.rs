@@ -19,6 +19,7 @@ pub(crate) mod objects;
 mod recipe;
 pub(crate) mod sources;
 pub(crate) mod store;
+mod widths;
 
 use std::fs;
 use std::io;
@@ -208,6 +209,11 @@ fn remedy(text: &str) -> &'static str {
     });
     if missing {
         "; it needs headers of the generator's installation, which packNGo puts beside the code"
+    } else if text.contains("Code was generated for compiler with different sized") {
+        "; it was generated for a processor of other word sizes: choose x86-64 as its hardware, or \
+         portable word sizes"
+    } else if text.contains("fatal error: ") && text.contains("No such file") {
+        "; utilities that models share lie in `slprj/…/_sharedutils`: name the folder that holds them too"
     } else {
         ""
     }

@@ -15,7 +15,7 @@ mod shapes;
 
 use std::collections::HashMap;
 
-pub(crate) use read::{DebugError, read};
+pub(crate) use read::{DebugError, read, sections};
 pub(crate) use shapes::Shapes;
 
 /// Offset of an entry in the debug information; the name by which entries refer to one another.
@@ -96,8 +96,6 @@ pub(crate) struct RawVariable {
 #[derive(Debug, Clone)]
 pub(crate) struct RawFunction {
     pub(crate) name: String,
-    /// The source file.
-    pub(crate) unit: String,
     pub(crate) external: bool,
     /// What it returns; `None` is `void`.
     pub(crate) returns: Option<EntryOffset>,

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use discover::{Discovery, Surroundings, discover};
 pub(crate) use entry::{Entry, choose};
-pub(crate) use glue::{COM_NAMES, INSTANCE_PREFIX, glue};
+pub(crate) use glue::{INSTANCE_PREFIX, SERVICES_NAME, glue};
 
 /// How the generator packed the model's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,6 +112,19 @@ pub enum InterfaceError {
         parameter: String,
         /// What is wrong with it.
         problem: String,
+    },
+    /// A type is not as wide as its name says.
+    #[error(
+        "`{name}` has {found} bytes instead of {promised}; the code was generated for another processor: \
+         choose x86-64 as its hardware, or portable word sizes"
+    )]
+    Width {
+        /// The type.
+        name: String,
+        /// The width that its name promises, in bytes.
+        promised: u64,
+        /// The width that it has, in bytes.
+        found: u64,
     },
     /// The header that declares the functions is missing.
     #[error("the header `{header}` is missing, which declares what `{function}` takes")]

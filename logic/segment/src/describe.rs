@@ -1,5 +1,7 @@
 //! What a device is, as others see it: identity, process data entries, physical signals.
 
+use crate::blueprint::Blueprint;
+
 /// The four numbers by which a MainDevice recognises a SubDevice (SII words 0x08 to 0x0F).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
@@ -80,7 +82,7 @@ pub enum SignalDirection {
 }
 
 /// A physical signal at a device's connectors, to which a plant is wired.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal {
     /// Name, such as `torque` or `channel_1`.
     pub name: &'static str,
@@ -92,6 +94,45 @@ pub struct Signal {
     pub minimum: f64,
     /// Largest value, in `unit`.
     pub maximum: f64,
+}
+
+/// Describes a device by its making.
+pub(crate) fn of(blueprint: &Blueprint, signals: &[Signal]) -> Description {
+    let (inputs, input_bits) = entries(blueprint, false);
+    let (outputs, output_bits) = entries(blueprint, true);
+    Description {
+        name: blueprint.name,
+        identity: blueprint.identity,
+        inputs,
+        outputs,
+        input_bytes: input_bits.div_ceil(8),
+        output_bytes: output_bits.div_ceil(8),
+        signals: signals.to_vec(),
+    }
+}
+
+/// The entries of all PDOs of one direction that are assigned at power-up, and their bits.
+fn entries(blueprint: &Blueprint, received: bool) -> (Vec<Entry>, u16) {
+    let mut found = Vec::new();
+    let mut bit = 0;
+    let assigned = blueprint
+        .pdos
+        .iter()
+        .filter(|pdo| pdo.is_received() == received && pdo.sync_manager.is_some());
+    for entry in assigned.flat_map(|pdo| &pdo.entries) {
+        if let Some(data_type) = entry.data_type {
+            found.push(Entry {
+                name: entry.name,
+                index: entry.index,
+                subindex: entry.subindex,
+                bit_offset: bit,
+                data_type,
+                unit: entry.unit,
+            });
+        }
+        bit += u16::from(entry.bits);
+    }
+    (found, bit)
 }
 
 /// What a device is, by its name.

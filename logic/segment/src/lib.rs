@@ -24,16 +24,28 @@
 #![forbid(unsafe_code)]
 
 pub mod application;
+pub mod blueprint;
+pub mod coe;
 pub mod describe;
 pub mod device;
+mod esc;
 pub mod faults;
+mod frame;
+mod mailbox;
 pub mod plant;
+mod process_data;
 pub mod segment;
+mod sii;
 pub mod subdevice;
+mod trouble;
 
-pub use application::{Application, Situation};
+pub use application::{Application, Situation, Surroundings};
+pub use blueprint::Blueprint;
+pub use coe::Emergency;
 pub use describe::{DataType, Description, Entry, Identity, Signal, SignalDirection};
 pub use device::{UnknownDevice, describe};
+pub use esc::al_state::{AlState, code};
 pub use faults::{Fault, FaultKind, Faults, When};
-pub use segment::{Delivery, Options, Segment};
-pub use subdevice::{AlState, SubDevice};
+pub use frame::Command;
+pub use segment::{Counters, Delivery, Options, Segment};
+pub use subdevice::SubDevice;

@@ -1,5 +1,7 @@
 //! A site without partitions: what it is asked it notes, and it fails where it is told to.
 
+mod program;
+
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,6 +13,8 @@ use crate::control::{
     NotCarried, Opened, PartitionState, Restart, Severity, Site, TaskDescription, Trace,
     TraceStarted,
 };
+
+pub use program::FakeProgram;
 
 /// What a fake site answers, and what it was asked.
 #[derive(Debug, Default)]

@@ -9,6 +9,7 @@
 //!
 //! | module | what |
 //! |--------|------|
+//! | [`live`] | a site that runs: a thread a partition keeps it |
 //! | [`assembly`] | from the site file to what a partition's process is told |
 //! | [`places`] | the folders of running sites; one supervisor a site, told apart from leftovers |
 //! | [`control`] | what can be asked of a running site: the trait [`Site`] and its words |
@@ -26,6 +27,8 @@ pub mod assembly;
 pub mod client;
 pub mod control;
 pub mod fake;
+mod keeper;
+pub mod live;
 pub mod monitor;
 pub mod places;
 pub mod protocol;

@@ -20,7 +20,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use quietcore_exchange::{
-    Assignment, DataReading, FORCE_LIMIT, OutOfData, Target, TornRead, TraceReader, View,
+    Assignment, DataReading, FORCE_LIMIT, OutOfData, Target, TaskStatistics, TornRead, TraceReader,
+    View,
 };
 use quietcore_process::exchange::{ExchangeError, ExchangeView};
 use quietcore_program::place::Place;
@@ -39,6 +40,10 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const LOOKS: usize = 200;
 /// A short sleep: a fraction of any cycle that a person watches.
 const REST: Duration = Duration::from_micros(50);
+
+/// Steps that a task has completed before its cycle number 1 completes: taking over its statistics
+/// counts as one, and so does cycle number 0.
+const STEPS_BEFORE_CYCLE_1: u64 = 2;
 
 /// A partition can't be watched.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +90,7 @@ pub enum MonitorError {
 /// What was read in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Cycles that the fastest task had completed.
+    /// The cycle of the fastest task after which they were read, as trace and events number it.
     pub cycle: u64,
     /// Whether all values are of one instant between two cycles.
     pub consistent: bool,
@@ -140,14 +145,17 @@ impl Monitor {
 
     /// The number of the task with the shortest period, whose cycles are counted.
     pub fn fastest_task(&self) -> u32 {
-        let periodic = self.opened.tasks.iter().enumerate().filter(|(_, task)| task.period.get() > 0);
+        let periodic =
+            self.opened.tasks.iter().enumerate().filter(|(_, task)| task.period.get() > 0);
         let fastest = periodic.min_by_key(|(_, task)| task.period).map_or(0, |(index, _)| index);
         u32::try_from(fastest).unwrap_or(0)
     }
 
-    /// Cycles that the fastest task has completed since the exchange was made.
+    /// The cycle that the fastest task completed last, as trace and events number it, from 0.
     pub fn cycle(&self) -> u64 {
-        self.view().task(self.fastest_task()).map_or(0, |task| task.completed_steps())
+        let task = self.view().task(self.fastest_task());
+        let steps = task.map_or(0, TaskStatistics::completed_steps);
+        steps.saturating_sub(STEPS_BEFORE_CYCLE_1)
     }
 
     /// Cycles that all tasks have completed together: as long as it rises, the partition lives.

@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Import(Import),
     /// Say what differs between two runs, or put a published table beside one
     Compare(Compare),
+    /// Simulate an EtherCAT segment on a network interface, for any main device
+    Segment(Segment),
     /// Print a JSON Schema: of the site file, or of what `show --json` prints
     Schema(Schema),
     /// Print a completion script for a shell
@@ -274,6 +276,29 @@ pub(crate) struct Compare {
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A file of SubDevices has one name a line, in the order in which frames \
+                        reach them, with a number before it for several of a kind, such as `4 \
+                        servo-drive`; what follows a `#` is a remark. Without a file there is one \
+                        of each kind.\n\nThe segment is a test tool and no SubDevice product. \
+                        EtherCAT is a registered trademark and patented technology of Beckhoff \
+                        Automation GmbH.")]
+pub(crate) struct Segment {
+    /// The network interface on which frames are answered; needs CAP_NET_RAW
+    #[arg(long, value_name = "IF")]
+    pub(crate) interface: String,
+    /// A file with the SubDevices of the segment
+    #[arg(long, value_name = "FILE")]
+    pub(crate) subdevices: Option<PathBuf>,
+    /// How long to ask for the next frame again and again before sleeping; more of it answers
+    /// faster and takes more of a CPU
+    #[arg(long, value_name = "D", default_value = "50 us")]
+    pub(crate) spin: Nanos,
+    /// The CPU to run on
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
 }
 
 /// A document that has a schema.

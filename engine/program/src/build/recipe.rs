@@ -12,12 +12,22 @@ use crate::build::image::{LinkedFile, MODULE_SYMBOL};
 use crate::build::objects::{self, Object, Selection};
 use crate::build::sources::{self, SourceFile, Sources};
 use crate::build::store::{self, Fresh};
-use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect};
+use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, widths};
 use crate::debug::{self, DebugInfo};
 use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
 
-/// The face of a module, as the glue sees it.
-const MODULE_HEADER: &str = include_str!("../../include/quietcore_module.h");
+/// What programs and the glue may include: the face of a module, and the channels of a partition.
+const HEADERS: [(&str, &str); 3] = [
+    ("quietcore_module.h", include_str!("../../include/quietcore_module.h")),
+    ("Com.h", include_str!("../../../../ground/exchange/include/Com.h")),
+    (
+        "quietcore_services.h",
+        include_str!("../../../../ground/exchange/include/quietcore_services.h"),
+    ),
+];
+
+/// Included before anything else in code that expects a `long` of 32 bits.
+const SHORT_LONG_FILE: &str = "quietcore_short_long.h";
 
 /// Headers that a folder may come without.
 const FALLBACK_HEADERS: [(&str, &str); 1] =
@@ -70,12 +80,15 @@ struct Recipe<'a> {
     options: &'a Options,
     compiler: &'a Compiler,
     sources: &'a Sources,
+    /// Whether the code expects a `long` of 32 bits.
+    short_long: bool,
 }
 
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
     let sources = sources::scan(folder, &options.leave_out)?;
     let compiler = Compiler::find(options)?;
-    let mut parts = vec![MODULE_HEADER, FALLBACK_HEADERS[0].1];
+    let mut parts = vec![widths::SHORT_LONG_HEADER];
+    parts.extend(HEADERS.iter().chain(&FALLBACK_HEADERS).map(|(_, text)| *text));
     parts.extend(COMPILE);
     parts.extend(LINK);
     let hash = store::hash(&sources, options, &compiler.identity, &parts);
@@ -89,8 +102,14 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         .map_err(|error| BuildError::io(out_dir, error))?;
     let scratch_path =
         fs::canonicalize(scratch.path()).map_err(|error| BuildError::io(scratch.path(), error))?;
-    let recipe =
-        Recipe { folder, scratch: &scratch_path, options, compiler: &compiler, sources: &sources };
+    let recipe = Recipe {
+        folder,
+        scratch: &scratch_path,
+        options,
+        compiler: &compiler,
+        sources: &sources,
+        short_long: expects_short_long(&sources),
+    };
     let fresh = recipe.build()?;
     store::keep(fresh, &hash, &compiler.identity, &scratch_path, &place)
 }
@@ -106,13 +125,16 @@ impl Recipe<'_> {
         let selection = self.select(&objects, &roots)?;
         let first = self.link("first.so", &paths(&objects, &selection), &[])?;
         let info = debug_info(&first)?;
+        widths::check(&info)?;
         let mut discovery = interface::discover(&info, &entry, &self.surroundings(&entry))?;
         let glue = self.compile_glue(&interface::glue(&discovery))?;
         // The glue may need what the entry points do not, such as initial parameters.
         roots.extend(glue.needed.iter().cloned());
         let selection = self.select(&objects, &roots)?;
-        discovery.interface.com =
-            selection.open.iter().any(|name| name.starts_with(interface::COM_NAMES));
+        discovery.interface.com = uses_services(&objects, &selection);
+        if self.short_long {
+            discovery.remarks.push(widths::SHORT_LONG_REMARK.to_owned());
+        }
         let mut files = paths(&objects, &selection);
         files.push(glue.path.to_string_lossy().into_owned());
         let module = self.link("module.so", &files, &["-Wl,-z,defs"])?;
@@ -160,7 +182,10 @@ impl Recipe<'_> {
                 .and_then(|()| fs::write(&file, text))
                 .map_err(|error| BuildError::io(&file, error))
         };
-        write(&include, "quietcore_module.h", MODULE_HEADER)?;
+        for (name, text) in HEADERS {
+            write(&include, name, text)?;
+        }
+        write(&include, SHORT_LONG_FILE, widths::SHORT_LONG_HEADER)?;
         for (name, text) in FALLBACK_HEADERS {
             write(&fallback, name, text)?;
         }
@@ -225,6 +250,10 @@ impl Recipe<'_> {
         let scratch = self.scratch.to_string_lossy();
         let mut arguments: Vec<String> = COMPILE.iter().map(|it| (*it).to_owned()).collect();
         arguments.push(format!("-ffile-prefix-map={scratch}=quietcore"));
+        if self.short_long {
+            let file = format!("{scratch}/include/{SHORT_LONG_FILE}");
+            arguments.extend(["-include".to_owned(), file]);
+        }
         arguments.push("-I.".to_owned());
         let folders = self.sources.header_folders.iter();
         arguments.extend(folders.map(|folder| format!("-I./{folder}")));
@@ -338,6 +367,17 @@ impl Recipe<'_> {
         }
         left_out
     }
+}
+
+fn expects_short_long(sources: &Sources) -> bool {
+    let files = sources.compiled.iter().chain(&sources.included);
+    files.map(SourceFile::text).any(|text| widths::expects_short_long(&text))
+}
+
+/// Whether the program sends or receives through the channels of its partition.
+fn uses_services(objects: &[Object], selection: &Selection) -> bool {
+    let mut chosen = selection.chosen.iter().map(|index| &objects[*index]);
+    chosen.any(|object| object.needed.contains(interface::SERVICES_NAME))
 }
 
 fn paths(objects: &[Object], selection: &Selection) -> Vec<String> {

@@ -116,7 +116,7 @@ impl Reader {
     fn entry(&mut self, context: &Context<'_, '_>, unit: &str, around: &[Around]) -> Option<usize> {
         match context.entry.tag() {
             gimli::DW_TAG_variable => self.variable(context, unit, around),
-            gimli::DW_TAG_subprogram => return self.function(context, unit),
+            gimli::DW_TAG_subprogram => return self.function(context),
             gimli::DW_TAG_formal_parameter => {
                 let target = context.reference(gimli::DW_AT_type)?;
                 let function = self.info.functions.get_mut(around.last()?.function?)?;
@@ -202,7 +202,7 @@ impl Reader {
         });
     }
 
-    fn function(&mut self, context: &Context<'_, '_>, unit: &str) -> Option<usize> {
+    fn function(&mut self, context: &Context<'_, '_>) -> Option<usize> {
         let named = context.named();
         self.declared.insert(context.offset(), named.clone());
         if context.flag(gimli::DW_AT_declaration) {
@@ -210,7 +210,6 @@ impl Reader {
         }
         let mut function = RawFunction {
             name: named.name,
-            unit: unit.to_owned(),
             external: named.external,
             returns: named.target,
             parameters: Vec::new(),

@@ -109,7 +109,7 @@ impl<'a> Shapes<'a> {
                     let mut member = member.clone();
                     match &mut member.bits {
                         Some(bits) => {
-                            bits.first = bits.first.checked_add(raw.offset.checked_mul(8)?)?
+                            bits.first = bits.first.checked_add(raw.offset.checked_mul(8)?)?;
                         }
                         None => member.offset = member.offset.checked_add(raw.offset)?,
                     }

@@ -9,8 +9,8 @@ use crate::interface::signature::Argument;
 /// keeps a parameter called `y1` apart from the function of the mathematical library.
 pub(crate) const INSTANCE_PREFIX: &str = "quietcore_instance_";
 
-/// Names by which a program sends and receives signals start like this.
-pub(crate) const COM_NAMES: &str = "Com_";
+/// Where the loader puts its services; `Com.h` refers to it.
+pub(crate) const SERVICES_NAME: &str = "quietcore_services_given";
 
 /// The glue of a model.
 pub(crate) fn glue(discovery: &Discovery) -> String {
@@ -46,7 +46,7 @@ fn write(text: &mut String, discovery: &Discovery) -> fmt::Result {
             None => writeln!(text, ";")?,
         }
     }
-    writeln!(text, "const struct quietcore_services *quietcore_services_given;\n")?;
+    writeln!(text, "const struct quietcore_services *{SERVICES_NAME};\n")?;
     write_initialize(text, discovery)?;
     write_step(text, discovery)?;
     writeln!(text, "static void quietcore_terminate(void)\n{{")?;

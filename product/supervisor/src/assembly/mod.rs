@@ -8,6 +8,7 @@
 //!
 //! All names that do not exist are reported at once, each with its place in the site file.
 
+pub(crate) mod fieldbus;
 mod names;
 mod tasks;
 

@@ -1,6 +1,6 @@
 //! The timing of a task in figures, all of one cycle.
 
-use quietcore_exchange::bins::{BIN_COUNT, highest_of, lowest_of};
+use quietcore_exchange::bins::{highest_of, lowest_of};
 use quietcore_exchange::{
     HistogramCopy, SnapshotBuffers, TaskSnapshot, TaskState, TaskStatistics, TornRead,
 };
@@ -146,8 +146,6 @@ impl FigureBuffers {
     }
 }
 
-const _: () = assert!(BIN_COUNT > 0);
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +186,9 @@ mod tests {
             sorted.sort_unstable();
             let median = sorted[(sorted.len() - 1) / 2];
             let near = bars.median.get() as f64 / median.max(1) as f64;
-            prop_assert!(median < 10 || median >= 1 << 36 || (0.999..1.002).contains(&near), "{near}");
+            // Small values have coarse bins, large ones none.
+            let is_binned = (10..1 << 36).contains(&median);
+            prop_assert!(!is_binned || (0.999..1.002).contains(&near), "{near}");
         }
     }
 }

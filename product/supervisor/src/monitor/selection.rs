@@ -105,8 +105,11 @@ impl Monitor {
             }
             if chosen == 0 {
                 return Err(self.why_nothing(text).unwrap_or_else(|| {
-                    refuse("no variable is called so; `quietcore watch PARTITION '*' --once` \
-                            lists them".to_owned())
+                    refuse(
+                        "no variable is called so; `quietcore watch PARTITION '*' --once` \
+                            lists them"
+                            .to_owned(),
+                    )
                 }));
             }
             if places.len() > VARIABLES_MAX {

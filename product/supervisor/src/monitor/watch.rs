@@ -17,7 +17,10 @@ const SILENCE_MIN: Duration = Duration::from_secs(1);
 /// The same in periods of the fastest task, where that is longer.
 const SILENCE_PERIODS: u32 = 10;
 /// How often a deploy may come between opening and reading before that is given up.
-const TRIES: usize = 5;
+const TRIES: usize = 10;
+
+/// Time before each try.
+const TRY_AGAIN: Duration = Duration::from_millis(20);
 
 /// One variable at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +40,7 @@ pub struct Row {
 /// All watched variables at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Cycles that the fastest task had completed.
+    /// The cycle of the fastest task after which they were read.
     pub cycle: u64,
     /// Number of the build.
     pub generation: u32,
@@ -109,6 +112,7 @@ impl Watch {
                 // The supervisor may know of the new build a moment later than the exchange.
                 Err(MonitorError::Replaced { .. }) if tries < TRIES => {
                     tries += 1;
+                    std::thread::sleep(TRY_AGAIN);
                     self.open_again()?;
                 }
                 read => break read?,

@@ -10,6 +10,7 @@ mod probe;
 mod qualify;
 mod report;
 mod schema;
+mod segment;
 mod show;
 
 use std::io::{self, Write as _};
@@ -31,6 +32,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Report(request) => report::run(&request),
         Command::Import(request) => import::run(&request),
         Command::Compare(request) => compare::run(&request),
+        Command::Segment(request) => segment::run(&request),
         Command::Schema(request) => schema::run(&request),
         Command::Completions(request) => completions::run(&request),
         Command::Man(request) => completions::man(&request),
