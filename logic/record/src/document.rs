@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Conditions, Record, ScanCounters};
+use crate::record::{Conditions, Record, ScanCounters, ScanTerms};
 use crate::statistics::Statistics;
 use crate::verdict::{FastestCycle, Judgement, fastest_cycle};
 
@@ -64,12 +64,12 @@ pub struct RecordEntry {
     /// The response time of the program, from the due instant to the end of its cycle.
     #[serde(default)]
     pub response_statistics: Option<Statistics>,
-    /// The program's deadline, in ns.
+    /// What the task of the program was held to.
     #[serde(default)]
-    pub deadline_ns: Option<u64>,
+    pub scan_terms: Option<ScanTerms>,
     /// What was counted of the program.
     #[serde(default)]
-    pub scan: Option<ScanCounters>,
+    pub scan_counters: Option<ScanCounters>,
     /// Releases before they were due.
     pub early: u64,
     /// Times the task changed its CPU.
@@ -117,8 +117,8 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         wakeup_statistics: record.wakeup.as_ref().map(Statistics::of_histogram),
         execution_statistics: scan.map(|scan| Statistics::of_histogram(&scan.execution)),
         response_statistics: scan.map(|scan| Statistics::of_histogram(&scan.response)),
-        deadline_ns: scan.map(|scan| scan.deadline_ns),
-        scan: scan.map(|scan| scan.counters),
+        scan_terms: scan.map(|scan| scan.terms),
+        scan_counters: scan.map(|scan| scan.counters),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,
@@ -222,12 +222,12 @@ mod tests {
         };
         assert_eq!(program["execution_statistics"]["max_ns"], 120_000);
         assert_eq!(program["response_statistics"]["max_ns"], 124_000);
-        assert_eq!(program["deadline_ns"], 800_000);
+        assert_eq!(program["scan_terms"]["deadline_ns"], 800_000);
         let counters = json!({
             "overruns": 0, "longest_overrun_run": 0, "watchdog_hits": 0, "skipped_releases": 0
         });
-        assert_eq!(program["scan"], counters);
-        assert!(probe["scan"].is_null() && probe["execution_statistics"].is_null());
+        assert_eq!(program["scan_counters"], counters);
+        assert!(probe["scan_counters"].is_null() && probe["execution_statistics"].is_null());
     }
 
     #[test]

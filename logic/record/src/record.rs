@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
-pub use scan::{Scan, ScanCounters, ScanError, Worst};
+pub use scan::{Scan, ScanCounters, ScanError, ScanTerms, Worst};
 
 /// The schema name of a record's file.
 pub const RECORD_SCHEMA: &str = "quietcore.record/1";

@@ -2,7 +2,7 @@
 
 use crate::histogram::Histogram;
 use crate::record::{
-    Conditions, Counters, RECORD_SCHEMA, Record, Scan, ScanCounters, Timeline, Worst,
+    Conditions, Counters, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms, Timeline, Worst,
 };
 
 /// A valid record of these values, each as often as said, measured every 1 ms on CPU 1.
@@ -44,8 +44,11 @@ pub(crate) fn test_scan_record() -> Record {
     };
     let worst = |value_ns| Some(Worst { value_ns, release: 5, at_ns: 5_000_000 });
     record.scan = Some(Scan {
-        deadline_ns: 800_000,
-        watchdog_ns: Some(500_000),
+        terms: ScanTerms {
+            program_period_ns: 1_000_000,
+            deadline_ns: 800_000,
+            watchdog_ns: Some(500_000),
+        },
         execution: of(120_000),
         response: of(124_000),
         counters: ScanCounters::default(),

@@ -19,10 +19,8 @@ use crate::record::Record;
 /// The scan cycles of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scan {
-    /// The latest completion after the release, in ns.
-    pub deadline_ns: u64,
-    /// The longest execution time before the watchdog counts it, in ns.
-    pub watchdog_ns: Option<u64>,
+    /// What the task was held to.
+    pub terms: ScanTerms,
     /// Execution time: start to end of the cycle.
     pub execution: Histogram,
     /// Response time: due instant to the end of the cycle.
@@ -33,6 +31,18 @@ pub struct Scan {
     pub worst_execution: Option<Worst>,
     /// The cycle that ended latest after its release; `None` where none ran.
     pub worst_response: Option<Worst>,
+}
+
+/// What a task of a program was held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ScanTerms {
+    /// The period of the program's fastest task, in ns: the one that its class is about. A slower
+    /// task is judged by its own period, which is the record's.
+    pub program_period_ns: u64,
+    /// The latest completion after the release, in ns.
+    pub deadline_ns: u64,
+    /// The longest execution time before the watchdog counts it, in ns.
+    pub watchdog_ns: Option<u64>,
 }
 
 /// Counters of scan cycles.
@@ -82,11 +92,7 @@ impl Scan {
     ///
     /// # Errors
     /// [`ScanError`] when what stands there contradicts itself.
-    pub fn from_exchange(
-        task: &TaskStatistics,
-        deadline_ns: u64,
-        watchdog_ns: Option<u64>,
-    ) -> Result<Self, ScanError> {
+    pub fn from_exchange(task: &TaskStatistics, terms: ScanTerms) -> Result<Self, ScanError> {
         let copy = |what, shared| {
             Histogram::from_exchange(shared).map_err(|why| ScanError::Histogram { what, why })
         };
@@ -100,8 +106,7 @@ impl Scan {
             })
         };
         Ok(Self {
-            deadline_ns,
-            watchdog_ns,
+            terms,
             execution: copy("execution", task.execution())?,
             response: copy("response", task.response())?,
             counters: ScanCounters {
@@ -151,7 +156,7 @@ impl Scan {
         if self.counters.overruns > count {
             wrong.push("more cycles ended after their deadline than ran".to_owned());
         }
-        let late = self.response.max_ns() > self.deadline_ns;
+        let late = self.response.max_ns() > self.terms.deadline_ns;
         if late && self.counters.overruns == 0 {
             wrong.push(
                 "a cycle ended after its deadline and was not counted as an overrun".to_owned(),
@@ -191,7 +196,7 @@ mod tests {
         });
         assert!(long.contains("longer than from its release"), "{long}");
         assert!(found(|scan| scan.counters.overruns = 1 << 40).contains("than ran"));
-        assert!(found(|scan| scan.deadline_ns = 1).contains("not counted as an overrun"));
+        assert!(found(|scan| scan.terms.deadline_ns = 1).contains("not counted as an overrun"));
     }
 
     #[test]
