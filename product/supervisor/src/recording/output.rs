@@ -84,7 +84,7 @@ pub struct TableFile {
 
 #[derive(Debug)]
 enum Table {
-    Csv(TableWriter<BufWriter<NamedTempFile>>),
+    Csv(Box<TableWriter<BufWriter<NamedTempFile>>>),
     Parquet(Box<ParquetWriter<NamedTempFile>>),
 }
 
@@ -114,7 +114,7 @@ impl TableFile {
         let part = match self.table {
             None => return Err(io::Error::other("nothing was recorded")),
             Some(Table::Csv(table)) => {
-                table.finish()?.into_inner().map_err(|it| it.into_error())?
+                table.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?
             }
             Some(Table::Parquet(table)) => table.finish()?,
         };
@@ -134,7 +134,7 @@ impl Output for TableFile {
         self.table = Some(match self.format {
             FileFormat::Csv => {
                 let names: Vec<String> = columns.iter().map(|it| it.path.clone()).collect();
-                Table::Csv(TableWriter::new(BufWriter::new(part), &names)?)
+                Table::Csv(Box::new(TableWriter::new(BufWriter::new(part), &names)?))
             }
             FileFormat::Parquet => Table::Parquet(Box::new(ParquetWriter::new(part, columns)?)),
         });

@@ -81,8 +81,8 @@ fn every_cycle_is_recorded_until_all_is_kept() {
         assert_eq!(number(row, 0), number(1, 0) + row as f64 - 1.0, "no cycle is left out");
         // The counter of the cycle after which it was taken, and what was computed from it.
         assert_eq!((number(row, 6), number(row, 4)), (number(row, 0) + 1.0, number(row, 6)));
-        assert_eq!(rows[row][5], "1");
     }
+    assert!(rows[1..].iter().all(|row| row[5] == "1"), "{rows:?}");
     assert_eq!(rows[1][2], "0.000000000");
     let asked = ground.site.state().asked.clone();
     assert_eq!(asked.last().unwrap(), "trace-stop axis");
