@@ -26,9 +26,19 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "a site names application classes and defines its own; record judges by them",
     },
     Sideways {
+        from: "site",
+        to: "segment",
+        reason: "a site names entries of the built-in SubDevices and signals of their plants",
+    },
+    Sideways {
         from: "host",
         to: "clock",
         reason: "the facts of a machine include whether its clocks tell real time",
+    },
+    Sideways {
+        from: "wire",
+        to: "clock",
+        reason: "waiting for a frame ends at an instant of the clock that the cycle runs on",
     },
     Sideways {
         from: "backend",
@@ -57,6 +67,7 @@ pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("engine/scan/src/process/loading.rs", "calls into the program, which is foreign code"),
     ("ground/osek/", "its ports switch contexts"),
     ("guest/", "there is no operating system below it"),
+    ("models/src/controller.rs", "the example programs are C, which Rust calls"),
 ];
 
 /// One rule does not hold for one file or folder.

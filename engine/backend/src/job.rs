@@ -5,6 +5,8 @@ use quietcore_probe::job::LatencyJob;
 use quietcore_scan::process::job::ProgramJob;
 use serde::{Deserialize, Serialize};
 
+use crate::fieldbus::FieldbusJob;
+
 /// The work of a partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -12,7 +14,12 @@ pub enum Job {
     /// The probe `latency`.
     Latency(LatencyJob),
     /// A control program in its scan cycle.
-    Program(Box<ProgramJob>),
+    Program {
+        /// The program and its tasks.
+        program: Box<ProgramJob>,
+        /// The fieldbus that it drives.
+        fieldbus: Option<FieldbusJob>,
+    },
 }
 
 /// The exchange that the probe `latency` needs.

@@ -9,5 +9,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod fieldbus;
 pub mod job;
 pub mod process;

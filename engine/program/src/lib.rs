@@ -24,6 +24,7 @@
 
 pub mod build;
 pub mod carry;
+mod debug;
 pub mod interface;
 mod nearest;
 pub mod place;

@@ -30,7 +30,9 @@ use serde::{Deserialize, Serialize};
 use crate::place::{Access, Memory};
 
 pub use leaves::Leaves;
+pub(crate) use pattern::matches_name;
 pub use pattern::{Pattern, PatternError};
+pub(crate) use resolve::Spot;
 pub use resolve::SymbolError;
 pub use types::{Bits, Member, Shape, TYPE_DEPTH_MAX, TypeIndex};
 

@@ -12,8 +12,8 @@
 //! the command is refused.
 
 use quietcore_exchange::{
-    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, DataSlotName as Slot,
-    ForceTable, Happening, Limits, Region, Target, WhyRejected,
+    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, ForceTable, Happening,
+    Limits, Region, Slot, Target, WhyRejected,
 };
 use quietcore_units::Nanos;
 

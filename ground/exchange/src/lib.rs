@@ -33,6 +33,8 @@
 
 #![cfg_attr(not(any(test, loom)), no_std)]
 
+pub mod channel;
+pub mod com;
 mod commands;
 mod control;
 mod data;

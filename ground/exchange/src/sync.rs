@@ -21,3 +21,7 @@ pub(crate) fn spin_hint() {
     #[cfg(loom)]
     loom::thread::yield_now();
 }
+
+// Values lie in the region as the program's C code stores them, and are taken apart here from their
+// lowest byte on.
+const _: () = assert!(cfg!(target_endian = "little"), "the exchange is little-endian");

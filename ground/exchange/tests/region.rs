@@ -12,7 +12,7 @@ use quietcore_exchange::{
 use quietcore_units::Nanos;
 
 fn size_of_tasks(task_count: u32) -> usize {
-    Shape::of_tasks(task_count).layout().unwrap().bytes
+    Shape::of_tasks(task_count).layout().expect("a possible number of tasks").bytes
 }
 
 struct Memory {

@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |--------|------|
+//! | [`channel`] | the memory of a channel between partitions |
 //! | [`exchange`] | the memory of an exchange: made, passed on as a file, mapped |
 //! | [`guard`] | calls into a control program that may crash or never return |
 //! | [`memory`] | memory that processes share: a sealed file and its mapping |
@@ -12,6 +13,7 @@
 //! It is a crate of its own, apart from `host`, so that the process of a partition carries only
 //! what it needs: everything in it is locked into memory.
 
+pub mod channel;
 pub mod exchange;
 pub mod guard;
 pub mod memory;

@@ -66,7 +66,8 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The example to fit: minimal, quickstart or acceptance
+    /// The example to fit: minimal, quickstart or acceptance; or servo, turbine or tank, which run a
+    /// program on a simulated fieldbus and write its folder `models/NAME` as well
     #[arg(long, value_name = "NAME", default_value = "quickstart")]
     pub(crate) example: quietcore_site::Example,
 }

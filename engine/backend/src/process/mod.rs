@@ -12,11 +12,11 @@
 //! killed leaves no real-time thread behind. The process has a group of its own, so that Ctrl-C at
 //! the terminal reaches the host only, which then stops the partition in order.
 
-use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,7 @@ pub enum PartitionError {
 pub struct Partition {
     child: Child,
     life: Option<ChildStdin>,
-    exchange: Exchange,
+    exchange: Arc<Exchange>,
     remarks: Option<JoinHandle<String>>,
 }
 
@@ -84,7 +84,7 @@ impl Partition {
     /// # Errors
     /// [`PartitionError`]; then no process is left.
     pub fn start(program: &Path, job: &Job, shape: &Shape) -> Result<Self, PartitionError> {
-        let exchange = Exchange::create(shape)?;
+        let exchange = Arc::new(Exchange::create(shape)?);
         let file = exchange.file().map_err(PartitionError::Job)?;
         let mut child = Command::new(program)
             .arg("partition")
@@ -102,15 +102,15 @@ impl Partition {
             })?;
         let remarks = child.stderr.take().map(|pipe| thread::spawn(move || collect(pipe)));
         let life = child.stdin.take();
-        let mut partition = Self { child, life, exchange, remarks };
+        let partition = Self { child, life, exchange, remarks };
         partition.hand_over(job).map_err(PartitionError::Job)?;
         Ok(partition)
     }
 
-    fn hand_over(&mut self, line: &impl serde::Serialize) -> io::Result<()> {
+    fn hand_over(&self, line: &impl serde::Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(line)?;
         line.push(b'\n');
-        let pipe = self.life.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        let mut pipe = self.life.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         pipe.write_all(&line)?;
         pipe.flush()
     }
@@ -119,7 +119,7 @@ impl Partition {
     ///
     /// # Errors
     /// [`PartitionError::Job`] when the process has ended.
-    pub fn order(&mut self, order: &Order) -> Result<(), PartitionError> {
+    pub fn order(&self, order: &Order) -> Result<(), PartitionError> {
         self.hand_over(order).map_err(PartitionError::Job)
     }
 
@@ -128,12 +128,9 @@ impl Partition {
         self.child.id()
     }
 
-    /// The exchange's memory file, for monitors.
-    ///
-    /// # Errors
-    /// When this process has no file descriptors left.
-    pub fn exchange_file(&self) -> io::Result<File> {
-        self.exchange.file()
+    /// The partition's exchange, to be kept beyond the partition.
+    pub fn exchange(&self) -> Arc<Exchange> {
+        Arc::clone(&self.exchange)
     }
 
     /// The partition's exchange.

@@ -65,8 +65,8 @@ fn serve_job() -> Result<(), String> {
         watching.map_err(|error| format!("the pipe can't be watched: {error}"))?;
         match &job {
             Job::Latency(job) => partition::run_latency(job, region),
-            Job::Program(job) => {
-                if let Err(problem) = threads::run(job, region, &file, NoFieldbus, &orders) {
+            Job::Program { program, fieldbus: _ } => {
+                if let Err(problem) = threads::run(program, region, &file, NoFieldbus, &orders) {
                     eprintln!("quietcore-runtime: {problem}");
                     std::process::exit(2);
                 }

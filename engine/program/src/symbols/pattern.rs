@@ -85,7 +85,7 @@ impl std::str::FromStr for Pattern {
 
 /// Whether a name is of the form of a pattern with `*` and `?`. Linear in both but for the product of
 /// their lengths: each `*` is tried again from its latest start only.
-pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_name(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at_pattern, mut at_name) = (0, 0);
     let mut latest_star: Option<(usize, usize)> = None;

@@ -20,7 +20,7 @@ pub struct Bits {
 }
 
 /// A part of a structure or union.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Member {
     /// Its name.
     pub name: String,
@@ -35,7 +35,7 @@ pub struct Member {
 }
 
 /// A type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// One number.

@@ -34,8 +34,6 @@ pub struct ProgramJob {
     pub warm_up_cycles: u64,
     /// Releases to measure; none to run until told to stop.
     pub cycles: Option<u64>,
-    /// The fieldbus, where the partition has one, as its module reads it.
-    pub fieldbus: Option<serde_json::Value>,
 }
 
 /// A task.

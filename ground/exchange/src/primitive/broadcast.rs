@@ -186,7 +186,7 @@ impl<'m> BroadcastReader<'m> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

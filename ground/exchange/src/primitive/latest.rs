@@ -96,7 +96,7 @@ impl<'m> Latest<'m> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -205,7 +205,7 @@ impl<'m> Consumer<'m> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -101,7 +101,7 @@ pub fn read<T>(
     Err(TornRead)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -31,7 +31,7 @@ use crate::statistics::WritableTask;
 use crate::trace::{TraceRequester, TraceWriter};
 
 pub use header::AttachError;
-pub(crate) use header::HEADER_BYTES;
+pub(crate) use header::{HEADER_BYTES, fnv};
 pub use layout::{Layout, Section};
 pub use shape::{
     COMMAND_SLOTS_MAX, DATA_BYTES_MAX, EVENT_SLOTS_MAX, IMAGE_BYTES_MAX, PAGE_BYTES,

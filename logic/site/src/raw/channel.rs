@@ -1,9 +1,10 @@
-//! `[[channel]]` and `[fieldbus.NAME]` as written.
+//! `[[channel]]` as written.
 
 use quietcore_units::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::raw::{RawNumber, number};
 use crate::reading::format;
 use crate::site::SignalType;
 
@@ -52,42 +53,9 @@ pub(crate) struct RawSignal {
     pub(crate) timeout: Option<Nanos>,
     /// The value before the first one is sent. Left out: zero or `false`.
     #[serde(default)]
-    #[schemars(schema_with = "initial", example = 0.5, example = true)]
-    pub(crate) initial: Option<RawInitial>,
+    #[schemars(schema_with = "number", example = 0.5, example = true)]
+    pub(crate) initial: Option<RawNumber>,
     /// Makes it a queue with room for this many values, in place of the last value only.
     #[schemars(range(min = 1, max = 65536), example = 16)]
     pub(crate) queue: Option<u32>,
-}
-
-/// An initial value as written.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum RawInitial {
-    Truth(bool),
-    Whole(i64),
-    Real(f64),
-}
-
-fn initial(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({ "type": ["boolean", "integer", "number"] })
-}
-
-/// A fieldbus segment, driven by one partition.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Fieldbus")]
-pub(crate) struct RawFieldbus {
-    /// The partition whose program is the MainDevice.
-    #[schemars(required, extend("format" = "quietcore-name"), example = &"axis")]
-    pub(crate) partition: Option<String>,
-    /// The network interface, or `sim` for the built-in simulated segment.
-    #[schemars(required, extend("format" = "quietcore-interface"), example = &"sim")]
-    pub(crate) interface: Option<String>,
-    /// The time between two frames.
-    #[schemars(
-        schema_with = "format::duration",
-        extend("x-minimum" = "20 us", "x-maximum" = "10 s"),
-        example = &"1 ms"
-    )]
-    pub(crate) cycle: Option<Nanos>,
 }

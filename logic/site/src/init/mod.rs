@@ -3,6 +3,12 @@
 //! The last CPU that the kernel isolates, else the last one online, goes to the partition and the
 //! others to housekeeping. With a single CPU nothing can be kept apart: the file says so and leaves
 //! out the profiles that can't be run.
+//!
+//! Three examples run a program on a simulated fieldbus. Their [`Model`]s are in this crate, so that
+//! whoever writes the site file can write the folder of generated C beside it.
+
+mod control;
+mod model;
 
 use std::str::FromStr;
 
@@ -12,6 +18,8 @@ use quietcore_units::{CpuId, CpuSet};
 use crate::machine::Machine;
 use crate::words::instead;
 use crate::{Site, plan, read};
+
+pub use model::{Model, ModelFile};
 
 /// The column at which the comments of a file begin.
 const COMMENT_COLUMN: usize = 36;
@@ -29,6 +37,12 @@ pub enum Example {
     Quickstart,
     /// As many cycles as acceptance takes: some hours.
     Acceptance,
+    /// A servo axis at 1 ms, with its program on a simulated fieldbus.
+    Servo,
+    /// A steam turbine at 10 ms and 100 ms.
+    Turbine,
+    /// A tank at 100 ms.
+    Tank,
 }
 
 /// A name that no example has.
@@ -41,7 +55,8 @@ pub struct UnknownExample {
 
 impl Example {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Minimal, Self::Quickstart, Self::Acceptance];
+    pub const ALL: [Self; 6] =
+        [Self::Minimal, Self::Quickstart, Self::Acceptance, Self::Servo, Self::Turbine, Self::Tank];
 
     /// The name on the command line; it is also the name of the site.
     pub const fn name(self) -> &'static str {
@@ -49,6 +64,19 @@ impl Example {
             Self::Minimal => "minimal",
             Self::Quickstart => "quickstart",
             Self::Acceptance => "acceptance",
+            Self::Servo => "servo",
+            Self::Turbine => "turbine",
+            Self::Tank => "tank",
+        }
+    }
+
+    /// The program that the site file names as its `model`; `None` where only the probe runs.
+    pub const fn model(self) -> Option<&'static Model> {
+        match self {
+            Self::Minimal | Self::Quickstart | Self::Acceptance => None,
+            Self::Servo => Some(&model::SERVO),
+            Self::Turbine => Some(&model::TURBINE),
+            Self::Tank => Some(&model::TANK),
         }
     }
 }
@@ -104,12 +132,23 @@ fn head(example: Example) -> String {
         Example::Minimal => "The smallest site file: everything else is left to the defaults.",
         Example::Quickstart => "What can this machine serve? A quick look in less than 3 minutes.",
         Example::Acceptance => "Qualifies this machine for production; the run takes some hours.",
+        Example::Servo => "A servo axis at 1 ms: a program on a simulated EtherCAT segment.",
+        Example::Turbine => {
+            "A steam turbine at 10 ms: a program of two rates on a simulated segment."
+        }
+        Example::Tank => "A tank at 100 ms: a program on a simulated EtherCAT segment.",
     };
-    format!(
-        "# {what}\n#\n#   quietcore plan {name}.toml       what would be done, in words\n#   \
-         quietcore qualify {name}.toml    do it\n\n[site]\nschema = \"quietcore.site/1\"\nname = \
-         \"{name}\"\n\n"
-    )
+    let verbs = match example.model() {
+        None => format!(
+            "#   quietcore plan {name}.toml       what would be done, in words\n#   quietcore \
+             qualify {name}.toml    do it\n"
+        ),
+        Some(_) => format!(
+            "#   quietcore up {name}.toml         run it; `quietcore top` shows how it does\n#   \
+             quietcore qualify {name}.toml    judge its timing under load\n"
+        ),
+    };
+    format!("# {what}\n#\n{verbs}\n[site]\nschema = \"quietcore.site/1\"\nname = \"{name}\"\n\n")
 }
 
 fn host(example: Example, others: &CpuSet) -> String {
@@ -126,26 +165,30 @@ fn host(example: Example, others: &CpuSet) -> String {
 }
 
 fn partition(example: Example, own: CpuId, others: &CpuSet) -> String {
-    let class =
-        line("class = \"motion-control\"", "what the timing is judged against: 1 ms cycles");
+    let (name, class, judged) = control::partition(example);
+    let class = line(
+        &format!("class = \"{class}\""),
+        &format!("what the timing is judged against: {judged} cycles"),
+    );
     let comment = if others.is_empty() {
         "the only CPU, shared with everything else"
     } else {
         "a CPU of its own"
     };
     let cpus = line(&format!("cpus = [{own}]"), comment);
-    let head = format!("[[partition]]\nname = \"axis\"\n{class}");
+    let head = format!("[[partition]]\nname = \"{name}\"\n{class}");
     if example == Example::Minimal {
         return format!("{head}\n[partition.vcr]\n{cpus}\n");
+    }
+    let head = format!("{head}backend = \"process\"\n\n[partition.vcr]\n{cpus}\n");
+    if let Some(model) = example.model() {
+        return head + &control::program(model) + control::rest(example);
     }
     let program = line("[partition.program]", "without a `model` the probe runs in its place");
     let priority = line("priority = 90", "of SCHED_FIFO");
     let early_wake =
         line("early_wake = \"adaptive\"", "sleep to shortly before the release, then spin");
-    format!(
-        "{head}backend = \"process\"\n\n[partition.vcr]\n{cpus}\n{program}period = \"1 \
-         ms\"\n{priority}{early_wake}\n"
-    )
+    format!("{head}{program}period = \"1 ms\"\n{priority}{early_wake}\n")
 }
 
 fn campaign(example: Example, profiles: &[&str]) -> String {
@@ -187,6 +230,14 @@ fn length(example: Example) -> String {
                 + "warm_up = \"10 s\"\n\n# What a PASS excludes: with 95 % confidence fewer than 1 \
                    in 1 000 000 cycles\n# exceed the limit. That takes 2 995 731 cycles, 50 \
                    minutes at 1 ms.\nexceedance = 1e-6\n"
+        }
+        Example::Servo => {
+            line("duration = \"10 s\"", "each profile")
+                + &line("exceedance = 1e-3", "a first impression: fewer than 1 in 1000 cycles")
+        }
+        Example::Turbine | Example::Tank => {
+            line("duration = \"40 s\"", "each profile")
+                + &line("exceedance = 1e-2", "a first impression: fewer than 1 in 100 cycles")
         }
     }
 }

@@ -1,16 +1,14 @@
-//! `[[channel]]` and `[fieldbus.NAME]`: both ends exist.
-
-use std::collections::BTreeMap;
+//! `[[channel]]`: both ends exist, and initial values fit their types.
 
 use crate::check::unique;
-use crate::raw::{RawChannel, RawFieldbus, RawInitial, RawSignal};
+use crate::raw::{RawChannel, RawNumber, RawSignal};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{Channel, Fieldbus, Initial, Interface, Signal, SignalKind, SignalType};
+use crate::site::{Channel, Initial, Signal, SignalKind, SignalType};
 use crate::words::instead;
 
 /// Checks the channels and returns those that are right.
-pub(super) fn channels(
+pub(super) fn check(
     raw: &[RawChannel],
     partitions: &[String],
     collector: &mut Collector<'_, '_>,
@@ -70,15 +68,15 @@ fn signal(raw: &RawSignal, path: &Path, collector: &mut Collector<'_, '_>) -> Op
             SignalKind::Queue { depth }
         }
         None => SignalKind::Latest {
-            initial: initial(raw.initial, value_type, &initial_path, collector)?,
+            initial: fitting(raw.initial, value_type, &initial_path, collector)?,
         },
     };
     Some(Signal { name: raw.name.clone()?, value_type, timeout: raw.timeout, kind })
 }
 
-/// The initial value, if it fits the type.
-fn initial(
-    raw: Option<RawInitial>,
+/// The value, if it fits the type; zero or `false` where none is written.
+pub(super) fn fitting(
+    raw: Option<RawNumber>,
     value_type: SignalType,
     path: &Path,
     collector: &mut Collector<'_, '_>,
@@ -88,15 +86,15 @@ fn initial(
         (None, SignalType::Bool, _) => Some(Initial::Truth(false)),
         (None, _, Some(_)) => Some(Initial::Whole(0)),
         (None, _, None) => Some(Initial::Real(0.0)),
-        (Some(RawInitial::Truth(truth)), SignalType::Bool, _) => Some(Initial::Truth(truth)),
-        (Some(RawInitial::Whole(whole)), _, Some((least, most))) => {
+        (Some(RawNumber::Truth(truth)), SignalType::Bool, _) => Some(Initial::Truth(truth)),
+        (Some(RawNumber::Whole(whole)), _, Some((least, most))) => {
             (least..=most).contains(&whole).then_some(Initial::Whole(whole))
         }
-        (Some(RawInitial::Whole(whole)), SignalType::F32 | SignalType::F64, None) => {
+        (Some(RawNumber::Whole(whole)), SignalType::F32 | SignalType::F64, None) => {
             Some(Initial::Real(whole as f64))
         }
-        (Some(RawInitial::Real(real)), SignalType::F64, _) => Some(Initial::Real(real)),
-        (Some(RawInitial::Real(real)), SignalType::F32, _) => {
+        (Some(RawNumber::Real(real)), SignalType::F64, _) => Some(Initial::Real(real)),
+        (Some(RawNumber::Real(real)), SignalType::F32, _) => {
             (real.abs() <= f64::from(f32::MAX)).then_some(Initial::Real(real))
         }
         _ => None,
@@ -113,45 +111,8 @@ fn initial(
     fitting
 }
 
-/// Checks the fieldbus segments and returns those that are right.
-pub(super) fn fieldbuses(
-    raw: &BTreeMap<String, RawFieldbus>,
-    partitions: &[String],
-    collector: &mut Collector<'_, '_>,
-) -> Vec<Fieldbus> {
-    let mut users: BTreeMap<&str, &str> = BTreeMap::new();
-    let mut fieldbuses = Vec::new();
-    for (name, raw) in raw {
-        let path = Path::top().key("fieldbus").key(name);
-        exists(raw.partition.as_deref(), partitions, &path.key("partition"), collector);
-        let interface = raw.interface.as_deref();
-        if let Some(interface) = interface.filter(|interface| *interface != "sim")
-            && let Some(other) = users.insert(interface, name)
-        {
-            collector.refuse(
-                &path.key("interface"),
-                format!("`{interface}` is also the interface of fieldbus `{other}`"),
-                "give each segment an interface of its own",
-            );
-        }
-        let built = || {
-            Some(Fieldbus {
-                name: name.clone(),
-                partition: raw.partition.clone()?,
-                interface: match interface? {
-                    "sim" => Interface::Simulated,
-                    network => Interface::Network(network.to_owned()),
-                },
-                cycle: raw.cycle?,
-            })
-        };
-        fieldbuses.extend(built());
-    }
-    fieldbuses
-}
-
 /// Reports a partition that doesn't exist.
-fn exists(
+pub(super) fn exists(
     name: Option<&str>,
     partitions: &[String],
     path: &Path,

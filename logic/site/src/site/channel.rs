@@ -1,4 +1,4 @@
-//! Checked channels and fieldbus segments.
+//! Checked channels and the types of values they carry.
 
 use std::fmt;
 
@@ -136,27 +136,4 @@ impl fmt::Display for SignalType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// A fieldbus segment, driven by one partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Fieldbus {
-    /// The name of the segment.
-    pub name: String,
-    /// The partition whose program is the MainDevice; it exists.
-    pub partition: String,
-    /// Where its frames go.
-    pub interface: Interface,
-    /// The time between two frames, 20 µs to 10 s.
-    pub cycle: Nanos,
-}
-
-/// Where the frames of a fieldbus go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Interface {
-    /// The built-in simulated segment.
-    Simulated,
-    /// A network interface of the host.
-    Network(String),
 }
