@@ -51,6 +51,11 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "the process backend starts the scan cycle of a program",
     },
     Sideways {
+        from: "backend",
+        to: "maindevice",
+        reason: "the process backend joins the fieldbus to the scan cycle",
+    },
+    Sideways {
         from: "scan",
         to: "probe",
         reason: "a program is released as the probe is: the same margin, settings and early wake",

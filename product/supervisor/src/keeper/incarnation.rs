@@ -8,7 +8,8 @@ use std::time::Instant;
 use quietcore_backend::process::Partition as Process;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::{
-    CommandProducer, Event, EventReader, Happening, Region, RetainReader, TaskState, TraceRequester,
+    CommandProducer, Event, EventReader, FieldbusStatus, Happening, Region, RetainReader,
+    TaskState, TraceRequester,
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_units::Nanos;
@@ -16,7 +17,7 @@ use quietcore_units::Nanos;
 use super::changes::Pending;
 use super::text;
 use super::{End, Kept, LOOK};
-use crate::control::{Activity, ControlError, ErrorKind, Opened};
+use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened};
 use crate::keeper::request::Request;
 
 /// A running process with what its exchange offers.
@@ -186,6 +187,7 @@ impl Kept {
             }
             published.release_max = Nanos::new(first.release().totals().max_ns);
         }
+        published.fieldbus = self.setup.fieldbus.as_ref().map(|_| fieldbus(life.region.fieldbus()));
         if let Some(forces) = life.region.forces() {
             let mut held =
                 [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
@@ -243,4 +245,22 @@ pub(super) fn answer<T>(
     result: Result<T, ControlError>,
 ) {
     let _ = reply.send(result);
+}
+
+fn fieldbus(status: FieldbusStatus) -> FieldbusState {
+    let state = match status.al_states {
+        0 => "no answer",
+        0x01 => "INIT",
+        0x02 => "PRE-OP",
+        0x04 => "SAFE-OP",
+        0x08 => "OP",
+        mixed if mixed & 0x10 != 0 => "error",
+        _ => "mixed",
+    };
+    FieldbusState {
+        state: state.to_owned(),
+        subdevices: u32::from(status.subdevices),
+        working_counter: status.working_counter,
+        working_counter_expected: status.expected,
+    }
 }
