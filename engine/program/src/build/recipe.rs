@@ -7,31 +7,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::build::compiler::{Compiler, Outcome};
+use crate::build::compiler::{Compiler, Outcome, WORKING_FOLDER};
 use crate::build::image::{LinkedFile, MODULE_SYMBOL};
 use crate::build::objects::{self, Object, Selection};
 use crate::build::sources::{self, SourceFile, Sources};
 use crate::build::store::{self, Fresh};
-use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, widths};
+use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, headers, widths};
 use crate::debug::{self, DebugInfo};
 use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
 
-/// What programs and the glue may include: the face of a module, and the channels of a partition.
-const HEADERS: [(&str, &str); 3] = [
-    ("quietcore_module.h", include_str!("../../include/quietcore_module.h")),
-    ("Com.h", include_str!("../../../../ground/exchange/include/Com.h")),
-    (
-        "quietcore_services.h",
-        include_str!("../../../../ground/exchange/include/quietcore_services.h"),
-    ),
-];
-
-/// Included before anything else in code that expects a `long` of 32 bits.
-const SHORT_LONG_FILE: &str = "quietcore_short_long.h";
-
-/// Headers that a folder may come without.
-const FALLBACK_HEADERS: [(&str, &str); 1] =
-    [("rtwtypes.h", include_str!("../../include/fallback/rtwtypes.h"))];
+/// Tells the linker what a module exports.
+const EXPORTS_FILE: &str = "exports.map";
 
 /// Most compilers at once.
 const WORKERS_MAX: usize = 8;
@@ -88,8 +74,7 @@ struct Recipe<'a> {
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
     let sources = sources::scan(folder, &options.leave_out)?;
     let compiler = Compiler::find(options)?;
-    let mut parts = vec![widths::SHORT_LONG_HEADER];
-    parts.extend(HEADERS.iter().chain(&FALLBACK_HEADERS).map(|(_, text)| *text));
+    let mut parts: Vec<&str> = headers::all().collect();
     parts.extend(COMPILE);
     parts.extend(LINK);
     let hash = store::hash(&sources, options, &compiler.identity, &parts);
@@ -117,7 +102,10 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
 
 impl Recipe<'_> {
     fn build(&self) -> Result<Fresh, BuildError> {
-        self.write_headers()?;
+        headers::write(self.scratch)?;
+        let exports = self.scratch.join(EXPORTS_FILE);
+        let text = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
+        fs::write(&exports, text).map_err(|error| BuildError::io(&exports, error))?;
         let objects = self.compile_all()?;
         let entry = interface::choose(&objects, self.options.model.as_deref())
             .map_err(|error| or_refused(error, &objects))?;
@@ -133,6 +121,7 @@ impl Recipe<'_> {
         roots.extend(glue.needed.iter().cloned());
         let selection = self.select(&objects, &roots)?;
         discovery.interface.com = uses_services(&objects, &selection);
+        discovery.remarks.extend(headers::remark(self.sources));
         if self.short_long {
             discovery.remarks.push(widths::SHORT_LONG_REMARK.to_owned());
         }
@@ -172,26 +161,6 @@ impl Recipe<'_> {
             left_out: self.left_out(objects, selection),
             module,
         })
-    }
-
-    fn write_headers(&self) -> Result<(), BuildError> {
-        let include = self.scratch.join("include");
-        let fallback = self.scratch.join("fallback");
-        let write = |folder: &Path, name: &str, text: &str| {
-            let file = folder.join(name);
-            fs::create_dir_all(folder)
-                .and_then(|()| fs::write(&file, text))
-                .map_err(|error| BuildError::io(&file, error))
-        };
-        for (name, text) in HEADERS {
-            write(&include, name, text)?;
-        }
-        write(&include, SHORT_LONG_FILE, widths::SHORT_LONG_HEADER)?;
-        for (name, text) in FALLBACK_HEADERS {
-            write(&fallback, name, text)?;
-        }
-        let exports = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
-        write(self.scratch, "exports.map", &exports)
     }
 
     /// Compiles all files, several at once.
@@ -251,17 +220,16 @@ impl Recipe<'_> {
         let scratch = self.scratch.to_string_lossy();
         let mut arguments: Vec<String> = COMPILE.iter().map(|it| (*it).to_owned()).collect();
         arguments.push(format!("-ffile-prefix-map={scratch}=quietcore"));
+        arguments.push(format!("-fdebug-prefix-map={WORKING_FOLDER}=."));
         if self.short_long {
-            let file = format!("{scratch}/include/{SHORT_LONG_FILE}");
-            arguments.extend(["-include".to_owned(), file]);
+            arguments.extend(["-include".to_owned(), headers::short_long(self.scratch)]);
         }
         arguments.push("-I.".to_owned());
         let folders = self.sources.header_folders.iter();
         arguments.extend(folders.map(|folder| format!("-I./{folder}")));
         let include = self.options.include.iter();
         arguments.extend(include.map(|folder| format!("-I{}", folder.display())));
-        arguments.push(format!("-I{scratch}/include"));
-        arguments.extend(["-idirafter".to_owned(), format!("{scratch}/fallback")]);
+        arguments.extend(headers::search(self.scratch));
         arguments.extend(self.options.defines.iter().map(|define| format!("-D{define}")));
         arguments
     }
@@ -271,7 +239,7 @@ impl Recipe<'_> {
         let output = self.scratch.join(name);
         let mut arguments: Vec<String> = LINK.iter().map(|it| (*it).to_owned()).collect();
         arguments.extend(more.iter().map(|it| (*it).to_owned()));
-        let exports = self.scratch.join("exports.map");
+        let exports = self.scratch.join(EXPORTS_FILE);
         arguments.push(format!("-Wl,--version-script={}", exports.display()));
         arguments.extend(["-o".to_owned(), output.to_string_lossy().into_owned()]);
         arguments.extend(files.iter().cloned());
