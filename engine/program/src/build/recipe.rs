@@ -16,6 +16,9 @@ use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, hea
 use crate::debug::{self, DebugInfo};
 use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
 
+/// Where the sources are copied to, below the folder of the build.
+const SOURCE_FOLDER: &str = "source";
+
 /// Tells the linker what a module exports.
 const EXPORTS_FILE: &str = "exports.map";
 
@@ -62,6 +65,7 @@ const LINK: [&str; 10] = [
 
 /// A build on its way.
 struct Recipe<'a> {
+    /// Where the copies of the sources lie.
     folder: &'a Path,
     scratch: &'a Path,
     options: &'a Options,
@@ -72,7 +76,10 @@ struct Recipe<'a> {
 }
 
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
-    let sources = sources::scan(folder, &options.leave_out)?;
+    let mut sources = sources::scan(folder, &options.leave_out)?;
+    for include in &options.include {
+        sources.beside.extend(sources::headers(include)?);
+    }
     let compiler = Compiler::find(options)?;
     let mut parts: Vec<&str> = headers::all().collect();
     parts.extend(COMPILE);
@@ -88,8 +95,9 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         .map_err(|error| BuildError::io(out_dir, error))?;
     let scratch_path =
         fs::canonicalize(scratch.path()).map_err(|error| BuildError::io(scratch.path(), error))?;
+    let copies = scratch_path.join(SOURCE_FOLDER);
     let recipe = Recipe {
-        folder,
+        folder: &copies,
         scratch: &scratch_path,
         options,
         compiler: &compiler,
@@ -103,6 +111,7 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
 impl Recipe<'_> {
     fn build(&self) -> Result<Fresh, BuildError> {
         headers::write(self.scratch)?;
+        self.copy_sources()?;
         let exports = self.scratch.join(EXPORTS_FILE);
         let text = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
         fs::write(&exports, text).map_err(|error| BuildError::io(&exports, error))?;
@@ -161,6 +170,18 @@ impl Recipe<'_> {
             left_out: self.left_out(objects, selection),
             module,
         })
+    }
+
+    /// Writes the sources as they were read into a folder of the build's own.
+    fn copy_sources(&self) -> Result<(), BuildError> {
+        for file in self.sources.compiled.iter().chain(&self.sources.included) {
+            let path = self.folder.join(&file.name);
+            let folder = path.parent().unwrap_or(self.folder);
+            fs::create_dir_all(folder)
+                .and_then(|()| fs::write(&path, &file.content))
+                .map_err(|error| BuildError::io(&path, error))?;
+        }
+        Ok(())
     }
 
     /// Compiles all files, several at once.
@@ -228,7 +249,10 @@ impl Recipe<'_> {
         let folders = self.sources.header_folders.iter();
         arguments.extend(folders.map(|folder| format!("-I./{folder}")));
         let include = self.options.include.iter();
-        arguments.extend(include.map(|folder| format!("-I{}", folder.display())));
+        arguments.extend(include.map(|folder| {
+            let whole = fs::canonicalize(folder);
+            format!("-I{}", whole.as_deref().unwrap_or(folder).display())
+        }));
         arguments.extend(headers::search(self.scratch));
         arguments.extend(self.options.defines.iter().map(|define| format!("-D{define}")));
         arguments
