@@ -1,13 +1,13 @@
 //! The way from a folder of generated C to a module that can be loaded.
 //!
-//! 1. [`sources`]: which files belong to the program. They are copied, so that what is built is what
+//! 1. `sources`: which files belong to the program. They are copied, so that what is built is what
 //!    the hash was made of, whatever happens to the folder meanwhile.
 //! 2. Each is compiled. A failure counts only if something needs the file.
-//! 3. [`objects`]: the entry points, and the objects that they need.
+//! 3. `objects`: the entry points, and the objects that they need.
 //! 4. A first link, for the debug information: it says what the entry points take.
 //! 5. The glue is written and compiled; the second link makes the module.
-//! 6. [`image`]: the module is checked against all that its loader relies on.
-//! 7. [`collect`]: its symbols. [`store`]: all of it moves to its place at once.
+//! 6. `image`: the module is checked against all that its loader relies on.
+//! 7. `collect`: its symbols. `store`: all of it moves to its place at once.
 //!
 //! The same sources, options and compiler give the same bytes, wherever they lie.
 
