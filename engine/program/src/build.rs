@@ -24,7 +24,7 @@ pub(crate) mod store;
 mod widths;
 
 #[cfg(test)]
-mod damage;
+mod tests;
 
 use std::fs;
 use std::io;

@@ -1,7 +1,7 @@
 //! Damaged modules: whatever a file says, reading it ends, and ends without a panic.
 //!
-//! Method: take a module that the compiler made, change some bytes of its headers or of its debug information,
-//! and read everything that is ever read of it. The changes are drawn from a fixed seed.
+//! Method: take a module that the compiler made, change some bytes of its headers or of its debug
+//! information, and read everything that is ever read of it. The changes are drawn from a fixed seed.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,7 +19,9 @@ use crate::symbols::{DataImage, Pattern, Symbols};
 
 const SOURCE: &str = "
 typedef enum { A, B = 7 } Mode;
-typedef struct { double gain; unsigned bit : 3; Mode mode; union { int word; char bytes[4]; }; } Part;
+typedef struct {
+  double gain; unsigned bit : 3; Mode mode; union { int word; char bytes[4]; };
+} Part;
 struct { Part parts[4][2]; struct { Part *next; long tick; } inner; float list[3]; } d_DW;
 const short d_table[5] = { 1, 2, 3, 4, 5 };
 static int hidden = 3;
