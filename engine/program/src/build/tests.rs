@@ -1,7 +1,8 @@
 //! Damaged modules: whatever a file says, reading it ends, and ends without a panic.
 //!
 //! Method: take a module that the compiler made, change some bytes of its headers or of its debug
-//! information, and read everything that is ever read of it. The changes are drawn from a fixed seed.
+//! information, and read everything that is ever read of it. The changes are drawn from a fixed
+//! seed.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
