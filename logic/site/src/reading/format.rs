@@ -273,9 +273,7 @@ pub(crate) fn pattern(format: Format) -> Option<&'static str> {
             Some(r"^\s*(\d+\s*(-\s*\d+\s*)?(,\s*\d+\s*(-\s*\d+\s*)?)*)?$")
         }
         Format::Name => Some("^[a-z0-9][a-z0-9_-]{0,63}$"),
-        Format::Variable => Some(
-            r"^([A-Za-z0-9_-]+::)?[A-Za-z_][A-Za-z0-9_]*(~\d+)?(\[\d+\])*(\.[A-Za-z_][A-Za-z0-9_]*(\[\d+\])*)*$",
-        ),
+        Format::Variable => Some(r"^[A-Za-z0-9_.:~\[\]-]+$"),
         Format::Variables => Some(r"^[A-Za-z0-9_.*:~\[\]-]+$"),
         Format::Entry => {
             Some(r"^[a-z0-9][a-z0-9_-]{0,63}\.([a-z][a-z0-9_]*|0x[0-9A-Fa-f]{1,4}:\d{1,3})$")

@@ -85,6 +85,8 @@ fn least(statistics: &Statistics) -> String {
 /// When the worst cycle came.
 fn worst(worst: Option<Worst>) -> String {
     optional(worst, |worst| {
-        format!("cycle {} after {}", figures::count(worst.release), figures::nanos(worst.at_ns))
+        // Plain spaces: nothing in it is aligned at a decimal point.
+        let after = figures::nanos(worst.at_ns).replace('\u{a0}', " ");
+        format!("cycle {} after {after}", figures::count(worst.release))
     })
 }
