@@ -4,8 +4,7 @@ use maud::{Markup, html};
 use quietcore_record::record::Worst;
 use quietcore_record::statistics::Statistics;
 
-use super::definitions as define;
-use super::statistics::{COLUMNS_MAX, Group, optional, quantile, table};
+use super::{COLUMNS_MAX, Group, define, optional, quantile, table};
 use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, ScanSummary, Summary};
 
