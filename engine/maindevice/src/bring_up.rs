@@ -27,15 +27,17 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::future::Future;
+use core::pin::{Pin, pin};
 use core::time::Duration;
 
+use ethercrab::subdevice_group::PreOpPdi;
 use ethercrab::{
-    MainDevice, MainDeviceConfig, PduStorage, RetryBehaviour, SubDeviceGroup, Timeouts,
+    DefaultLock, MainDevice, MainDeviceConfig, PduStorage, RetryBehaviour, SubDeviceGroup, Timeouts,
 };
 use quietcore_units::Nanos;
 use quietcore_wire::Wire;
 
-use crate::alarm::Alarms;
+use crate::alarm::{Alarm, Alarms};
 use crate::expectation::{
     Expectation, Found, Identity, Synchronisation, compare, compare_process_data,
 };
@@ -59,11 +61,13 @@ const FRAMES: usize = 16;
 /// The address that `ethercrab` gives the first SubDevice.
 const FIRST_ADDRESS: u16 = 0x1000;
 /// How long the first SYNC0 is away when it is set up.
-const SYNC_DELAY: Nanos = Nanos::from_millis(100);
+const SYNC_DELAY: Nanos = Nanos::from_millis(50);
 /// Cycles that must be complete, with all SubDevices in OP, before the bring-up is done.
 const GOOD_CYCLES: u32 = 3;
 
+type Storage = PduStorage<FRAMES, { PduStorage::element_size(DATA_BYTES_MAX) }>;
 type Group = SubDeviceGroup<SUBDEVICES_MAX, IMAGE_BYTES_MAX>;
+type MappedGroup = SubDeviceGroup<SUBDEVICES_MAX, IMAGE_BYTES_MAX, DefaultLock, PreOpPdi>;
 
 /// Brings all SubDevices to OP.
 pub(crate) fn bring_up<W: Wire>(
@@ -75,12 +79,16 @@ pub(crate) fn bring_up<W: Wire>(
     let configured = contained(|| configure(&mut wire, expectation, until, &mut alarms));
     let subdevices = match configured {
         Ok(configured) => configured?,
-        Err(panic) => {
-            return Err(failed(&mut wire, Step::ToPreOp, panic, None));
-        }
+        Err(panic) => return Err(failed(&mut wire, Step::ToPreOp, panic, None)),
     };
     let mut fieldbus = Fieldbus::assemble(wire, subdevices);
     to_op(&mut fieldbus, expectation, until)?;
+    // On the way to OP nothing is where it should be; only what the SubDevices said is kept.
+    while let Some(alarm) = fieldbus.take_alarm() {
+        if matches!(alarm, Alarm::Emergency { .. }) {
+            alarms.raise(alarm);
+        }
+    }
     while let Some(alarm) = alarms.take() {
         fieldbus.raise(alarm);
     }
@@ -111,13 +119,11 @@ fn configure(
     alarms: &mut Alarms,
 ) -> Result<Vec<SubDevice>, BringUpError> {
     count(wire)?;
-    let storage =
-        Box::new(PduStorage::<FRAMES, { PduStorage::element_size(DATA_BYTES_MAX) }>::new());
+    let storage = storage();
     let (tx, rx, pdu_loop) = storage.try_split().expect("the storage was made for this");
     let mut ends = Ends { tx, rx, guard: Guard::default() };
     let main = MainDevice::new(pdu_loop, timeouts(), config(expectation));
-    let init = main.init_single_group::<SUBDEVICES_MAX, IMAGE_BYTES_MAX>(time::now_ns);
-    let group: Group = step(wire, &mut ends, Step::ToPreOp, init, until)?;
+    let group = to_pre_op(wire, &mut ends, &main, until)?;
     let mut subdevices = describe(&group, &main);
 
     let found: Vec<Found> = subdevices.iter().map(|one| (one.name.clone(), one.identity)).collect();
@@ -127,8 +133,7 @@ fn configure(
     }
     start_up(&mut Talk::new(wire), expectation, &mut subdevices, alarms)?;
 
-    let mapping = group.into_pre_op_pdi(&main);
-    let group = step(wire, &mut ends, Step::Mapping, mapping, until)?;
+    let group = map(wire, &mut ends, &main, group, until)?;
     let mut talk = Talk::new(wire);
     for subdevice in &mut subdevices {
         read_back(&mut talk, subdevice)?;
@@ -144,11 +149,57 @@ fn configure(
     }
     synchronise(&mut talk, expectation, &mut subdevices)?;
 
-    step(wire, &mut ends, Step::ToSafeOp, group.into_safe_op(&main), until)?;
+    to_safe_op(wire, &mut ends, &main, group, until)?;
     for (station, emergency) in ends.guard.take_emergencies() {
         alarms.raise(supervise::emergency(station.wrapping_sub(FIRST_ADDRESS), emergency));
     }
     Ok(subdevices)
+}
+
+// The futures of `ethercrab` hold all SubDevices, some 200 KiB. Each is made and polled in a
+// function of its own, so that the stack holds one of them at a time.
+
+#[inline(never)]
+fn storage() -> Box<Storage> {
+    Box::new(PduStorage::new())
+}
+
+/// Addresses, identities, mailboxes and clocks; then PRE-OP.
+#[inline(never)]
+fn to_pre_op(
+    wire: &mut impl Wire,
+    ends: &mut Ends<'_>,
+    main: &MainDevice<'_>,
+    until: Nanos,
+) -> Result<Box<Group>, BringUpError> {
+    let init = pin!(main.init_single_group::<SUBDEVICES_MAX, IMAGE_BYTES_MAX>(time::now_ns));
+    ended(wire, ends, Step::ToPreOp, init, until).map(Box::new)
+}
+
+/// SyncManagers and FMMUs of the process data.
+#[inline(never)]
+fn map(
+    wire: &mut impl Wire,
+    ends: &mut Ends<'_>,
+    main: &MainDevice<'_>,
+    group: Box<Group>,
+    until: Nanos,
+) -> Result<Box<MappedGroup>, BringUpError> {
+    let mapping = pin!(group.into_pre_op_pdi(main));
+    ended(wire, ends, Step::Mapping, mapping, until).map(Box::new)
+}
+
+/// SAFE-OP.
+#[inline(never)]
+fn to_safe_op(
+    wire: &mut impl Wire,
+    ends: &mut Ends<'_>,
+    main: &MainDevice<'_>,
+    group: Box<MappedGroup>,
+    until: Nanos,
+) -> Result<(), BringUpError> {
+    let transition = pin!(group.into_safe_op(main));
+    ended(wire, ends, Step::ToSafeOp, transition, until).map(|_| ())
 }
 
 fn timeouts() -> Timeouts {
@@ -180,18 +231,16 @@ fn count(wire: &mut impl Wire) -> Result<u16, BringUpError> {
     }
 }
 
-/// Runs one step of `ethercrab`.
-fn step<T>(
+/// Runs one step of `ethercrab` to its end.
+fn ended<T>(
     wire: &mut impl Wire,
     ends: &mut Ends<'_>,
     step: Step,
-    future: impl Future<Output = Result<T, ethercrab::error::Error>>,
+    future: Pin<&mut impl Future<Output = Result<T, ethercrab::error::Error>>>,
     until: Nanos,
 ) -> Result<T, BringUpError> {
     let target = if step == Step::ToSafeOp { AlState::SafeOp } else { AlState::PreOp };
-    // On the heap: the future holds all SubDevices.
-    let mut future = Box::pin(future);
-    match drive(wire, ends, future.as_mut(), until) {
+    match drive(wire, ends, future, until) {
         Ok(Ok(output)) => Ok(output),
         Ok(Err(error)) => Err(failed(wire, step, error.to_string(), Some(target))),
         Err(Stopped::TooLate) => {
@@ -360,7 +409,9 @@ fn to_op<W: Wire>(
     expectation: &Expectation,
     until: Nanos,
 ) -> Result<(), BringUpError> {
-    fieldbus.request_all(AlState::Op);
+    let starts = fieldbus.subdevices().iter().filter_map(|one| one.clock?.sync);
+    let sync_start = starts.map(|sync| Nanos::new(sync.start_ns)).max();
+    let mut asked = false;
     let mut good = 0;
     let mut next = fieldbus.wire().now();
     while good < GOOD_CYCLES {
@@ -370,11 +421,17 @@ fn to_op<W: Wire>(
         }
         next = (next + expectation.cycle).max(now);
         let outcome = fieldbus.cycle(next);
-        fieldbus.supervise();
+        // A device may refuse OP as long as SYNC0 does not come.
+        let dc_time = outcome.dc_time.or(sync_start);
+        if asked {
+            fieldbus.supervise();
+        } else if dc_time >= sync_start {
+            fieldbus.request_all(AlState::Op);
+            asked = true;
+        }
         let complete = outcome.is_complete() && fieldbus.all_in_op();
         good = if complete { good + 1 } else { 0 };
         fieldbus.idle_until(next);
     }
-    fieldbus.forget_alarms();
     Ok(())
 }

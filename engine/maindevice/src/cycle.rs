@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use quietcore_units::Nanos;
 use quietcore_wire::{FRAME_BYTES_MAX, Wire, WireError};
 
-use crate::frame::{DATA_BYTES_MAX, FrameBuffer, Mark, Request, index_of};
+use crate::frame::{Command, DATA_BYTES_MAX, FrameBuffer, Mark, Request, index_of};
 use crate::layout::{Chunk, chunks};
 use crate::register;
 use crate::subdevice::SubDevice;
@@ -99,10 +99,49 @@ enum Answer {
     Came { working_counter: u16 },
 }
 
+/// What the reference clock will say in the next cycle.
+///
+/// It goes out in the datagram that the clock answers, because the others write to themselves what
+/// they find there. Should the clock be gone they find this instead of zero, and nobody is misled. One
+/// nanosecond is added, so that a clock as regular as clockwork differs from it; when a clock says
+/// the same by chance, its time is missing for one cycle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Forecast {
+    last_ns: u64,
+    /// Time from one cycle to the next, by the reference clock.
+    step_ns: u64,
+}
+
+impl Forecast {
+    fn sent_ns(self) -> u64 {
+        self.last_ns.wrapping_add(self.step_ns).wrapping_add(1)
+    }
+
+    /// A cycle passes without an answer.
+    fn pass(&mut self) {
+        self.last_ns = self.last_ns.wrapping_add(self.step_ns);
+    }
+
+    /// Takes what came back; returns the time if it was the reference clock that put it there.
+    fn take(&mut self, found_ns: u64) -> Option<Nanos> {
+        let sent_ns = self.sent_ns();
+        if found_ns == sent_ns {
+            self.pass();
+            return None;
+        }
+        if self.last_ns != 0 {
+            self.step_ns = found_ns.wrapping_sub(self.last_ns);
+        }
+        self.last_ns = found_ns;
+        Some(Nanos::new(found_ns))
+    }
+}
+
 /// The cycle's frames, and the process image.
 pub(crate) struct Cycle {
     frames: Vec<CyclicFrame>,
     image: Vec<u8>,
+    forecast: Forecast,
     passenger: Passenger,
     /// Index of the next frame.
     index: u8,
@@ -133,6 +172,7 @@ impl Cycle {
         Self {
             frames: builder.frames,
             image: vec![0; subdevices.iter().map(bytes).max().unwrap_or_default()],
+            forecast: Forecast::default(),
             passenger: Passenger {
                 request: None,
                 data: [0; DATA_BYTES_MAX],
@@ -151,6 +191,19 @@ impl Cycle {
 
     pub(crate) fn image_mut(&mut self) -> &mut [u8] {
         &mut self.image
+    }
+
+    /// Whether the reference clock's time goes to all others. Not while that clock is set anew: the
+    /// others would follow it.
+    pub(crate) fn distribute_time(&mut self, on: bool) {
+        let command = if on { Command::Frmw } else { Command::Nop };
+        for frame in &mut self.frames {
+            for part in &frame.parts {
+                if let Part::Time { place } = part {
+                    frame.buffer.set_command(*place, command);
+                }
+            }
+        }
     }
 
     /// Lets a datagram travel with the next cycle; `fill` writes its data.
@@ -191,12 +244,16 @@ impl Cycle {
         let mut outcome = CycleOutcome { expected: self.expected, ..CycleOutcome::default() };
         self.send(wire, &mut outcome);
         self.receive(wire, until, &mut outcome);
+        if outcome.lost() && outcome.dc_time.is_none() {
+            self.forecast.pass();
+        }
         outcome
     }
 
     fn send(&mut self, wire: &mut impl Wire, outcome: &mut CycleOutcome) {
         self.board();
-        let Self { frames, image, index, .. } = self;
+        let Self { frames, image, index, forecast, .. } = self;
+        let time = forecast.sent_ns().to_le_bytes();
         for (number, frame) in frames.iter_mut().enumerate() {
             let carries = |seat: (usize, usize)| seat.0 == number;
             if frame.parts.is_empty() && !self.passenger.seat.is_some_and(carries) {
@@ -204,7 +261,9 @@ impl Cycle {
             }
             for part in &frame.parts {
                 match part {
-                    Part::Time { place } => frame.buffer.data_mut(*place, 8).fill(0),
+                    Part::Time { place } => {
+                        frame.buffer.data_mut(*place, 8).copy_from_slice(&time);
+                    }
                     Part::States { place } => frame.buffer.data_mut(*place, 2).fill(0),
                     Part::Process { place, chunk } => frame
                         .buffer
@@ -278,7 +337,8 @@ impl Cycle {
         }
         frame.awaited = None;
         for part in &frame.parts {
-            take_part(part, &frame.buffer, answer, &mut self.image, outcome);
+            let image = &mut self.image;
+            take_part(part, &frame.buffer, answer, image, &mut self.forecast, outcome);
         }
         if let (Some((_, place)), Some(request)) =
             (self.passenger.seat.filter(|seat| seat.0 == number), self.passenger.request)
@@ -299,13 +359,15 @@ fn take_part(
     sent: &FrameBuffer,
     answer: &[u8],
     image: &mut [u8],
+    forecast: &mut Forecast,
     outcome: &mut CycleOutcome,
 ) {
     match part {
         Part::Time { place } => {
-            if let Some((data, 1..)) = sent.answer(answer, *place, 8) {
-                let time = data.try_into().map(u64::from_le_bytes).unwrap_or_default();
-                outcome.dc_time = Some(Nanos::new(time));
+            if let Some((data, 1..)) = sent.answer(answer, *place, 8)
+                && let Some(time) = data.first_chunk()
+            {
+                outcome.dc_time = forecast.take(u64::from_le_bytes(*time));
             }
         }
         Part::States { place } => {

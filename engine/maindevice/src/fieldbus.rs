@@ -55,7 +55,7 @@ impl<W: Wire> Fieldbus<W> {
         let reference = subdevices.iter().find(|one| one.has_clock()).map(|one| one.address);
         Self {
             cycle: Cycle::new(&subdevices, reference),
-            supervisor: Supervisor::new(subdevices.len()),
+            supervisor: Supervisor::new(&subdevices),
             wire,
             subdevices,
             last: CycleOutcome::default(),
@@ -80,7 +80,7 @@ impl<W: Wire> Fieldbus<W> {
         if let Some(time) = self.last.dc_time {
             self.clock = Some((time, now));
         }
-        let dc_time = self.clock.map(|(time, at)| time + now.saturating_sub(at));
+        let dc_time = self.dc_time_at(now);
         self.supervisor.step(now, self.last, dc_time, &mut self.cycle, &mut self.subdevices);
     }
 
@@ -175,7 +175,7 @@ impl<W: Wire> Fieldbus<W> {
         let request = Request::write_all(register::AL_CONTROL, 2);
         self.supervisor.forget_question();
         self.cycle.take_along(request, |_, data| {
-            data[0] = state.number() | register::AL_ERROR;
+            data[0] = state.number();
         });
     }
 
@@ -195,12 +195,13 @@ impl<W: Wire> Fieldbus<W> {
         &mut self.wire
     }
 
-    pub(crate) fn raise(&mut self, alarm: Alarm) {
-        self.supervisor.raise(alarm);
+    /// The reference clock's time now, carried on from when it was read last.
+    pub(crate) fn dc_time_at(&self, now: Nanos) -> Option<Nanos> {
+        self.clock.map(|(time, at)| time + now.saturating_sub(at))
     }
 
-    pub(crate) fn forget_alarms(&mut self) {
-        while self.take_alarm().is_some() {}
+    pub(crate) fn raise(&mut self, alarm: Alarm) {
+        self.supervisor.raise(alarm);
     }
 
     /// Waits; what arrives meanwhile belongs to nobody any more.

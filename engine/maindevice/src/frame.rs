@@ -32,6 +32,8 @@ const TYPE_DATAGRAMS: u16 = 0x1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Command {
+    /// Nothing.
+    Nop = 0,
     /// Read by position.
     Aprd = 1,
     /// Write by position.
@@ -164,6 +166,11 @@ impl FrameBuffer {
     /// The data of a datagram that [`push`](Self::push) returned the place of.
     pub(crate) fn data_mut(&mut self, place: usize, bytes: usize) -> &mut [u8] {
         &mut self.bytes[place..place + bytes]
+    }
+
+    /// Changes the command of the datagram of which the data begin at `place`.
+    pub(crate) fn set_command(&mut self, place: usize, command: Command) {
+        self.bytes[place - HEADER] = command as u8;
     }
 
     pub(crate) fn mark(&self) -> Mark {

@@ -113,6 +113,8 @@ pub(crate) struct Supervisor {
     next_patient: usize,
     alarms: Alarms,
     lost_cycles: u64,
+    /// The SubDevice with the reference clock.
+    reference: Option<usize>,
 }
 
 /// What a step of the supervision sees of the last cycle.
@@ -125,9 +127,9 @@ struct Sight {
 }
 
 impl Supervisor {
-    pub(crate) fn new(count: usize) -> Self {
+    pub(crate) fn new(subdevices: &[SubDevice]) -> Self {
         Self {
-            health: alloc::vec![Health::default(); count],
+            health: alloc::vec![Health::default(); subdevices.len()],
             watch: Watch::default(),
             job: Job::Idle,
             transfer: Transfer::idle(),
@@ -138,6 +140,7 @@ impl Supervisor {
             next_patient: 0,
             alarms: Alarms::default(),
             lost_cycles: 0,
+            reference: subdevices.iter().position(SubDevice::has_clock),
         }
     }
 
@@ -171,6 +174,7 @@ impl Supervisor {
             (Some(_), None) => {}
             (None, asked) => self.asked = asked,
         }
+        cycle.distribute_time(self.reference_is_right());
         if cycle.has_passenger() {
             return;
         }
@@ -187,6 +191,13 @@ impl Supervisor {
                 return;
             }
         }
+    }
+
+    /// Whether the reference clock may be followed: its SubDevice was not gone, or is back.
+    fn reference_is_right(&self) -> bool {
+        let Some(reference) = self.reference else { return false };
+        let recovering = matches!(&self.job, Job::Recovery(one) if one.subdevice() == reference);
+        !recovering && !self.health[reference].needs_recovery()
     }
 
     /// Someone else took the place of the datagram that was asked with; it is asked anew.
@@ -253,7 +264,7 @@ impl Supervisor {
             Job::Idle => false,
             Job::Recovery(recovery) => {
                 let subdevice = &mut subdevices[recovery.subdevice()];
-                recovery.ask(sight.now, cycle, subdevice, &mut self.transfer)
+                recovery.ask(sight, cycle, subdevice, &mut self.transfer)
             }
             Job::Sdo { subdevice } => {
                 let subdevice = &subdevices[*subdevice];

@@ -1,7 +1,8 @@
 //! Builds a folder of generated C and shows its interface and its variables.
 //!
 //! ```text
-//! cargo run -p quietcore-program --example inspect -- FOLDER [OUT] [--model NAME] [--rates N] [PATTERN]
+//! cargo run -p quietcore-program --example inspect -- FOLDER [OUT] [--model NAME] [--rates N]
+//! [PATTERN]
 //! ```
 
 use std::path::PathBuf;

@@ -45,8 +45,8 @@ pub use store::BUILD_SCHEMA;
 pub struct Options {
     /// Name of the model; `None` when the folder holds only one.
     pub model: Option<String>,
-    /// Number of rates, for a model whose step function takes the rate's number and does not say how many
-    /// there are. Where it is known, another number is an error.
+    /// Number of rates, for a model whose step function takes the rate's number and does not say
+    /// how many there are. Where it is known, another number is an error.
     pub rates: Option<u32>,
     /// The compiler; `None` means the one that `CC` names, or `gcc`.
     pub compiler: Option<PathBuf>,
@@ -213,7 +213,8 @@ fn remedy(text: &str) -> &'static str {
         "; it was generated for a processor of other word sizes: choose x86-64 as its hardware, or \
          portable word sizes"
     } else if text.contains("fatal error: ") && text.contains("No such file") {
-        "; utilities that models share lie in `slprj/…/_sharedutils`: name the folder that holds them too"
+        "; utilities that models share lie in `slprj/…/_sharedutils`: name the folder that holds \
+         them too"
     } else {
         ""
     }

@@ -1,7 +1,7 @@
 //! What of a running program's data goes over into its next build.
 //!
-//! Variables are matched by name and type. What differs in either is not carried, and said so: a number
-//! that is put where another was expected is worse than one that starts afresh.
+//! Variables are matched by name and type. What differs in either is not carried, and said so: a
+//! number that is put where another was expected is worse than one that starts afresh.
 //!
 //! | class | carried |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | parameter | only where its value differs from the old build's initial one: it was tuned by hand. Otherwise the new build's value is the reason for the change |
 //! | address | never; it is valid only in the program that made it |
 //!
-//! The plan is a list of copies, made beforehand, so that the swap between two cycles is a few calls of
-//! `memcpy`: no names and no decisions.
+//! The plan is a list of copies, made beforehand, so that the swap between two cycles is a few
+//! calls of `memcpy`: no names and no decisions.
 
 mod bits;
 mod walk;
@@ -63,8 +63,8 @@ pub struct CarryPlan {
 /// The data of the running program, both of the old data image's length.
 #[derive(Debug, Clone, Copy)]
 pub struct OldData<'a> {
-    /// Its data as they were before the first step: [`crate::Build::initial_data`], or better a copy made
-    /// after its initialize function, which may compute parameters.
+    /// Its data as they were before the first step: [`crate::Build::initial_data`], or better a
+    /// copy made after its initialize function, which may compute parameters.
     pub initial: &'a [u8],
     /// Its data now.
     pub current: &'a [u8],
@@ -109,7 +109,8 @@ impl CarryPlan {
             } else if same_shift {
                 last.bytes = end.max(last_end) - last.to;
             } else if end > last_end {
-                // Members of a union that changed may be asked to go to one place; the first one goes.
+                // Members of a union that changed may be asked to go to one place; the first one
+                // goes.
                 let taken = last_end - copy.to;
                 let (from, to) = (copy.from + taken, copy.to + taken);
                 arranged.push(Copy { from, to, bytes: copy.bytes - taken });
@@ -118,6 +119,3 @@ impl CarryPlan {
         self.copies = arranged;
     }
 }
-
-#[cfg(test)]
-mod tests;

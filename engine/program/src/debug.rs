@@ -1,8 +1,8 @@
 //! What the compiler wrote about types, variables and functions (DWARF), as plain data.
 //!
-//! The reader takes each entry once, in one pass, and follows nothing; relations between entries are
-//! kept as their offsets and looked up later. So no shape of the input can make it recurse, and its work is
-//! bounded by the number of entries, which is limited.
+//! The reader takes each entry once, in one pass, and follows nothing; relations between entries
+//! are kept as their offsets and looked up later. So no shape of the input can make it recurse, and
+//! its work is bounded by the number of entries, which is limited.
 //!
 //! | entry | becomes |
 //! |---|---|
@@ -145,7 +145,8 @@ impl Stripped<'_> {
 }
 
 impl DebugInfo {
-    /// Follows `typedef`s and qualifiers to the type itself. `None` where they lead nowhere or to `void`.
+    /// Follows `typedef`s and qualifiers to the type itself. `None` where they lead nowhere or to
+    /// `void`.
     pub(crate) fn strip(&self, start: EntryOffset) -> Option<Stripped<'_>> {
         let (mut offset, mut alias, mut constant, mut boolean) = (start, "", false, false);
         for _ in 0..CHAIN_MAX {

@@ -1,6 +1,7 @@
 //! The functions that a program is run by.
 //!
-//! Generators name and pack them in many ways; the glue that is generated here makes them all look alike.
+//! Generators name and pack them in many ways; the glue that is generated here makes them all look
+//! alike.
 //!
 //! | form | functions |
 //! |---|---|
@@ -9,9 +10,9 @@
 //! | the rate as a number | `NAME_step(tid)` |
 //! | two halves | `NAME_output()` and `NAME_update()`, each of them in any form above |
 //!
-//! Data are global, or the model structure and perhaps inputs and outputs are passed to each function. What is
-//! passed is made by the glue, under the names of the parameters; so `servo_U.position` names an input in both
-//! cases.
+//! Data are global, or the model structure and perhaps inputs and outputs are passed to each
+//! function. What is passed is made by the glue, under the names of the parameters; so
+//! `servo_U.position` names an input in both cases.
 
 mod discover;
 mod entry;
@@ -67,7 +68,8 @@ pub struct Interface {
 pub enum InterfaceError {
     /// There is no model.
     #[error(
-        "no model was found: there is no `NAME_initialize` with a `NAME_step` or `NAME_output`{hint}"
+        "no model was found: there is no `NAME_initialize` with a `NAME_step` or \
+         `NAME_output`{hint}"
     )]
     NoModel {
         /// What else was found; empty, or a remark.
@@ -89,7 +91,8 @@ pub enum InterfaceError {
     },
     /// The number of rates is not known.
     #[error(
-        "`{function}` takes the number of a rate, but nothing says how many there are; give the number of rates"
+        "`{function}` takes the number of a rate, but nothing says how many there are; give the \
+         number of rates"
     )]
     RatesUnknown {
         /// The step function.
@@ -115,8 +118,8 @@ pub enum InterfaceError {
     },
     /// A type is not as wide as its name says.
     #[error(
-        "`{name}` has {found} bytes instead of {promised}; the code was generated for another processor: \
-         choose x86-64 as its hardware, or portable word sizes"
+        "`{name}` has {found} bytes instead of {promised}; the code was generated for another \
+         processor: choose x86-64 as its hardware, or portable word sizes"
     )]
     Width {
         /// The type.

@@ -16,9 +16,9 @@
 //! | [`carry`], [`retain`] | values that survive a change of the program, or a restart |
 //! | [`symbolise`] | the line of source that an address of the code belongs to |
 //!
-//! Nothing of the folder is run here: it is read, compiled and linked. What the compiler wrote is input
-//! like any other: debug information that lies gives an error or fewer symbols, never a panic.
-//! Loading and running is the work of the process that becomes the partition.
+//! Nothing of the folder is run here: it is read, compiled and linked. What the compiler wrote is
+//! input like any other: debug information that lies gives an error or fewer symbols, never a
+//! panic. Loading and running is the work of the process that becomes the partition.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
 //! Variables that survive a restart: what is saved, in which order, and where it may go back to.
 //!
 //! The saved bytes are the chosen variables one after the other. The layout says which; it is kept
-//! beside the bytes. Its hash covers names, types and lengths, but no addresses: a rebuild that moves a
-//! variable leaves the hash as it is, one that changes its type does not.
+//! beside the bytes. Its hash covers names, types and lengths, but no addresses: a rebuild that
+//! moves a variable leaves the hash as it is, one that changes its type does not.
 
 use std::collections::BTreeMap;
 
@@ -114,8 +114,8 @@ impl RetainLayout {
         entries.map(|it| Copy { from: it.offset, to: it.at, bytes: it.bytes }).collect()
     }
 
-    /// Plans how bytes that were saved with the layout `saved` go back into the data image: by name and
-    /// type. In the plan's copies `from` counts in the saved bytes.
+    /// Plans how bytes that were saved with the layout `saved` go back into the data image: by name
+    /// and type. In the plan's copies `from` counts in the saved bytes.
     ///
     /// A variable of another type, or of which there were more or fewer, is not restored.
     pub fn restore(&self, saved: &Self) -> CarryPlan {
@@ -200,6 +200,3 @@ fn kind(scalar: &Scalar) -> String {
         _ => scalar.to_string(),
     }
 }
-
-#[cfg(test)]
-mod tests;

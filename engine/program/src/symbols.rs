@@ -7,14 +7,14 @@
 //! ```
 //!
 //! A root is a variable with a static address. Its parts are never listed in the file: they follow
-//! from its type, and a path is resolved by walking the types. So a program of a million variables has a
-//! file of a few hundred kilobytes, and [`Symbols::leaves`] walks as far as it is asked to.
+//! from its type, and a path is resolved by walking the types. So a program of a million variables
+//! has a file of a few hundred kilobytes, and [`Symbols::leaves`] walks as far as it is asked to.
 //!
 //! Static variables are roots too. Where a name alone would be ambiguous it is qualified:
 //! `servo_step::counter` lies in a function, `filters::gain` in the source file `filters.c`.
 //!
-//! Invariants, checked whenever symbols are made or loaded: a type refers to types before it only, so
-//! every walk ends; every root lies inside the data image.
+//! Invariants, checked whenever symbols are made or loaded: a type refers to types before it only,
+//! so every walk ends; every root lies inside the data image.
 
 mod leaves;
 mod path;
@@ -207,6 +207,3 @@ impl Symbols {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,8 +7,8 @@
 //! | real | `1.5`, `-2e-3`, `inf`, `nan` |
 //! | enumeration | one of its names, or the number of one of them |
 //!
-//! A value that its type can't hold is refused, never wrapped or cut. Bytes are little-endian, as on
-//! every machine that the platform runs on.
+//! A value that its type can't hold is refused, never wrapped or cut. Bytes are little-endian, as
+//! on every machine that the platform runs on.
 
 use std::fmt;
 

@@ -8,7 +8,14 @@
 //! Each test runs the code of the crate on loom's atomics with one writer and one reader. The number
 //! of writes is the smallest in which a place is written again while its reader may look at it. The
 //! number of preemptions is bounded; that of stale values that a relaxed load may see is not.
+//!
+//! Both sides are made before the threads start. Of each word loom remembers the last load alone: a
+//! writer that looks at its own word in its thread would hide the loads of its reader, and loom would
+//! try one order and be content. [`model`] therefore insists on a number of orders.
 #![cfg(loom)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loom::sync::atomic::AtomicU64;
 use loom::thread;
@@ -22,12 +29,25 @@ use quietcore_units::Nanos;
 
 /// Preemptions of a run. All faults that were put in by hand show with them.
 const PREEMPTIONS: usize = 2;
+/// The same for the queues, in which there are fewer orders to try.
+const QUEUE_PREEMPTIONS: usize = 4;
 
-fn model(test: impl Fn() + Sync + Send + 'static) {
+/// Orders that any test here has at least.
+const ORDERS_MIN: usize = 100;
+
+fn model(preemptions: usize, test: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(PREEMPTIONS);
+    builder.preemption_bound = Some(preemptions);
     builder.max_branches = 100_000;
-    builder.check(test);
+    let orders = Arc::new(AtomicUsize::new(0));
+    let counted = orders.clone();
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        test();
+    });
+    let orders = orders.load(Ordering::Relaxed);
+    println!("{orders} orders");
+    assert!(orders >= ORDERS_MIN, "loom tried {orders} orders only");
 }
 
 /// Words that live as long as the threads of a run.
@@ -37,10 +57,10 @@ fn words(count: usize) -> &'static [AtomicU64] {
 
 #[test]
 fn an_image_is_read_as_it_was_written_in_one_cycle() {
-    model(|| {
+    model(PREEMPTIONS, || {
         let words = words(8 + 2);
+        let mut image = ImageWriter::resume(words, 16).unwrap();
         let writer = thread::spawn(move || {
-            let mut image = ImageWriter::resume(words, 16).unwrap();
             for cycle in 1..=2_u8 {
                 image.write(cycle.into(), Nanos::new(u64::from(cycle) * 10), &[cycle; 16]);
             }
@@ -56,16 +76,16 @@ fn an_image_is_read_as_it_was_written_in_one_cycle() {
 
 #[test]
 fn a_signal_is_read_with_its_own_time_and_count() {
-    model(|| {
+    model(PREEMPTIONS, || {
         let words = words(latest::cell_words(2));
+        let mut reader = SignalReader::new(words).unwrap();
+        let mut signal = SignalWriter::resume(words, 8).unwrap();
         let writer = thread::spawn(move || {
-            let mut signal = SignalWriter::resume(words, 8).unwrap();
             // The fourth is written over the first.
             for value in 1..=4 {
                 signal.send(Nanos::new(value * 10), value);
             }
         });
-        let mut reader = SignalReader::new(words).unwrap();
         let mut before = 0;
         for _ in 0..2 {
             if let Ok(received) = reader.receive() {
@@ -83,10 +103,10 @@ fn a_signal_is_read_with_its_own_time_and_count() {
 
 #[test]
 fn the_members_of_a_group_are_of_one_sending() {
-    model(|| {
+    model(PREEMPTIONS, || {
         let words = words(latest::cell_words(3));
+        let mut group = GroupWriter::resume(words, 2).unwrap();
         let writer = thread::spawn(move || {
-            let mut group = GroupWriter::resume(words, 2).unwrap();
             for value in 1..=4 {
                 group.set(0, value);
                 group.set(1, value * 7);
@@ -104,21 +124,21 @@ fn the_members_of_a_group_are_of_one_sending() {
 
 #[test]
 fn a_queue_delivers_each_record_once_and_in_order() {
-    model(|| {
+    model(QUEUE_PREEMPTIONS, || {
         let words = words(queue::queue_words(2, 1));
+        let mut consumer = queue::Consumer::resume(words, 1).unwrap();
+        let mut queued = queue::Producer::resume(words, 1).unwrap();
         let producer = thread::spawn(move || {
-            let mut producer = queue::Producer::resume(words, 1).unwrap();
             let mut sent = 0;
             for _ in 0..4 {
-                if producer.has_room(1) {
+                if queued.has_room(1) {
                     sent += 1;
-                    producer.write(0, [sent]);
-                    producer.publish(1);
+                    queued.write(0, [sent]);
+                    queued.publish(1);
                 }
             }
             sent
         });
-        let mut consumer = queue::Consumer::resume(words, 1).unwrap();
         let mut expected = 1;
         let mut take = |consumer: &mut queue::Consumer<'_>| {
             if consumer.available() > 0 {
@@ -147,24 +167,29 @@ fn set(offset: u32, value: u64) -> Command {
 
 #[test]
 fn a_group_of_commands_is_seen_whole_or_not_at_all() {
-    model(|| {
+    model(QUEUE_PREEMPTIONS, || {
         let words = words(512 + queue::queue_words(4, 4));
+        let mut consumer = CommandConsumer::resume(words).unwrap();
+        let mut producer = CommandProducer::resume(words).unwrap();
+        let outcomes = OutcomeReader::new(words).unwrap();
         let host = thread::spawn(move || {
-            let mut producer = CommandProducer::resume(words).unwrap();
-            let first = producer.publish(&[set(0, 1), set(8, 1)], 1).unwrap();
-            let second = producer.publish(&[set(0, 2), set(8, 2)], 1).unwrap();
-            assert_eq!((first, second), (1, 2));
-            let outcome = OutcomeReader::new(words).unwrap().outcome(1);
-            assert!(outcome.is_none_or(|outcome| (outcome.cycle, outcome.result) == (7, Ok(()))));
+            for value in 1..=3 {
+                // The third lies where the first lay, or is refused.
+                let _ = producer.publish(&[set(0, value), set(8, value)], 1);
+                let outcome = outcomes.outcome(1);
+                assert!(outcome.is_none_or(|outcome| outcome.cycle == 7));
+            }
         });
         let limits = Limits { data_bytes: 16, generation: 1, task_count: 1 };
-        let mut consumer = CommandConsumer::resume(words).unwrap();
-        for _ in 0..2 {
+        let mut expected = 1;
+        for _ in 0..3 {
             if let Some(group) = consumer.take(64, &limits) {
                 let ticket = group.ticket;
                 let value = u64::from(ticket);
+                assert_eq!(value, expected);
                 assert_eq!(group.commands, Ok([set(0, value), set(8, value)].as_slice()));
                 consumer.answer(ticket, 6 + value, Ok(()));
+                expected += 1;
             }
         }
         assert_eq!(consumer.dropped(), 0);
@@ -174,15 +199,15 @@ fn a_group_of_commands_is_seen_whole_or_not_at_all() {
 
 #[test]
 fn a_broadcast_record_is_read_whole_or_counted_as_lost() {
-    model(|| {
+    model(PREEMPTIONS, || {
         let words = words(broadcast::HEADER_WORDS + 2 * 2);
+        let mut reader = broadcast::BroadcastReader::oldest(words, 2).unwrap();
+        let mut ring = broadcast::BroadcastWriter::resume(words, 2).unwrap();
         let writer = thread::spawn(move || {
-            let mut ring = broadcast::BroadcastWriter::resume(words, 2).unwrap();
             for number in 0..4 {
                 ring.write([number + 1, (number + 1) * 7]);
             }
         });
-        let mut reader = broadcast::BroadcastReader::oldest(words, 2).unwrap();
         let mut seen = 0;
         for _ in 0..2 {
             let mut record = [0; 2];
@@ -198,7 +223,7 @@ fn a_broadcast_record_is_read_whole_or_counted_as_lost() {
 
 #[test]
 fn retained_variables_are_always_there_once_they_were_written() {
-    model(|| {
+    model(PREEMPTIONS, || {
         let halves = [words(8 + 1), words(8 + 1)];
         let mut writer = RetainWriter::resume(halves, 8).unwrap();
         writer.write(1, 1, |packer| packer.push(&[1; 8]));

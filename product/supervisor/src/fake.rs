@@ -23,6 +23,8 @@ pub struct FakeState {
     pub partitions: Vec<PartitionState>,
     /// What `open` answers, and the file it gives.
     pub opened: Option<(Opened, File)>,
+    /// The program that runs as partition `axis`, in place of `opened`.
+    pub program: Option<FakeProgram>,
     /// What has happened.
     pub events: Vec<EventLine>,
     /// What every request that may fail answers instead.
@@ -44,6 +46,13 @@ impl FakeSite {
     pub fn new() -> Self {
         let state = FakeState { partitions: partitions(), cycle: 1000, ..FakeState::default() };
         Self { state: Mutex::new(state) }
+    }
+
+    /// The same site, with a program that really runs as `axis`.
+    pub fn with_program(program: FakeProgram) -> Self {
+        let site = Self::new();
+        site.state().program = Some(program);
+        site
     }
 
     /// Its state, to be changed or looked at.
@@ -83,12 +92,14 @@ impl Site for FakeSite {
 
     fn open(&self, partition: &str) -> Result<(Opened, File), ControlError> {
         let state = self.ask(partition, format!("open {partition}"))?;
+        if let Some(program) = state.program.as_ref().filter(|_| partition == "axis") {
+            let opened = program.opened("line", partition);
+            return opened.map_err(|error| failed(partition, error.to_string()));
+        }
         let (opened, file) = state.opened.as_ref().ok_or_else(|| {
             ControlError::new(ErrorKind::NotNow, partition, "it does not run", "")
         })?;
-        let file = file.try_clone().map_err(|error| {
-            ControlError::new(ErrorKind::Failed, partition, error.to_string(), "")
-        })?;
+        let file = file.try_clone().map_err(|error| failed(partition, error.to_string()))?;
         Ok((opened.clone(), file))
     }
 
@@ -100,7 +111,14 @@ impl Site for FakeSite {
                 format!("{:?} {} {value}", change.kind, change.variable)
             })
             .collect();
-        self.apply(partition, format!("write {partition}: {}", written.join(", ")))
+        let applied =
+            self.apply(partition, format!("write {partition}: {}", written.join(", ")))?;
+        if let Some(program) = &self.state().program {
+            for change in changes {
+                program.change(change)?;
+            }
+        }
+        Ok(applied)
     }
 
     fn unforce_all(&self, partition: &str) -> Result<Applied, ControlError> {
@@ -112,11 +130,19 @@ impl Site for FakeSite {
         let names = variables.join(" ");
         let asked = format!("trace-start {partition}: {names}, every {every} of task {task}");
         let state = self.ask(partition, asked)?;
-        Ok(TraceStarted { generation: 1, cycle: state.cycle })
+        let Some(program) = &state.program else {
+            return Ok(TraceStarted { generation: 1, cycle: state.cycle });
+        };
+        program.trace(trace)?;
+        Ok(TraceStarted { generation: program.generation(), cycle: 0 })
     }
 
     fn trace_stop(&self, partition: &str) -> Result<(), ControlError> {
-        self.ask(partition, format!("trace-stop {partition}")).map(|_| ())
+        let state = self.ask(partition, format!("trace-stop {partition}"))?;
+        if let Some(program) = &state.program {
+            program.trace(&Trace { variables: Vec::new(), every: 1, task: 0 })?;
+        }
+        Ok(())
     }
 
     fn deploy(
@@ -142,6 +168,10 @@ impl Site for FakeSite {
     fn down(&self) {
         self.state().asked.push("down".to_owned());
     }
+}
+
+fn failed(partition: &str, what: String) -> ControlError {
+    ControlError::new(ErrorKind::Failed, partition, what, "")
 }
 
 /// Two partitions: one that runs on a fieldbus, one that waits.

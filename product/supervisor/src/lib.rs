@@ -17,6 +17,7 @@
 //! | [`server`] | the socket: a thread a client, of ordinary priority |
 //! | [`client`] | the other end of the socket |
 //! | [`monitor`] | variables and figures by name, read from the exchange |
+//! | [`recording`] | variables over time: trace ring, trigger, CSV, Parquet |
 //! | [`trigger`] | when a recording begins, and what is kept from before |
 //! | [`retained`] | retained variables on disk |
 //! | [`fake`] | a site without partitions, for tests of either end |
@@ -32,6 +33,7 @@ pub mod live;
 pub mod monitor;
 pub mod places;
 pub mod protocol;
+pub mod recording;
 pub mod retained;
 pub mod server;
 pub mod trigger;

@@ -158,7 +158,9 @@ impl Drop for Running {
 
 impl std::fmt::Debug for Running {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Running").field("site", &self.inner.plan.site.name()).finish_non_exhaustive()
+        f.debug_struct("Running")
+            .field("site", &self.inner.plan.site.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -249,9 +251,7 @@ fn command(symbols: &Symbols, change: &Change) -> Result<Command, ControlError> 
 fn target_of(place: &Place) -> Target {
     match place.bit {
         None => Target::whole(place.offset, place.bytes() as u8),
-        Some(_) => {
-            Target { offset: place.offset, bytes: place.bytes() as u8, mask: place.mask() }
-        }
+        Some(_) => Target { offset: place.offset, bytes: place.bytes() as u8, mask: place.mask() },
     }
 }
 

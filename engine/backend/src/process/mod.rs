@@ -12,11 +12,11 @@
 //! killed leaves no real-time thread behind. The process has a group of its own, so that Ctrl-C at
 //! the terminal reaches the host only, which then stops the partition in order.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,8 @@ pub struct Partition {
     child: Child,
     life: Option<ChildStdin>,
     exchange: Arc<Exchange>,
-    remarks: Option<JoinHandle<String>>,
+    remarks: Arc<Mutex<Vec<u8>>>,
+    collecting: Option<JoinHandle<()>>,
 }
 
 impl Partition {
@@ -100,9 +101,13 @@ impl Partition {
                 program: program.display().to_string(),
                 source,
             })?;
-        let remarks = child.stderr.take().map(|pipe| thread::spawn(move || collect(pipe)));
+        let remarks = Arc::new(Mutex::new(Vec::new()));
+        let collecting = child.stderr.take().map(|pipe| {
+            let remarks = Arc::clone(&remarks);
+            thread::spawn(move || collect(pipe, &remarks))
+        });
         let life = child.stdin.take();
-        let partition = Self { child, life, exchange, remarks };
+        let partition = Self { child, life, exchange, remarks, collecting };
         partition.hand_over(job).map_err(PartitionError::Job)?;
         Ok(partition)
     }
@@ -189,10 +194,18 @@ impl Partition {
         }
     }
 
-    /// What the process said; empty on a second call.
+    /// What the process has said so far.
+    pub fn remarks(&self) -> String {
+        let remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&remarks).trim().to_owned()
+    }
+
+    /// All that the process said, when it has ended.
     pub fn take_remarks(&mut self) -> String {
-        let said = self.remarks.take().and_then(|thread| thread.join().ok());
-        said.unwrap_or_default().trim().to_owned()
+        if let Some(collecting) = self.collecting.take() {
+            let _ = collecting.join();
+        }
+        self.remarks()
     }
 }
 
@@ -203,11 +216,13 @@ impl Drop for Partition {
     }
 }
 
-fn collect(pipe: impl io::Read) -> String {
-    let mut bytes = Vec::new();
-    let mut limited = pipe.take(REMARK_BYTES_MAX);
-    let _ = limited.read_to_end(&mut bytes);
-    // What is beyond the limit is read and dropped, so that the process never waits for us.
-    let _ = io::copy(&mut limited.into_inner(), &mut io::sink());
-    String::from_utf8_lossy(&bytes).into_owned()
+/// Keeps what comes through the pipe, up to the limit. What is beyond it is read and dropped, so
+/// that the process never waits for us.
+fn collect(mut pipe: impl io::Read, remarks: &Mutex<Vec<u8>>) {
+    let mut buffer = [0; 1024];
+    while let Ok(length @ 1..) = pipe.read(&mut buffer) {
+        let mut kept = remarks.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = (REMARK_BYTES_MAX as usize).saturating_sub(kept.len());
+        kept.extend_from_slice(&buffer[..length.min(room)]);
+    }
 }

@@ -81,6 +81,20 @@ fn outputs_go_out_and_inputs_come_in() {
 }
 
 #[test]
+fn without_the_reference_clock_the_others_are_told_the_forecast() {
+    let mut forecast = Forecast::default();
+    assert_eq!(forecast.take(5_000), Some(Nanos::new(5_000)));
+    assert_eq!(forecast.take(6_000), Some(Nanos::new(6_000)));
+    assert_eq!(forecast.take(7_000), Some(Nanos::new(7_000)), "a clock as regular as that");
+    assert_eq!(forecast.sent_ns(), 8_001);
+    assert_eq!(forecast.take(8_001), None, "what went out came back");
+    assert_eq!(forecast.take(9_001), None);
+    assert_eq!(forecast.take(10_001), None);
+    assert_eq!(forecast.take(11_005), Some(Nanos::new(11_005)));
+    assert_eq!(forecast.sent_ns(), 12_011);
+}
+
+#[test]
 fn a_lost_frame_costs_the_time_out_and_leaves_the_inputs() {
     let (mut cycle, mut wire) = (Cycle::new(&subdevices(), None), FakeWire::new(line()));
     wire.mishap(1, Mishap::Lose);

@@ -34,8 +34,10 @@ const STATE_PATIENCE: Nanos = Nanos::from_secs(10);
 const ERROR_GRACE: Nanos = Nanos::from_millis(50);
 /// How long the whole may take without a step forward.
 const STEP_PATIENCE: Nanos = Nanos::from_secs(2);
-/// How long SYNC0 stays off, so that it begins after it was set up.
-const SYNC_DELAY: Nanos = Nanos::from_millis(100);
+/// How long SYNC0 stays off at least, so that it begins after it was set up.
+const SYNC_DELAY: Nanos = Nanos::from_millis(20);
+/// Which write of those that set up the SYNC signals is the one of their start.
+const START_OF_SYNC: usize = 1;
 /// Words of the SII that identify a product: vendor, product, revision.
 const IDENTITY_WORDS: [u16; 3] = [0x08, 0x0A, 0x0C];
 
@@ -64,14 +66,21 @@ enum Phase {
     SiiWait { number: usize },
     SiiData { number: usize },
     Assign,
-    Ask(AlState),
+    Ask { state: AlState, acknowledge: bool },
     Await(AlState),
     Write { stage: Stage, number: usize },
     StartUp { number: usize, begun: bool },
     ReadClock,
-    Offset { offset: u64, dc_time: Nanos },
-    Delay { dc_time: Nanos },
-    Sync { number: usize, dc_time: Nanos },
+    Offset { offset: u64 },
+    Delay,
+    Sync { number: usize },
+}
+
+impl Phase {
+    /// Asks for a state where there is no error.
+    fn ask(state: AlState) -> Self {
+        Self::Ask { state, acknowledge: false }
+    }
 }
 
 /// A recovery on its way.
@@ -85,6 +94,8 @@ pub(super) struct Recovery {
     found: [u32; IDENTITY_WORDS.len()],
     /// The state on the way to which it is.
     wanted: AlState,
+    /// When SYNC0 begins, by the reference clock.
+    sync_start: Nanos,
 }
 
 impl Recovery {
@@ -96,6 +107,7 @@ impl Recovery {
             since: now,
             found: [0; IDENTITY_WORDS.len()],
             wanted: AlState::Op,
+            sync_start: Nanos::ZERO,
         }
     }
 
@@ -106,12 +118,12 @@ impl Recovery {
     /// Gives the cycle the next datagram. Returns whether there is one, which is always.
     pub(super) fn ask(
         &mut self,
-        now: Nanos,
+        sight: Sight,
         cycle: &mut Cycle,
         subdevice: &mut SubDevice,
         transfer: &mut Transfer,
     ) -> bool {
-        self.skip(now, subdevice);
+        self.skip(sight.now, subdevice);
         let (station, position) = (subdevice.address, subdevice.position);
         let status = Request::read(station, register::AL_STATUS, register::AL_STATUS_BYTES);
         let sii_wait = Request::read_at(position, register::SII_CONTROL, 2);
@@ -137,10 +149,13 @@ impl Recovery {
                 Request::write_at(position, register::STATION_ADDRESS, 2),
                 Data::of(&station.to_le_bytes()),
             ),
-            Phase::Ask(state) => (
-                Request::write(station, register::AL_CONTROL, 2),
-                Data::of(&[state.number() | register::AL_ERROR, 0]),
-            ),
+            Phase::Ask { state, acknowledge } => {
+                // A device without a processor shows in its status what was written, the
+                // acknowledgement too; so that is written only where there is something.
+                let bit = if acknowledge { register::AL_ERROR } else { 0 };
+                let request = Request::write(station, register::AL_CONTROL, 2);
+                (request, Data::of(&[state.number() | bit, 0]))
+            }
             Phase::Write { stage, number } => {
                 let (address, data) = write(subdevice, stage, number).unwrap_or_default();
                 (Request::write(station, address, data.bytes as u16), data)
@@ -157,19 +172,23 @@ impl Recovery {
                 return true;
             }
             Phase::ReadClock => (Request::read(station, register::SYSTEM_TIME, 24), Data::none()),
-            Phase::Offset { offset, .. } => (
+            Phase::Offset { offset } => (
                 Request::write(station, register::SYSTEM_TIME_OFFSET, 8),
                 Data::of(&offset.to_le_bytes()),
             ),
-            Phase::Delay { .. } => {
+            Phase::Delay => {
                 let delay_ns = subdevice.clock.map_or(0, |clock| clock.delay_ns);
                 (
                     Request::write(station, register::SYSTEM_TIME_DELAY, 4),
                     Data::of(&delay_ns.to_le_bytes()),
                 )
             }
-            Phase::Sync { number, dc_time } => {
-                let (address, data) = sync(subdevice, number, dc_time).unwrap_or_default();
+            Phase::Sync { number } => {
+                if number == START_OF_SYNC {
+                    self.sync_start = sync_start(subdevice, sight.dc_time.unwrap_or_default());
+                }
+                let start_ns = self.sync_start.get();
+                let (address, data) = sync_write(subdevice, number, start_ns).unwrap_or_default();
                 (Request::write(station, address, data.bytes as u16), data)
             }
         };
@@ -184,9 +203,9 @@ impl Recovery {
             let next = match self.phase {
                 Phase::Write { stage, number } if write(subdevice, stage, number).is_none() => {
                     match stage {
-                        Stage::Mailbox => Phase::Ask(AlState::PreOp),
+                        Stage::Mailbox => Phase::ask(AlState::PreOp),
                         Stage::Process if subdevice.clock.is_some() => Phase::ReadClock,
-                        Stage::Process => Phase::Ask(AlState::SafeOp),
+                        Stage::Process => Phase::ask(AlState::SafeOp),
                     }
                 }
                 Phase::StartUp { number, .. }
@@ -194,8 +213,8 @@ impl Recovery {
                 {
                     Phase::Write { stage: Stage::Process, number: 0 }
                 }
-                Phase::Sync { number, dc_time } if sync(subdevice, number, dc_time).is_none() => {
-                    Phase::Ask(AlState::SafeOp)
+                Phase::Sync { number } if sync_write(subdevice, number, 0).is_none() => {
+                    Phase::ask(AlState::SafeOp)
                 }
                 _ => return,
             };
@@ -204,7 +223,7 @@ impl Recovery {
     }
 
     fn enter(&mut self, phase: Phase, now: Nanos) {
-        if let Phase::Ask(state) = phase {
+        if let Phase::Ask { state, .. } = phase {
             self.wanted = state;
         }
         self.phase = phase;
@@ -279,39 +298,47 @@ impl Recovery {
                 self.found[number] = u32::from(word(2)) << 16 | u32::from(word(0));
                 self.identified(number + 1, subdevice)
             }
-            Phase::Assign => Step::To(Phase::Ask(AlState::Init)),
-            Phase::Ask(state) => Step::To(Phase::Await(state)),
+            Phase::Assign => Step::To(Phase::ask(AlState::Init)),
+            Phase::Ask { state, .. } => Step::To(Phase::Await(state)),
             Phase::Await(wanted) => match AlStatus::parse(data) {
                 Some(status) if status.error => {
                     // At first it may still be the error that the request acknowledges.
                     let fresh = sight.now.saturating_sub(self.since) < ERROR_GRACE;
                     if fresh { Step::Again } else { Step::End(self.failed(status.code)) }
                 }
-                Some(status) if status.state == wanted => Self::reached(status, self.thorough),
+                // A device may refuse OP as long as SYNC0 does not come.
+                Some(status) if status.state == AlState::SafeOp && self.awaits_sync(sight) => {
+                    Step::Again
+                }
+                Some(status) if status.state == wanted => Self::reached(status),
                 _ => Step::Again,
             },
             Phase::Write { stage, number } => Step::To(Phase::Write { stage, number: number + 1 }),
             Phase::StartUp { .. } => Step::Again,
             Phase::ReadClock => read_clock(sight, data),
-            Phase::Offset { dc_time, .. } => Step::To(Phase::Delay { dc_time }),
-            Phase::Delay { dc_time } => Step::To(Phase::Sync { number: 0, dc_time }),
-            Phase::Sync { number, dc_time } => {
-                Step::To(Phase::Sync { number: number + 1, dc_time })
-            }
+            Phase::Offset { .. } => Step::To(Phase::Delay),
+            Phase::Delay => Step::To(Phase::Sync { number: 0 }),
+            Phase::Sync { number } => Step::To(Phase::Sync { number: number + 1 }),
         }
     }
 
-    fn looked(&mut self, status: Option<AlStatus>) -> Step {
+    fn looked(&self, status: Option<AlStatus>) -> Step {
         let Some(status) = status else { return Step::Again };
-        match status.state {
-            AlState::Op if !status.error && !self.thorough => Step::End(Ended::InOp(status)),
-            // The request acknowledges the error, and nothing else has been forgotten.
-            AlState::SafeOp if !self.thorough => Step::To(Phase::Ask(AlState::SafeOp)),
-            _ => {
-                self.thorough = true;
-                Step::To(Phase::Ask(AlState::Init))
+        let acknowledge = status.error && status.code != 0;
+        let state = match status.state {
+            AlState::Op if !status.error && !self.thorough => {
+                return Step::End(Ended::InOp(status));
             }
-        }
+            AlState::Op if !acknowledge && !self.thorough => AlState::Op,
+            // It has its settings still; the way to OP is short.
+            AlState::SafeOp if !self.thorough => AlState::SafeOp,
+            _ => AlState::Init,
+        };
+        Step::To(Phase::Ask { state, acknowledge })
+    }
+
+    fn awaits_sync(&self, sight: Sight) -> bool {
+        sight.dc_time.is_some_and(|time| time < self.sync_start)
     }
 
     fn identified(&self, number: usize, subdevice: &SubDevice) -> Step {
@@ -327,13 +354,13 @@ impl Recovery {
     }
 
     /// What follows a state that was reached.
-    fn reached(status: AlStatus, thorough: bool) -> Step {
+    fn reached(status: AlStatus) -> Step {
         match status.state {
             AlState::Init => Step::To(Phase::Write { stage: Stage::Mailbox, number: 0 }),
-            AlState::PreOp if thorough => Step::To(Phase::StartUp { number: 0, begun: false }),
-            AlState::SafeOp => Step::To(Phase::Ask(AlState::Op)),
+            AlState::PreOp => Step::To(Phase::StartUp { number: 0, begun: false }),
+            AlState::SafeOp => Step::To(Phase::ask(AlState::Op)),
             AlState::Op => Step::End(Ended::InOp(status)),
-            _ => Step::To(Phase::Ask(AlState::Init)),
+            _ => Step::To(Phase::ask(AlState::Init)),
         }
     }
 }
@@ -404,13 +431,13 @@ fn write(subdevice: &SubDevice, stage: Stage, number: usize) -> Option<(u16, Dat
     }
 }
 
-/// The register and data of write `number` of the SYNC signals, which begin a while after `dc_time`.
-fn sync(subdevice: &SubDevice, number: usize, dc_time: Nanos) -> Option<(u16, Data)> {
-    let sync = subdevice.clock?.sync?;
-    let period_ns = u64::from(sync.period_ns.max(1));
-    // On the grid of the first start, so that it pulses together with the others.
-    let from_ns = (dc_time + SYNC_DELAY).get();
-    sync_write(subdevice, number, from_ns - from_ns % period_ns + sync.start_ns % period_ns)
+/// When SYNC0 begins that is set up at `dc_time`: far enough away to be set up in time, one datagram
+/// a cycle, and on the grid of the first start, so that it pulses together with the others.
+fn sync_start(subdevice: &SubDevice, dc_time: Nanos) -> Nanos {
+    let Some(sync) = subdevice.clock.and_then(|clock| clock.sync) else { return Nanos::ZERO };
+    let period = Nanos::new(u64::from(sync.period_ns.max(1)));
+    let from_ns = (dc_time + SYNC_DELAY.max(period * 16)).get();
+    Nanos::new(from_ns - from_ns % period.get() + sync.start_ns % period.get())
 }
 
 /// The register and data of write `number` that sets up the SYNC signals, the first at `start_ns`.
@@ -440,8 +467,8 @@ fn read_clock(sight: Sight, data: &[u8]) -> Step {
         let bytes = data.get(at..at + 8)?.try_into().ok()?;
         Some(u64::from_le_bytes(bytes))
     };
-    let Some(dc_time) = sight.dc_time else { return Step::To(Phase::Ask(AlState::SafeOp)) };
+    let Some(dc_time) = sight.dc_time else { return Step::To(Phase::ask(AlState::SafeOp)) };
     let (Some(local), Some(offset)) = (long(0), long(16)) else { return Step::Again };
     let offset = offset.wrapping_add(dc_time.get()).wrapping_sub(local);
-    Step::To(Phase::Offset { offset, dc_time })
+    Step::To(Phase::Offset { offset })
 }

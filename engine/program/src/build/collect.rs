@@ -87,8 +87,9 @@ fn locate(
 
 /// Gives each variable a name of its own.
 ///
-/// At file level a plain name goes to the one that other files see, or to the only one of that name; all others
-/// are qualified by their source file. A variable in a function is always qualified by it.
+/// At file level a plain name goes to the one that other files see, or to the only one of that
+/// name; all others are qualified by their source file. A variable in a function is always
+/// qualified by it.
 fn named(found: Vec<Found<'_>>) -> Vec<Root> {
     let mut of_name: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for Found { variable, name, .. } in found.iter().filter(|it| it.variable.function.is_none()) {

@@ -22,8 +22,8 @@ const MEMORY_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
 /// Largest file that it may write, in bytes.
 const OUTPUT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// The folder that it believes to work in. A true path would end up in the debug information, and builds
-/// of one program in two places would differ.
+/// The folder that it believes to work in. A true path would end up in the debug information, and
+/// builds of one program in two places would differ.
 const WORKING_FOLDER: &str = "/proc/self/cwd";
 
 /// A compiler that was asked for its name.
@@ -102,12 +102,14 @@ impl Compiler {
         let here = PathBuf::from("/");
         let version = compiler.run(&here, &["--version".to_owned()])?.text;
         let first = version.lines().next().unwrap_or_default().to_owned();
-        if !version.contains("Free Software Foundation") {
+        let machine = compiler.run(&here, &["-dumpmachine".to_owned()])?.text;
+        let machine = machine.trim();
+        let names_machine = machine.contains('-') && !machine.starts_with('-');
+        if !version.contains("Free Software Foundation") || !names_machine {
             let program = compiler.words.join(" ");
             return Err(CompilerError::Unknown { program, says: first });
         }
-        let machine = compiler.run(&here, &["-dumpmachine".to_owned()])?.text;
-        compiler.identity = format!("{first} for {}", machine.trim());
+        compiler.identity = format!("{first} for {machine}");
         Ok(compiler)
     }
 
@@ -150,8 +152,9 @@ impl Compiler {
     }
 }
 
-/// Bounds the memory and the files of a process that was just started. It is a net below the limits on the
-/// sources, so the instant before it holds does not matter, nor whether the kernel grants it.
+/// Bounds the memory and the files of a process that was just started. It is a net below the limits
+/// on the sources, so the instant before it holds does not matter, nor whether the kernel grants
+/// it.
 fn limit(child: &Child) {
     let Some(pid) = pid_of(child) else {
         return;

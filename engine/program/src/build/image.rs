@@ -9,7 +9,8 @@
 //!                └ .data, .bss ───────────────── page border = end of the DataImage
 //! ```
 //!
-//! The loader maps the exchange over the last part, so everything in it must be the program's own data.
+//! The loader maps the exchange over the last part, so everything in it must be the program's own
+//! data.
 
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
@@ -81,8 +82,16 @@ impl<'d> LinkedFile<'d> {
 
     /// Checks everything that the loader relies on.
     pub(crate) fn check(&self) -> Result<DataImage, ImageError> {
-        if self.file.elf_header().e_type(LittleEndian).0 != elf::ET_DYN.0 {
+        if self.file.elf_header().e_type(LittleEndian) != elf::ET_DYN {
             return refused("is no shared object");
+        }
+        let machine = match std::env::consts::ARCH {
+            "x86_64" => elf::EM_X86_64,
+            "aarch64" => elf::EM_AARCH64,
+            _ => elf::EM_NONE,
+        };
+        if self.file.elf_header().e_machine(LittleEndian) != machine {
+            return refused("is for another processor than this one");
         }
         if self.segments(elf::PT_GNU_STACK.0).iter().any(|it| it.flags & elf::PF_X.0 != 0) {
             return refused(

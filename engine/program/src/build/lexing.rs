@@ -1,7 +1,7 @@
 //! A look at C source without understanding it: comments, strings, names and brackets.
 //!
-//! It answers the few questions that come before the compiler can: does this file define `main`, and how is
-//! this variable initialised. Preprocessor lines are skipped as a whole.
+//! It answers the few questions that come before the compiler can: does this file define `main`,
+//! and how is this variable initialised. Preprocessor lines are skipped as a whole.
 
 /// A token with its place in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,8 @@ pub(crate) struct Token<'a> {
     pub(crate) at: usize,
 }
 
-/// The tokens of a text: names, numbers, strings as a whole, and single characters for all the rest.
+/// The tokens of a text: names, numbers, strings as a whole, and single characters for all the
+/// rest.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
@@ -135,8 +136,8 @@ pub(crate) fn initialiser_of<'a>(text: &'a str, type_name: &str) -> Option<&'a s
     None
 }
 
-/// The lengths written in brackets after a parameter of a function's declaration: `[3]` or `[2][3]`.
-/// `None` where it is not declared so.
+/// The lengths written in brackets after a parameter of a function's declaration: `[3]` or
+/// `[2][3]`. `None` where it is not declared so.
 pub(crate) fn parameter_length(text: &str, function: &str, parameter: &str) -> Option<u64> {
     let tokens = tokens(text);
     for (index, _) in tokens.iter().enumerate().filter(|(_, token)| token.text == function) {
@@ -251,7 +252,8 @@ mod tests {
 
     #[test]
     fn the_sample_time_is_read_from_the_remark() {
-        let text = "void s_step0(void);\nvoid s_step0(void)  /* Sample time: [0.001s, 0.0s] */\n{\n}\n\
+        let text = "void s_step0(void);\n\
+                    void s_step0(void)  /* Sample time: [0.001s, 0.0s] */\n{\n}\n\
                     void s_step10(void) /* Sample time: [1.0s, 0.0s] */ { }";
         assert_eq!(sample_time(text, "s_step0"), Some(0.001));
         assert_eq!(sample_time(text, "s_step1"), None);
@@ -260,7 +262,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_looked_at_without_a_panic(text in "([a-zP={}()\\[\\]\"'/*\\\\#\n; ]|é){0,200}") {
+        fn any_text_is_looked_at_without_a_panic(
+            text in r#"([a-zP={}()\[\]"'/*\\#\n; ]|é){0,200}"#,
+        ) {
             let _ = defines_main(&text);
             let _ = initialiser_of(&text, "P");
             let _ = parameter_length(&text, "a", "b");

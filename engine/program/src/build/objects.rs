@@ -1,9 +1,9 @@
 //! The compiled files: what each defines and needs, and which of them the program is made of.
 //!
-//! A folder often holds more than the program: an example for a board, a wrapper for a simulation. So objects are
-//! taken as from an archive: those of the entry points, then whatever they need, and nothing else. A file
-//! that does not compile is an error only where something needs it, and then it is shown as the
-//! compiler said it.
+//! A folder often holds more than the program: an example for a board, a wrapper for a simulation.
+//! So objects are taken as from an archive: those of the entry points, then whatever they need, and
+//! nothing else. A file that does not compile is an error only where something needs it, and then
+//! it is shown as the compiler said it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -73,8 +73,8 @@ pub(crate) struct Selection {
 
 /// Takes the objects that define `roots`, and all that these need.
 ///
-/// Where several define a name, one in a folder that something was taken from already is preferred, then
-/// the first by name.
+/// Where several define a name, one in a folder that something was taken from already is preferred,
+/// then the first by name.
 pub(crate) fn select(objects: &[Object], roots: &BTreeSet<String>) -> Selection {
     let mut defining: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, object) in objects.iter().enumerate() {

@@ -94,7 +94,10 @@ pub enum FolderError {
         source: io::Error,
     },
     /// It holds no C.
-    #[error("`{}` holds no source file of C; name the folder that the generator wrote", path.display())]
+    #[error(
+        "`{}` holds no source file of C; name the folder that the generator wrote",
+        path.display()
+    )]
     NoSource {
         /// The folder.
         path: PathBuf,

@@ -1,9 +1,10 @@
 //! Code that was generated for a processor with other word sizes.
 //!
-//! Generated code checks the widths of C's types and stops the compiler where they differ. On small processors
-//! and on Windows `long` has 32 bits, here it has 64; nearly no generated code uses it, yet all of it
-//! checks. So for code that expects 32 bits the check is told that they are there; what matters is
-//! checked on the result instead: that every type with a width in its name has that width.
+//! Generated code checks the widths of C's types and stops the compiler where they differ. On small
+//! processors and on Windows `long` has 32 bits, here it has 64; nearly no generated code uses it,
+//! yet all of it checks. So for code that expects 32 bits the check is told that they are there;
+//! what matters is checked on the result instead: that every type with a width in its name has that
+//! width.
 
 use crate::debug::DebugInfo;
 use crate::interface::InterfaceError;
@@ -20,8 +21,8 @@ pub(super) const SHORT_LONG_HEADER: &str = "\
 ";
 
 /// What the user is told.
-pub(super) const SHORT_LONG_REMARK: &str = "the code was generated for a processor whose `long` has 32 bits; here it has 64, \
-     and the types with a width in their names were checked instead";
+pub(super) const SHORT_LONG_REMARK: &str = "the code was generated for a processor whose `long` \
+     has 32 bits; here it has 64, and the types with a width in their names were checked instead";
 
 /// Widths that names promise, in bytes.
 const PROMISED: [(&str, u64); 14] = [

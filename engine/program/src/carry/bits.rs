@@ -1,7 +1,7 @@
 //! Bit fields: they share bytes, and bytes are what a plan copies.
 //!
-//! A run is all bit fields that share bytes with one another. It is carried when the new build has the same
-//! fields in it, each at the same bit, and no others; its bytes are copied as they are.
+//! A run is all bit fields that share bytes with one another. It is carried when the new build has
+//! the same fields in it, each at the same bit, and no others; its bytes are copied as they are.
 
 use crate::carry::walk::{Pair, Walk};
 use crate::symbols::{Bits, Member};

@@ -28,7 +28,8 @@ pub(crate) enum DebugError {
 /// The sections of a module's debug information.
 pub(crate) fn sections<'d>(file: &object::File<'d>) -> gimli::Dwarf<Slice<'d>> {
     let load = |id: gimli::SectionId| -> Result<Slice<'d>, std::convert::Infallible> {
-        // Sections are written uncompressed, as the builder asks for; others are as good as missing.
+        // Sections are written uncompressed, as the builder asks for; others are as good as
+        // missing.
         let data = file.section_by_name(id.name()).and_then(|section| section.data().ok());
         Ok(EndianSlice::new(data.unwrap_or_default(), LittleEndian))
     };

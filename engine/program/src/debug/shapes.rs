@@ -9,7 +9,8 @@ use crate::symbols::{Bits, Member, Shape, TYPE_DEPTH_MAX, TypeIndex};
 
 /// Makes types, each once: equal ones of several source files become the same.
 ///
-/// What can't be shown becomes [`Shape::Opaque`] with its length, so that what surrounds it keeps its layout.
+/// What can't be shown becomes [`Shape::Opaque`] with its length, so that what surrounds it keeps
+/// its layout.
 #[derive(Debug)]
 pub(crate) struct Shapes<'a> {
     info: &'a DebugInfo,

@@ -22,7 +22,8 @@ const PACKED_MEMBERS: [(&str, &str); 8] = [
 /// What the folder says beside the debug information.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
-    /// Name of the header that declares the entry points, relative to the folder; `None` where it is missing.
+    /// Name of the header that declares the entry points, relative to the folder; `None` where it
+    /// is missing.
     pub(crate) header: Option<String>,
     /// Texts of all headers.
     pub(crate) headers: Vec<String>,
@@ -337,7 +338,8 @@ fn pointed_structure(
     {
         return Some((pointee.spelled()?, pointee.offset));
     }
-    // Continuous states are known by the address of their first number; their structure by its name.
+    // Continuous states are known by the address of their first number; their structure by its
+    // name.
     let names =
         [format!("{end}_{}_T", entry.model), format!("{end}_{}", entry.model), end.to_owned()];
     let mut named = info

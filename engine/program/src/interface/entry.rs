@@ -83,7 +83,8 @@ fn several_models<'a>(names: impl Iterator<Item = &'a &'a str>) -> InterfaceErro
 /// What there is in place of a model.
 fn hint(functions: &BTreeSet<&str>) -> String {
     if functions.contains("MdlOutputs") {
-        return "; `MdlOutputs` belongs to the classic call interface, which the generator's settings can switch off"
+        return "; `MdlOutputs` belongs to the classic call interface, which the generator's \
+                settings can switch off"
             .to_owned();
     }
     let starts: Vec<String> = functions

@@ -5,8 +5,8 @@ use std::fmt::{self, Write as _};
 use crate::interface::discover::{Call, Discovery, instance_name};
 use crate::interface::signature::Argument;
 
-/// What stands before the names of variables that the glue makes. Symbols are shown without it; in C it
-/// keeps a parameter called `y1` apart from the function of the mathematical library.
+/// What stands before the names of variables that the glue makes. Symbols are shown without it; in
+/// C it keeps a parameter called `y1` apart from the function of the mathematical library.
 pub(crate) const INSTANCE_PREFIX: &str = "quietcore_instance_";
 
 /// Where the loader puts its services; `Com.h` refers to it.

@@ -8,8 +8,8 @@ use crate::symbols::{Root, Symbols};
 
 /// The scalars that a pattern chooses, roots by name and parts in the order of declaration.
 ///
-/// It walks as far as it is asked to and holds one position a level, so the length of an array costs
-/// nothing until its elements are taken.
+/// It walks as far as it is asked to and holds one position a level, so the length of an array
+/// costs nothing until its elements are taken.
 #[derive(Debug)]
 pub struct Leaves<'a> {
     symbols: &'a Symbols,

@@ -1,8 +1,8 @@
 //! Patterns that choose variables: `servo_P.*`, `servo_DW.filter[*]`, `*_U.position`.
 //!
-//! A pattern is a path whose names and indices may hold wildcards: `*` stands for any characters, `?` for
-//! one. It matches part by part, so a `*` never crosses a `.` or a `[`. A pattern chooses what it matches
-//! **and everything inside of it**: `servo_P` chooses all parameters.
+//! A pattern is a path whose names and indices may hold wildcards: `*` stands for any characters,
+//! `?` for one. It matches part by part, so a `*` never crosses a `.` or a `[`. A pattern chooses
+//! what it matches **and everything inside of it**: `servo_P` chooses all parameters.
 
 use std::fmt;
 
@@ -28,7 +28,8 @@ pub(super) enum Part {
 /// A pattern that can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{pattern}` is no pattern: at position {at} {problem}; write it like `servo_P.*` or `servo_DW.filter[*]`"
+    "`{pattern}` is no pattern: at position {at} {problem}; write it like `servo_P.*` or \
+     `servo_DW.filter[*]`"
 )]
 pub struct PatternError {
     /// The pattern.
@@ -83,8 +84,8 @@ impl std::str::FromStr for Pattern {
     }
 }
 
-/// Whether a name is of the form of a pattern with `*` and `?`. Linear in both but for the product of
-/// their lengths: each `*` is tried again from its latest start only.
+/// Whether a name is of the form of a pattern with `*` and `?`. Linear in both but for the product
+/// of their lengths: each `*` is tried again from its latest start only.
 pub(crate) fn matches_name(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at_pattern, mut at_name) = (0, 0);

@@ -30,7 +30,10 @@ pub enum SymbolError {
         near: Vec<String>,
     },
     /// The index is too large.
-    #[error("`{path}` has {length} elements, 0 to {}; there is no [{index}]", length.saturating_sub(1))]
+    #[error(
+        "`{path}` has {length} elements, 0 to {}; there is no [{index}]",
+        length.saturating_sub(1)
+    )]
     Beyond {
         /// The array.
         path: String,
@@ -190,8 +193,8 @@ impl Symbols {
         })
     }
 
-    /// The path of the variable that lies at an offset of the data image: the scalar that begins there
-    /// or contains it. Of a union, its first member that does.
+    /// The path of the variable that lies at an offset of the data image: the scalar that begins
+    /// there or contains it. Of a union, its first member that does.
     pub fn name_at(&self, offset: u32) -> Option<String> {
         let at = u64::from(offset);
         let root = self.roots().iter().filter(|root| root.memory == Memory::Data).find(|root| {

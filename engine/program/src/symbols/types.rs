@@ -96,8 +96,8 @@ impl Shape {
     }
 }
 
-/// Checks that each type refers to types before it, that parts lie inside the whole, and that no chain
-/// is deeper than [`TYPE_DEPTH_MAX`].
+/// Checks that each type refers to types before it, that parts lie inside the whole, and that no
+/// chain is deeper than [`TYPE_DEPTH_MAX`].
 pub(super) fn check(types: &[Shape]) -> Result<(), String> {
     let mut depths: Vec<usize> = Vec::with_capacity(types.len());
     for (index, shape) in types.iter().enumerate() {

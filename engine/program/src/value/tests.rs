@@ -1,3 +1,5 @@
+//! What values are written as, what is refused, and that nothing is lost on the way.
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -81,12 +83,14 @@ fn what_does_not_fit_is_refused_with_what_would() {
         (
             "7",
             states(),
-            "`7` is not a value of type ServoState; it has values such as `Disabled`, `Following`, `Fault`",
+            "`7` is not a value of type ServoState; it has values such as `Disabled`, \
+             `Following`, `Fault`",
         ),
         (
             "1",
             Scalar::Address,
-            "a variable of type address cannot be written; it is an address inside the running program",
+            "a variable of type address cannot be written; it is an address inside the running \
+             program",
         ),
     ] {
         assert_eq!(text_of(text, &scalar), error);

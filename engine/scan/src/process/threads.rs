@@ -34,7 +34,7 @@ use crate::process::release::Waiting;
 use crate::process::watchman::{self, Watched};
 use crate::program::Fieldbus;
 use crate::shared::{Shared, TASK_LIMIT};
-use crate::stage::Room;
+use crate::stage::{Room, Stage};
 use crate::task::{Task, TaskSettings};
 use crate::watchdog::Watchdog;
 
@@ -105,11 +105,12 @@ pub fn run(
         done: AtomicBool::new(false),
         memory_refused,
     };
-    hall.slots[usize::from(first.stage.slot)].store(Some(Arc::clone(&first)));
+    let first_stage = first.stage.clone();
+    hall.slots[usize::from(first_stage.slot)].store(Some(first));
     let mut fieldbus = Some(fieldbus);
     thread::scope(|scope| {
         let hall = &hall;
-        let first = &first;
+        let first = &first_stage;
         let spawn =
             |name: &str| thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
         for (index, task) in job.tasks.iter().enumerate() {
@@ -235,12 +236,7 @@ impl<'a> Hall<'a> {
         self.region.stop_requested() || self.done.load(Ordering::Relaxed)
     }
 
-    fn lead(
-        &self,
-        job: &TaskJob,
-        fieldbus: impl Fieldbus,
-        first: &crate::program::Build<loading::Loaded>,
-    ) {
+    fn lead(&self, job: &TaskJob, fieldbus: impl Fieldbus, first: &Stage) {
         let prepared = self.prepare(0, job).and_then(|(task, cpu)| {
             let leader = Leader::new(
                 task,
@@ -248,7 +244,7 @@ impl<'a> Hall<'a> {
                 fieldbus,
                 self.job.on_fault,
                 self.job.probation_cycles,
-                &first.stage,
+                first,
                 &self.shared,
             );
             Some((leader?, cpu))

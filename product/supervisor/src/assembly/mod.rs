@@ -109,9 +109,11 @@ impl Workshop {
     /// # Errors
     /// [`AssemblyError::NoProgram`] or [`AssemblyError::Build`].
     pub fn build(&self, partition: &Partition) -> Result<Build, AssemblyError> {
-        let model = partition.program.model.as_ref().ok_or_else(|| AssemblyError::NoProgram {
-            partition: partition.name.clone(),
-        })?;
+        let model = partition
+            .program
+            .model
+            .as_ref()
+            .ok_or_else(|| AssemblyError::NoProgram { partition: partition.name.clone() })?;
         self.build_folder_of(partition, &self.site_folder.join(model))
     }
 
@@ -126,9 +128,8 @@ impl Workshop {
     ) -> Result<Build, AssemblyError> {
         let rates = u32::try_from(partition.program.tasks.len()).ok();
         let options = Options { rates, ..Options::default() };
-        quietcore_program::build(folder, &options, &self.build_folder).map_err(|source| {
-            AssemblyError::Build { partition: partition.name.clone(), source }
-        })
+        quietcore_program::build(folder, &options, &self.build_folder)
+            .map_err(|source| AssemblyError::Build { partition: partition.name.clone(), source })
     }
 
     /// Makes a partition ready to be started.

@@ -8,9 +8,7 @@ use quietcore_program::{Build, Memory, Pattern, Place as Variable};
 use quietcore_scan::mapping::{Kind, Mapping};
 use quietcore_scan::stage::Trigger;
 use quietcore_segment::{DataType, Description, Entry as DeviceEntry};
-use quietcore_site::{
-    Entry, Fieldbus, Literal, OnFault, Partition, Place, Release, Site, Task,
-};
+use quietcore_site::{Entry, Fieldbus, Literal, OnFault, Partition, Place, Release, Site, Task};
 
 /// The most bytes that a partition may retain.
 const RETAIN_BYTES_MAX: u32 = 1 << 20;
@@ -90,9 +88,7 @@ impl BusImage {
         };
         let is_meant = |candidate: &&DeviceEntry| match entry {
             Entry::Named(name) => candidate.name == name,
-            Entry::Object { index, sub } => {
-                (candidate.index, candidate.subindex) == (*index, *sub)
-            }
+            Entry::Object { index, sub } => (candidate.index, candidate.subindex) == (*index, *sub),
         };
         let bit = |first: u32, found: &DeviceEntry| first * 8 + u32::from(found.bit_offset);
         if let Some(found) = known.inputs.iter().find(is_meant) {

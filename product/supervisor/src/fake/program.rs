@@ -17,8 +17,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use quietcore_exchange::{
-    Active, Assignment, Cycle, ForceTable, Recorder, Region, Shape, Slot, Target, TraceWriter,
-    WritableData,
+    Active, Assignment, Cycle, ForceTable, Recorder, Region, Shape, Slot, Target,
+    TraceConfiguration, TracePlace, TraceWriter, WritableData,
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_program::place::{Access, Enumeration, Memory, Place, Scalar};
@@ -26,7 +26,7 @@ use quietcore_program::symbols::{Bits, Member, Root, Shape as Type};
 use quietcore_program::{DataImage, Symbols};
 use quietcore_units::Nanos;
 
-use crate::control::{Opened, TaskDescription};
+use crate::control::{Change, ChangeKind, ControlError, ErrorKind, Opened, TaskDescription, Trace};
 
 const PERIOD: Nanos = Nanos::from_millis(1);
 const DATA_BYTES: u32 = 4096;
@@ -130,6 +130,51 @@ impl FakeProgram {
     pub fn swap(&self) {
         self.order(Order::Swap);
         *self.generation.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+    }
+
+    /// Does what a client asks.
+    ///
+    /// # Errors
+    /// When there is no such variable, or the value is none of its.
+    pub fn change(&self, change: &Change) -> Result<(), ControlError> {
+        let refuse = |kind, what: String| {
+            ControlError::new(kind, format!("`{}`", change.variable), what, "")
+        };
+        let place = self
+            .symbols
+            .resolve(&change.variable)
+            .map_err(|error| refuse(ErrorKind::NoVariable, error.to_string()))?;
+        let value = place
+            .encode_text(change.value.as_deref().unwrap_or("0"))
+            .map_err(|error| refuse(ErrorKind::BadValue, error.to_string()))?
+            .value;
+        self.order(match change.kind {
+            ChangeKind::Set => Order::Give(place, value),
+            ChangeKind::Force => Order::Force(place, value),
+            ChangeKind::Unforce => Order::Unforce(place),
+        });
+        Ok(())
+    }
+
+    /// Asks for a trace; of no variables to end it. The next cycle sees it.
+    ///
+    /// # Errors
+    /// When there is no such variable.
+    pub fn trace(&self, trace: &Trace) -> Result<(), ControlError> {
+        let place = |path: &String| {
+            let place = self.symbols.resolve(path).map_err(|error| error.to_string())?;
+            Ok(TracePlace { offset: place.offset, bytes: bytes_of(&place) })
+        };
+        let places = trace.variables.iter().map(place).collect::<Result<Vec<_>, String>>();
+        let every = u64::from(trace.every);
+        let configuration = places.and_then(|places| {
+            TraceConfiguration::new(&places, every, self.generation()).map_err(|it| it.to_string())
+        });
+        let configuration = configuration
+            .map_err(|what| ControlError::new(ErrorKind::NoVariable, "trace", what, ""))?;
+        let requester = self.exchange.region().trace_requester(0);
+        requester.expect("the shape of the fake program has a trace").ask(&configuration);
+        Ok(())
     }
 
     fn encode(&self, path: &str, value: &str) -> (Place, u64) {

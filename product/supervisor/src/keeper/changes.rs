@@ -7,9 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use quietcore_exchange::{
-    Command, Outcome, TraceConfiguration, TracePlace, WhyRejected,
-};
+use quietcore_exchange::{Command, Outcome, TraceConfiguration, TracePlace, WhyRejected};
 use quietcore_program::carry::OldData;
 use quietcore_program::{CarryPlan, carry_over};
 use quietcore_scan::process::job::Order;
@@ -20,8 +18,8 @@ use super::incarnation::{Incarnation, answer};
 use super::{Kept, Prepared};
 use crate::assembly::{self, Staged};
 use crate::control::{
-    Applied, ControlError, Deployed, ErrorKind, NOT_CARRIED_MAX, NotCarried, Restart, Trace,
-    TraceStarted,
+    Applied, ControlError, Deployed, ErrorKind, NOT_CARRIED_MAX, NotCarried, Restart, Severity,
+    Trace, TraceStarted,
 };
 use crate::keeper::request::Reply;
 
@@ -105,9 +103,8 @@ impl Kept {
             places.push(TracePlace { offset: found.offset, bytes: found.bytes() as u8 });
         }
         let generation = self.current.stage.generation;
-        let configuration =
-            TraceConfiguration::new(&places, u64::from(trace.every), generation)
-                .map_err(|error| bad(error.to_string()))?;
+        let configuration = TraceConfiguration::new(&places, u64::from(trace.every), generation)
+            .map_err(|error| bad(error.to_string()))?;
         let task = trace.task;
         let cycle = life.region.task(task).and_then(|task| task.counters().ok());
         let requester = life
@@ -148,17 +145,22 @@ impl Kept {
         prepared: Prepared,
     ) -> Result<(Staged, CarryPlan), ControlError> {
         let place = &self.setup.partition.name;
-        let refuse = |kind, what: String, remedy: &str| {
-            Err(ControlError::new(kind, place, what, remedy))
-        };
+        let refuse =
+            |kind, what: String, remedy: &str| Err(ControlError::new(kind, place, what, remedy));
         if life.pending.is_some() {
             return refuse(ErrorKind::Busy, "another build is on its way".into(), "wait for it");
         }
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
         let generation = self.current.stage.generation + 1;
-        let staged =
-            assembly::stage(&setup.site, &setup.partition, &setup.bus, prepared.build, generation, slot);
+        let staged = assembly::stage(
+            &setup.site,
+            &setup.partition,
+            &setup.bus,
+            prepared.build,
+            generation,
+            slot,
+        );
         let mut staged = match staged {
             Ok(staged) => staged,
             Err(error) => return refuse(ErrorKind::Build, error.to_string(), ""),
@@ -220,8 +222,8 @@ impl Kept {
         if how != Restart::Origin
             && let Some(forces) = life.region.forces()
         {
-            let mut held = [quietcore_exchange::Assignment::default();
-                quietcore_exchange::FORCE_LIMIT];
+            let mut held =
+                [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
             let count = forces.read(&mut held).unwrap_or(0);
             let stay = |force: &quietcore_exchange::Assignment| Moved {
                 from: force.target.offset,
@@ -247,8 +249,7 @@ impl Kept {
         };
         let order = Order::Stage(staged.to_job(values));
         let began = Instant::now();
-        let pending =
-            Pending { staged, carry, reply, began, swap_ticket: None };
+        let pending = Pending { staged, carry, reply, began, swap_ticket: None };
         match life.process.order(&order) {
             Ok(()) => life.pending = Some(pending),
             Err(error) => pending.refuse(&crate::chain(&error)),
@@ -271,11 +272,16 @@ impl Kept {
         }
     }
 
-    pub(super) fn stage_refused(life: &mut Incarnation<'_>, generation: u32) {
+    /// The build can't be loaded.
+    pub(super) fn stage_refused(&self, life: &mut Incarnation<'_>, generation: u32) {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
-        if let Some(pending) = life.pending.take_if(is_it) {
-            pending.refuse("the partition can't load the build; its remarks say why");
-        }
+        let Some(pending) = life.pending.take_if(is_it) else { return };
+        let remarks = life.process.remarks();
+        let start = format!("build {generation} is refused: ");
+        let reason = remarks.lines().rev().find_map(|line| line.strip_prefix(&start));
+        let why = reason.unwrap_or("the partition can't load the build");
+        self.events.note(&self.setup.partition.name, "stage-refused", Severity::Warning, why);
+        pending.refuse(why);
     }
 
     /// The build runs.
@@ -352,12 +358,12 @@ fn carried(plan: &CarryPlan) -> Vec<Carried> {
 /// Where the forced variables go: along with the stretch that they lie in.
 fn moved(plan: &CarryPlan, life: &Incarnation<'_>) -> Vec<Moved> {
     let Some(forces) = life.region.forces() else { return Vec::new() };
-    let mut held =
-        [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
+    let mut held = [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
     let count = forces.read(&mut held).unwrap_or(0);
     let follow = |force: &quietcore_exchange::Assignment| {
         let from = force.target.offset;
-        let copy = plan.copies.iter().find(|copy| (copy.from..copy.from + copy.bytes).contains(&from))?;
+        let copy =
+            plan.copies.iter().find(|copy| (copy.from..copy.from + copy.bytes).contains(&from))?;
         Some(Moved { from, to: copy.to + (from - copy.from) })
     };
     held[..count].iter().filter_map(follow).collect()

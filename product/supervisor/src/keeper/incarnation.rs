@@ -111,6 +111,10 @@ impl Kept {
     }
 
     fn tell(&self, event: &Event) {
+        // The reason comes as a remark, and is told with it.
+        if matches!(event.what, Happening::StageRefused { .. }) {
+            return;
+        }
         let task = self.setup.tasks.get(event.task as usize);
         let name = task.map_or("host", |task| task.name.as_str());
         let told = text::tell(&event.what, name, &self.current);
@@ -136,7 +140,7 @@ impl Kept {
                 life.fault = Some((why, wait.map(|wait| Instant::now() + wait)));
             }
             Happening::Staged { generation } => self.swap_staged(life, generation),
-            Happening::StageRefused { generation } => Self::stage_refused(life, generation),
+            Happening::StageRefused { generation } => self.stage_refused(life, generation),
             Happening::Swapped { generation, gap_cycles } => {
                 self.swapped(life, generation, event.cycle, gap_cycles);
             }
@@ -183,9 +187,10 @@ impl Kept {
             published.release_max = Nanos::new(first.release().totals().max_ns);
         }
         if let Some(forces) = life.region.forces() {
-            let mut held = [quietcore_exchange::Assignment::default();
-                quietcore_exchange::FORCE_LIMIT];
-            published.forces = forces.read(&mut held).map_or(published.forces, |count| count as u32);
+            let mut held =
+                [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
+            published.forces =
+                forces.read(&mut held).map_or(published.forces, |count| count as u32);
         }
     }
 

@@ -197,7 +197,12 @@ impl Kept {
                     return;
                 }
                 End::Failed(why) => {
-                    self.events.note(&self.setup.partition.name, "process-lost", Severity::Fault, &why);
+                    self.events.note(
+                        &self.setup.partition.name,
+                        "process-lost",
+                        Severity::Fault,
+                        &why,
+                    );
                     let Some(wait) = self.next_restart() else {
                         self.publish(Activity::Stopped { why });
                         if self.wait_for_restart() {
@@ -222,7 +227,8 @@ impl Kept {
         self.current.stage.forces.clear();
         let values = self.saving.values(&self.current);
         let program = ProgramJob { build: self.current.to_job(values), ..self.setup.job.clone() };
-        let job = Job::Program { program: Box::new(program), fieldbus: self.setup.fieldbus.clone() };
+        let job =
+            Job::Program { program: Box::new(program), fieldbus: self.setup.fieldbus.clone() };
         Process::start(&self.setup.runtime, &job, &self.setup.shape)
     }
 

@@ -20,15 +20,34 @@ pub(crate) struct Prepared {
 
 /// What a keeper is asked.
 pub(crate) enum Request {
-    Open { reply: Reply<(Opened, File)> },
+    Open {
+        reply: Reply<(Opened, File)>,
+    },
     /// Commands whose places belong to build `generation`.
-    Write { commands: Vec<Command>, generation: u32, reply: Reply<Applied> },
-    TraceStart { trace: Trace, reply: Reply<TraceStarted> },
-    TraceStop { reply: Reply<()> },
-    Deploy { prepared: Box<Prepared>, reply: Reply<Deployed> },
-    Restart { how: Restart, reply: Reply<()> },
+    Write {
+        commands: Vec<Command>,
+        generation: u32,
+        reply: Reply<Applied>,
+    },
+    TraceStart {
+        trace: Trace,
+        reply: Reply<TraceStarted>,
+    },
+    TraceStop {
+        reply: Reply<()>,
+    },
+    Deploy {
+        prepared: Box<Prepared>,
+        reply: Reply<Deployed>,
+    },
+    Restart {
+        how: Restart,
+        reply: Reply<()>,
+    },
     /// The symbols of the build that runs, and its generation.
-    Symbols { reply: Reply<(u32, Box<quietcore_program::Symbols>)> },
+    Symbols {
+        reply: Reply<(u32, Box<quietcore_program::Symbols>)>,
+    },
 }
 
 impl Request {

@@ -70,12 +70,6 @@ impl Saving {
         restored.collect()
     }
 
-    /// Why the newest values don't fit a build; `None` when they do.
-    pub(crate) fn mismatch(&self, staged: &Staged) -> Option<String> {
-        let snapshot = self.newest.as_ref()?;
-        match_variables(snapshot, &variables(&staged.retained)).err().map(|error| error.to_string())
-    }
-
     /// Takes the values from the exchange and saves them, if it is time or `at_once`.
     pub(crate) fn save(
         &mut self,

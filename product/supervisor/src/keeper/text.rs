@@ -33,7 +33,10 @@ pub(super) fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         Happening::WatchdogHit { elapsed_ns } => (
             "watchdog-hit",
             Warning,
-            format!("a cycle of task `{task}` took {}, beyond its watchdog time", Nanos::new(elapsed_ns)),
+            format!(
+                "a cycle of task `{task}` took {}, beyond its watchdog time",
+                Nanos::new(elapsed_ns)
+            ),
         ),
         Happening::WatchdogExpired { cycles, elapsed_ns } => (
             "watchdog",
@@ -63,7 +66,10 @@ pub(super) fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         Happening::Looped { instruction } => (
             "loop",
             Fault,
-            format!("a step of task `{task}` did not return: it was {}", location(staged, instruction)),
+            format!(
+                "a step of task `{task}` did not return: it was {}",
+                location(staged, instruction)
+            ),
         ),
         Happening::ModelError => {
             ("model-error", Fault, "the program has set its error status".into())
@@ -74,9 +80,8 @@ pub(super) fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         Happening::ForceReleased { target } => {
             ("unforce", Information, format!("`{}` is let go", name(target.offset)))
         }
-        Happening::Swapped { gap_cycles, .. } => {
-            ("swapped", Information, format!("{what}, {gap_cycles} cycles lost"))
-        }
+        Happening::Swapped { .. } => ("swapped", Information, what.to_string()),
+        Happening::Staged { .. } => ("staged", Information, what.to_string()),
         Happening::Reverted { .. } => ("reverted", Fault, what.to_string()),
         Happening::CommandRejected { .. } => ("command-rejected", Warning, what.to_string()),
         Happening::FieldbusLost { .. } => ("fieldbus-lost", Fault, what.to_string()),
@@ -88,7 +93,6 @@ pub(super) fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         Happening::WorkingCounter { .. } => ("working-counter", Warning, what.to_string()),
         Happening::AlState { .. } => ("al-state", Warning, what.to_string()),
         Happening::Emergency { .. } => ("emergency", Warning, what.to_string()),
-        Happening::StageRefused { .. } => ("stage-refused", Warning, what.to_string()),
         Happening::Halted => ("halted", Fault, what.to_string()),
         _ => ("other", Information, what.to_string()),
     };
