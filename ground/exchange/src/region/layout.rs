@@ -1,8 +1,8 @@
 //! Where each part of an exchange lies: a pure function of its [`Shape`].
 //!
 //! Each part starts on a page, so that parts can be mapped and protected on their own, and no cache
-//! line belongs to two of them. Sizes are limited before they are added up; the sums are checked all
-//! the same.
+//! line belongs to two of them. Sizes are limited before they are added up; the sums are checked
+//! all the same.
 
 use crate::commands::COMMAND_WORDS;
 use crate::events::EVENT_WORDS;

@@ -15,8 +15,8 @@ use crate::statistics::histogram::{Histogram, HistogramTotals};
 use crate::statistics::spikes::{SPIKE_COUNT, Spike, TimelineSlot};
 use crate::statistics::{SharedSlot, SharedSpike, TaskStatistics};
 
-/// Memory for the larger parts of a snapshot. What is empty is not read; bins or stretches beyond the
-/// end of a slice are left out.
+/// Memory for the larger parts of a snapshot. What is empty is not read; bins or stretches beyond
+/// the end of a slice are left out.
 #[derive(Debug, Default)]
 pub struct SnapshotBuffers<'a> {
     /// For the bins of the release latency: [`BIN_COUNT`] of them.

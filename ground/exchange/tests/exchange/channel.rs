@@ -115,6 +115,8 @@ fn a_channel_that_cannot_be_is_refused() {
     let many = ChannelShapeError::EntryCount { is: ENTRY_LIMIT + 1 };
     assert_eq!(refused(&[signal(1); ENTRY_LIMIT + 1]), many);
     assert_eq!(refused(&[signal(3)]), ChannelShapeError::ValueBytes { entry: 0, is: 3 });
+    let too_large = Entry::Signal { bytes: 1, initial: 256, timeouts: TIMEOUTS };
+    assert_eq!(refused(&[signal(1), too_large]), ChannelShapeError::Initial { entry: 1 });
     assert_eq!(refused(&[signal(1), member]), ChannelShapeError::Grouping { entry: 1 });
     assert_eq!(refused(&[group, member]), ChannelShapeError::Grouping { entry: 2 });
     assert_eq!(refused(&[group, member, signal(1)]), ChannelShapeError::Grouping { entry: 2 });

@@ -66,8 +66,8 @@ fn a_new_build_takes_over_a_variable() {
 }
 
 /// Goal: variables read together are of one instant between two cycles.
-/// Method: a task writes two variables in each step, far apart, with the same value; a second thread
-/// reads both while it runs.
+/// Method: a task writes two variables in each step, far apart, with the same value; a second
+/// thread reads both while it runs.
 #[test]
 fn a_consistent_reading_is_of_one_cycle() {
     const READINGS: usize = if cfg!(miri) { 3 } else { 20_000 };

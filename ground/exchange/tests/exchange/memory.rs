@@ -26,7 +26,7 @@ pub(crate) const TIMEOUTS: Timeouts = Timeouts { first: Nanos::new(1_000), next:
 /// A signal, a group of two, and a queue.
 pub(crate) fn entries() -> [Entry; 5] {
     [
-        Entry::Signal { bytes: 4, initial: 0xff_8877_6655, timeouts: TIMEOUTS },
+        Entry::Signal { bytes: 4, initial: 0x8877_6655, timeouts: TIMEOUTS },
         Entry::Group { members: 2, timeouts: TIMEOUTS },
         Entry::Member { bytes: 8, initial: 11 },
         Entry::Member { bytes: 1, initial: 22 },

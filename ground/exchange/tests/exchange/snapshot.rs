@@ -106,8 +106,9 @@ fn a_snapshot_holds_all_there_is() {
     }
 }
 
-/// Goal: a snapshot of a running task is of one cycle in all its parts: bins, worst cycles, time line.
-/// Method: a task with pauses as long as some readings; the parts of each snapshot must agree.
+/// Goal: a snapshot of a running task is of one cycle in all its parts: bins, worst cycles, time
+/// line. Method: a task with pauses as long as some readings; the parts of each snapshot must
+/// agree.
 #[test]
 fn a_snapshot_beside_a_writer_is_of_one_cycle() {
     const SNAPSHOTS: usize = if cfg!(miri) { 2 } else { 300 };
@@ -120,8 +121,8 @@ fn a_snapshot_beside_a_writer_is_of_one_cycle() {
         scope.spawn(|| {
             for number in 1.. {
                 record(&mut recorder, number);
-                // As a cycle leaves time between two writings: until the reader has tried once more,
-                // at most.
+                // As a cycle leaves time between two writings: until the reader has tried once
+                // more, at most.
                 let seen = pace.load(Ordering::Relaxed);
                 for _ in 0..20_000 {
                     if pace.load(Ordering::Relaxed) != seen || region.stop_requested() {
