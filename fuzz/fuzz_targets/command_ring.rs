@@ -1,8 +1,10 @@
 //! The command ring, filled by a stranger, is taken from as a partition does.
 #![no_main]
 
+#[expect(dead_code, reason = "the module serves other targets too")]
 #[path = "../../ground/exchange/tests/exchange/hostile_bytes.rs"]
 mod hostile_bytes;
+#[expect(dead_code, reason = "the module serves other targets too")]
 #[path = "../../ground/exchange/tests/exchange/memory.rs"]
 mod memory;
 

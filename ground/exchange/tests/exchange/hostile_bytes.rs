@@ -3,10 +3,13 @@
 //! Each function must come to an end, whatever the bytes are, without a panic and without leaving
 //! the memory.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use quietcore_exchange::channel::{ENTRY_LIMIT, QUEUE_MESSAGE_BYTES_MAX};
+use quietcore_exchange::primitive::{self, queue};
 use quietcore_exchange::{
-    Assignment, COMMANDS_PER_CYCLE, Command, DataRange, FORCE_LIMIT, Limits, Region, Shape, Slot,
-    SnapshotBuffers, TRACE_VARIABLES_MAX, TraceStep, View,
+    Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, DataRange, FORCE_LIMIT, Limits,
+    OutcomeReader, Region, Slot, SnapshotBuffers, TRACE_VARIABLES_MAX, TraceStep, View,
 };
 use quietcore_units::Nanos;
 
@@ -119,16 +122,17 @@ pub(crate) fn take_commands(bytes: &[u8]) {
         return;
     };
     const LIMITS: Limits = Limits { data_bytes: 4096, generation: 3, task_count: 1 };
-    let shape = Shape { trace_bytes: 0, event_slots: 0, ..SMALL };
-    let memory = Memory::of_shape(&shape);
-    let region = memory.initialise(&shape).expect("a possible shape");
-    let ring = shape.layout().expect("a possible shape").commands.offset + 4096;
-    let mut consumer = region.command_consumer().expect("the shape has commands");
-    memory.poke(ring + 128 + usize::from(*place % 64) * 32, entries);
-    memory.poke(ring, &[*head]);
-    if *wild > 250 {
-        memory.poke(ring + 4, &[*wild]);
-    }
+    const SLOTS: usize = 64;
+    /// Outcomes lie in front of the ring.
+    const RING: usize = 512;
+    let words: Vec<AtomicU64> =
+        (0..RING + queue::queue_words(SLOTS, 4)).map(|_| AtomicU64::new(0)).collect();
+    let mut consumer = CommandConsumer::resume(&words).expect("there is room for a ring");
+    let outcomes = OutcomeReader::new(&words).expect("there is room for outcomes");
+    let first = RING + queue::HEADER_WORDS + usize::from(*place) % SLOTS * 4;
+    primitive::words::store_bytes(&words[first..], entries);
+    let wild = if *wild > 250 { u64::from(*wild) << 32 } else { 0 };
+    words[RING].store(u64::from(*head) | wild, Ordering::Relaxed);
     let mut budget = COMMANDS_PER_CYCLE;
     let mut taken = 0;
     for _ in 0..ROUNDS {
@@ -146,10 +150,9 @@ pub(crate) fn take_commands(bytes: &[u8]) {
             }
         }
         consumer.answer(ticket, 1, Ok(()));
-        let outcome = region.outcomes().and_then(|outcomes| outcomes.outcome(ticket));
-        assert!(outcome.is_some());
+        assert!(outcomes.outcome(ticket).is_some());
     }
-    assert!(taken <= usize::from(*head).max(SMALL.command_slots as usize));
+    assert!(taken <= SLOTS, "no entry is taken twice");
 }
 
 /// What is taken can be applied without a further look.
