@@ -70,6 +70,8 @@ pub(crate) struct Esc {
     round_trip_ns: Option<u64>,
     reset_progress: u8,
     device_emulation: bool,
+    /// A fault: a device without processor does not follow the AL control.
+    pub(crate) state_stuck: bool,
     shows_writing: bool,
     /// Constant low bits of the DL status.
     dl_status: u8,
@@ -95,6 +97,7 @@ impl Esc {
             round_trip_ns: None,
             reset_progress: 0,
             device_emulation: blueprint.device_emulation,
+            state_stuck: false,
             shows_writing: controller.shows_writing,
             dl_status: controller.dl_status,
         };
@@ -219,6 +222,9 @@ impl Esc {
 
     fn al_control_written(&mut self) {
         let low = self.memory[usize::from(r::AL_CONTROL)];
+        if self.device_emulation && self.state_stuck {
+            return;
+        }
         if self.device_emulation {
             // The status shows what was asked for; there is nobody to refuse it.
             r::put(&mut self.memory, r::AL_STATUS, &u16::from(low & 0x1F).to_le_bytes());

@@ -189,6 +189,7 @@ impl SubDevice {
     pub(crate) fn set_trouble(&mut self, trouble: Trouble) {
         self.trouble = trouble;
         self.esc.eeprom.stuck = trouble.eeprom_stuck;
+        self.esc.state_stuck = trouble.state_stuck;
         if let Some(mailbox) = &mut self.mailbox {
             mailbox.silent = trouble.mailbox_silent;
             mailbox.wrong_counter = trouble.mailbox_counter;

@@ -1,6 +1,6 @@
 //! A client for SDOs, written after ETG.1000.6 without a look at the server.
 
-use super::Line;
+use crate::line::Line;
 use quietcore_units::Nanos;
 
 const RECEIVE: u16 = 0x1000;
@@ -22,13 +22,28 @@ pub(crate) enum SdoError {
 pub(crate) struct Client {
     pub(crate) address: u16,
     counter: u8,
+    /// The counter of the last answer.
+    answer_counter: u8,
+    /// Whether the counters of answers are checked.
+    pub(crate) checks_counter: bool,
     /// Emergencies that came in between, by code.
     pub(crate) emergencies: Vec<u16>,
 }
 
 impl Client {
     pub(crate) fn new(address: u16) -> Self {
-        Self { address, counter: 0, emergencies: Vec::new() }
+        Self {
+            address,
+            counter: 0,
+            answer_counter: 0,
+            checks_counter: true,
+            emergencies: Vec::new(),
+        }
+    }
+
+    /// The counter of the last answer.
+    pub(crate) fn answer_counter(&self) -> u8 {
+        self.answer_counter
     }
 
     /// Sends a mailbox of some type with this payload.
@@ -62,6 +77,11 @@ impl Client {
             let answer = line.read(self.address, SEND, BYTES);
             assert_eq!(answer.counter, 1);
             let length = usize::from(u16::from_le_bytes([answer.data[0], answer.data[1]]));
+            let counter = answer.data[5] >> 4;
+            if self.checks_counter && self.answer_counter != 0 {
+                assert_eq!(counter, self.answer_counter % 7 + 1, "counter of the answer");
+            }
+            self.answer_counter = counter;
             return Some((answer.data[5] & 0x0F, answer.data[6..6 + length].to_vec()));
         }
         None

@@ -1,10 +1,8 @@
-//! Goal: whatever is sent, a segment answers in bounded time, keeps the length, and never panics; and
-//! it allocates nothing.
+//! Goal: whatever is sent, a segment answers in bounded time, keeps the length and never panics.
+//! And it allocates nothing.
 
-mod line;
-
-use line::sdo::Client;
-use line::{Line, STATION};
+use crate::line::{Line, STATION, frame};
+use crate::sdo::Client;
 use proptest::prelude::*;
 use quietcore_segment::{Command, Fault, FaultKind, When};
 use quietcore_units::Nanos;
@@ -129,11 +127,11 @@ fn in_op() -> (Line, Client) {
 fn a_frame_allocates_nothing() {
     let (mut line, mut client) = in_op();
     let mut frames: Vec<Vec<u8>> = vec![
-        line::frame(Command::Lrw, 0, 0, 0, &[0; 50]),
-        line::frame(Command::Frmw, 1, STATION, 0x0910, &[0; 8]),
-        line::frame(Command::Brd, 2, 0, 0x0130, &[0; 2]),
-        line::frame(Command::Fprd, 3, STATION + 5, 0x1600, &[0; 16]),
-        line::frame(Command::Fprd, 4, STATION + 5, 0x1100, &[0; 128]),
+        frame(Command::Lrw, 0, 0, 0, &[0; 50]),
+        frame(Command::Frmw, 1, STATION, 0x0910, &[0; 8]),
+        frame(Command::Brd, 2, 0, 0x0130, &[0; 2]),
+        frame(Command::Fprd, 3, STATION + 5, 0x1600, &[0; 16]),
+        frame(Command::Fprd, 4, STATION + 5, 0x1100, &[0; 128]),
     ];
     let when = When::Chance { parts_per_million: 300_000 };
     for kind in [
@@ -149,7 +147,7 @@ fn a_frame_allocates_nothing() {
     request[..6].copy_from_slice(&[10, 0, 0, 0, 0, 0x13]);
     request[6..10].copy_from_slice(&[0, 0x20, 0x40, 0x08]);
     request[10] = 0x10;
-    frames.push(line::frame(Command::Fpwr, 5, STATION + 5, 0x1000, &request));
+    frames.push(frame(Command::Fpwr, 5, STATION + 5, 0x1000, &request));
     let mut now = line.now;
     let segment = &mut line.segment;
     let allocated = allocation_counter::measure(|| {

@@ -1,8 +1,7 @@
 //! Controllers as a MainDevice meets them: addressing, working counters, SII, states, watchdogs.
 
-mod line;
-
-use line::{AL_STATUS, Line, STATION};
+use crate::line::{AL_STATUS, Line, STATION, frame};
+use crate::sdo::Client;
 use proptest::prelude::*;
 use quietcore_segment::{AlState, Command};
 use quietcore_units::Nanos;
@@ -63,7 +62,7 @@ fn a_multiple_write_reads_from_one_and_writes_to_the_others() {
 #[test]
 fn answers_are_told_from_requests_by_their_source() {
     let mut line = Line::of(&MIXED);
-    let mut frame = line::frame(Command::Brd, 0, 0, 0, &[0]);
+    let mut frame = frame(Command::Brd, 0, 0, 0, &[0]);
     line.segment.process(&mut frame, Nanos::from_millis(2));
     assert_eq!(frame[6..12], [0x12, 0x10, 0x10, 0x10, 0x10, 0x10]);
     assert_eq!(frame.len(), 60);
@@ -249,7 +248,7 @@ fn a_mailbox_status_can_be_mapped() {
     // TwinCAT and others look at the full bit of SyncManager 1 that way.
     line.map(DRIVE, 2, (0x40, 1, 0, 0), (0x080D, 3), 1);
     assert_eq!(line.logical(Command::Lrd, 0x40, &[0]).data, [0]);
-    let mut client = line::sdo::Client::new(DRIVE);
+    let mut client = Client::new(DRIVE);
     client.post(&mut line, 3, &[0, 0x20, 0x40, 0, 0x10, 0, 0, 0, 0, 0]);
     line.pass(Nanos::from_millis(1));
     assert_eq!(line.logical(Command::Lrd, 0x40, &[0]).data, [1]);
@@ -314,7 +313,10 @@ proptest! {
 
     /// Goal: RAM that no SyncManager guards is just memory, up to its end.
     #[test]
-    fn ram_keeps_what_is_written(address in 0x1000_u16..0x3100, data in prop::collection::vec(any::<u8>(), 1..64)) {
+    fn ram_keeps_what_is_written(
+        address in 0x1000_u16..0x3100,
+        data in prop::collection::vec(any::<u8>(), 1..64),
+    ) {
         let mut line = Line::addressed(&["servo-drive"]);
         let fits = usize::from(address) + data.len() <= 0x3000;
         prop_assert_eq!(line.write(STATION, address, &data), u16::from(fits));
@@ -328,7 +330,10 @@ proptest! {
     /// Goal: whatever states are asked for, the device is in one that the diagram allows from where
     /// it was, and never in OP without its process data being set up.
     #[test]
-    fn states_are_left_and_entered_by_the_diagram_only(requests in prop::collection::vec(0_u8..32, 1..40), set_up: bool) {
+    fn states_are_left_and_entered_by_the_diagram_only(
+        requests in prop::collection::vec(0_u8..32, 1..40),
+        set_up: bool,
+    ) {
         let mut line = Line::addressed(&["servo-drive"]);
         if set_up {
             line.guard_all(STATION, 16, 16);

@@ -1,8 +1,6 @@
 //! Faults as a MainDevice meets them.
 
-mod line;
-
-use line::{AL_STATUS, Line, STATION};
+use crate::line::{AL_STATUS, Line, STATION, frame};
 use quietcore_segment::{AlState, Command, Delivery, Fault, FaultKind, Identity, When};
 use quietcore_units::Nanos;
 
@@ -44,7 +42,7 @@ fn a_damaged_frame_differs_by_one_bit_and_is_counted() {
     let mut line = Line::addressed(&NAMES);
     let mut counted = 0;
     for round in 0..20_u8 {
-        let sent = line::frame(Command::Nop, round, 0, 0, &[0x5A; 30]);
+        let sent = frame(Command::Nop, round, 0, 0, &[0x5A; 30]);
         line.segment.faults_mut().add(Fault { kind: FaultKind::CorruptFrame, when: When::Always });
         let mut frame = sent.clone();
         line.pass(Nanos::from_micros(10));
@@ -130,6 +128,14 @@ fn a_device_without_power_starts_anew() {
 }
 
 #[test]
+fn a_power_cycle_from_outside_is_noticed() {
+    let mut line = Line::addressed(&NAMES);
+    let now = line.now;
+    line.segment.subdevices_mut()[2].power_cycle(now);
+    assert_eq!(line.read(DRIVE, 0, 1).counter, 0, "the address is gone");
+}
+
+#[test]
 fn a_stuck_device_stays_in_its_state() {
     let mut line = Line::addressed(&NAMES);
     line.guard_all(DRIVE, 16, 16);
@@ -141,6 +147,8 @@ fn a_stuck_device_stays_in_its_state() {
     count(&mut line);
     line.pass(Nanos::from_millis(1));
     assert_eq!(line.word(DRIVE, AL_STATUS), 2, "the request is still there");
+    always(&mut line, FaultKind::AlStateStuck { subdevice: 1 });
+    assert_eq!(line.request(STATION + 1, 8), (1, 0), "one without processor, too");
 }
 
 #[test]

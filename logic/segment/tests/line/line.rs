@@ -1,10 +1,5 @@
 //! A MainDevice that sends one datagram at a time, to look at a segment from close by.
 
-// Each test file uses its part of it.
-#![allow(dead_code)]
-
-pub(crate) mod sdo;
-
 use quietcore_segment::{Command, Delivery, Options, Segment, SubDevice};
 use quietcore_units::Nanos;
 
