@@ -9,7 +9,7 @@
 use std::hint::black_box;
 
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::{Cycle, Recorder};
+use quietcore_exchange::{Cycle, Recorder, Shape};
 use quietcore_process::exchange::Exchange;
 use quietcore_record::histogram::Histogram;
 use quietcore_units::Nanos;
@@ -29,7 +29,7 @@ pub(crate) struct Request {
 
 pub(crate) fn run(request: &Request) -> Result<(), String> {
     let values = latencies();
-    let exchange = Exchange::create(1).map_err(|error| error.to_string())?;
+    let exchange = Exchange::create(&Shape::of_tasks(1)).map_err(|error| error.to_string())?;
     let region = exchange.region();
     let task = region.task(0).ok_or("the exchange has no task")?;
     let mut recorder = Recorder::new(task, Nanos::from_millis(1), 1_000_000);

@@ -26,6 +26,11 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "a site names application classes and defines its own; record judges by them",
     },
     Sideways {
+        from: "site",
+        to: "segment",
+        reason: "a site names entries of the built-in SubDevices and signals of their plants",
+    },
+    Sideways {
         from: "host",
         to: "clock",
         reason: "the facts of a machine include whether its clocks tell real time",
@@ -40,6 +45,16 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         to: "probe",
         reason: "the process backend starts what the probe runs",
     },
+    Sideways {
+        from: "backend",
+        to: "scan",
+        reason: "the process backend starts the scan cycle of a program",
+    },
+    Sideways {
+        from: "scan",
+        to: "probe",
+        reason: "a program is released as the probe is: the same margin, settings and early wake",
+    },
 ];
 
 /// The crate by which tests say that they could not run; every floor's tests may use it.
@@ -49,8 +64,10 @@ pub(crate) const TEST_ONLY_CRATES: &[&str] = &["skip"];
 pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("machine/", "the floor that touches the machine"),
     ("ground/exchange/", "shared memory, behind a safe face"),
+    ("engine/scan/src/process/loading.rs", "calls into the program, which is foreign code"),
     ("ground/osek/", "its ports switch contexts"),
     ("guest/", "there is no operating system below it"),
+    ("models/src/controller.rs", "the example programs are C, which Rust calls"),
 ];
 
 /// One rule does not hold for one file or folder.

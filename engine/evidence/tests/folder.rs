@@ -29,6 +29,7 @@ fn record(profile: &str, latency_ns: u64) -> Record {
         period_ns: Some(1_000_000),
         release,
         wakeup: None,
+        scan: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),

@@ -1,7 +1,7 @@
 //! What a cycle may not do (promise P23): nothing is allocated between release and completion.
 
 use quietcore_clock::{FakeClock, Monotonic};
-use quietcore_exchange::Recorder;
+use quietcore_exchange::{Recorder, Shape};
 use quietcore_probe::job::{Injection, Wake};
 use quietcore_probe::latency::{End, Plan, run};
 use quietcore_probe::margin::Margin;
@@ -15,7 +15,7 @@ const PERIOD: Nanos = Nanos::from_micros(100);
 /// real clock and on one that is late as told.
 #[test]
 fn a_cycle_allocates_nothing() {
-    let exchange = Exchange::create(1).unwrap();
+    let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let region = exchange.region();
     for wake in [Wake::Sleep, Wake::Early(PERIOD / 2), Wake::Adaptive { share_percent: 25 }] {
         let mut recorder = Recorder::new(region.task(0).unwrap(), PERIOD, 7);

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use quietcore_exchange::TaskState;
+use quietcore_exchange::{Shape, TaskState};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_probe::partition::run_latency;
 use quietcore_process::exchange::Exchange;
@@ -14,7 +14,7 @@ use quietcore_units::Nanos;
 /// Method: a warm-up of an hour is stopped once it has begun.
 #[test]
 fn a_stop_during_the_warm_up_leaves_nothing_measured() {
-    let exchange = Exchange::create(1).unwrap();
+    let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let region = exchange.region();
     let job = LatencyJob {
         cpus: vec![None],

@@ -1,36 +1,76 @@
 //! The exchange: the shared-memory region of a partition.
 //!
-//! Control code writes its cycle statistics here, in place, as part of its cycle; monitors read
-//! them from outside and never ask. The region works like the dual-port memory of a fieldbus card:
+//! It works like the dual-port memory of a fieldbus card. Control code writes its statistics, its
+//! process image and its variables here, in place, as part of its cycle; monitors read them from
+//! outside and never ask. What changes a partition from outside comes through the command ring.
 //!
 //! ```text
-//! 0        ┌────────────────────────────┐
-//!          │ Header (one page)          │ magic, version, layout hash, size, task count, stop
-//! 4096     ├────────────────────────────┤
-//!          │ TaskStatistics of task 0   │ state, counters, histograms, worst spikes, time line
-//!          ├────────────────────────────┤
-//!          │ TaskStatistics of task 1 … │
-//!          └────────────────────────────┘
+//! 0  ┌──────────────────────────┐
+//!    │ Header (one page)        │ magic, version, layout hash, size, shape, stop       host writes
+//!    ├──────────────────────────┤
+//!    │ TaskStatistics, each task│ state, counters, histograms, spikes, time line       its task
+//!    ├──────────────────────────┤
+//!    │ Control                  │ active data slot and its generation                  partition
+//!    │ Inputs, Outputs          │ the process image, each stamped with its cycle       partition
+//!    │ Data A, Data B           │ the variables of the program, and of the next build  program
+//!    │ Commands                 │ ring: host; outcomes: partition
+//!    │ Events, each task and 1  │ ring of what happened                                its task
+//!    │ Trace, each task         │ request: host; acceptance and ring of samples: its task
+//!    │ Forces                   │ the variables that are held                          partition
+//!    │ Retain                   │ two halves of what survives a restart                partition
+//!    └──────────────────────────┘
 //! ```
 //!
+//! Each part starts on a page; how large it is, and whether there is one, says the [`Shape`].
+//!
 //! Invariants:
-//! - Every shared word is an atomic; a task's statistics have one writer, its [`Recorder`].
-//! - The writer keeps its own state and reads none of it back from the region, except the counter
-//!   of the bin it adds to: what the other side wrote is never an index, a length or a loop count.
-//! - [`Region::attach`] refuses another version, layout or size and names both.
+//! - Every shared word is an atomic with one writer, the variables of a program excepted.
+//! - A writer keeps its own state and reads none of it back from the region, except the counter
+//!   of a bin it adds to. What the other side wrote is never an index, a length or a loop count.
+//! - [`Region::attach`] and [`View::attach`] refuse another version, layout or size and name both.
+//! - No writer waits. Every reader's tries are bounded, and it says so when it got nothing whole.
 //! - No allocation, no lock, no system call.
 
-#![cfg_attr(not(test), no_std)]
+#![cfg_attr(not(any(test, loom)), no_std)]
 
-pub mod bins;
-mod histogram;
-mod recorder;
+pub mod channel;
+pub mod com;
+mod commands;
+mod control;
+mod data;
+mod events;
+mod forces;
+mod image;
+pub mod primitive;
 mod region;
+mod retain;
 mod statistics;
+mod sync;
+mod trace;
 
-pub use histogram::{Histogram, HistogramTotals};
-pub use recorder::{Cycle, Recorder};
-pub use region::{AttachError, Region, TASK_LIMIT};
+pub use commands::{
+    Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, CommandProducer, Group, Limits,
+    Outcome, OutcomeReader, PublishError, Restart, Target, WhyRejected,
+};
+pub use control::Active;
+pub use data::{DATA_READ_TRIES, DataRange, DataReading, DataSlot, OutOfData, Slot, WritableData};
+pub use events::{Event, EventReader, EventWriter, HAPPENING_WORDS, Happening};
+pub use forces::{FORCE_LIMIT, ForceReader, ForceTable, ForcesFull};
+pub use image::{ImageReader, ImageWriter, Stamp};
+pub use primitive::sequence::TornRead;
+pub use primitive::words::Packer;
+pub use region::{
+    AttachError, COMMAND_SLOTS_MAX, DATA_BYTES_MAX, EVENT_SLOTS_MAX, IMAGE_BYTES_MAX, Layout,
+    PAGE_BYTES, RETAIN_BYTES_MAX, Region, Section, Shape, ShapeError, TASK_LIMIT, TRACE_BYTES_MAX,
+    View,
+};
+pub use retain::{RetainReader, RetainWriter, Retained};
 pub use statistics::{
-    Counters, SLOT_COUNT, SPIKE_COUNT, Setting, Slot, Spike, TaskState, TaskStatistics, TornRead,
+    Counters, Cycle, Histogram, HistogramCopy, HistogramTotals, Recorder, SLOT_COUNT, SPIKE_COUNT,
+    ScanCounters, Setting, SnapshotBuffers, Spike, TaskSnapshot, TaskState, TaskStatistics,
+    TimelineSlot, Worst, WritableTask, bins,
+};
+pub use trace::{
+    TRACE_VARIABLES_MAX, TraceConfiguration, TracePlace, TraceReader, TraceRequestError,
+    TraceRequester, TraceStep, TraceWriter,
 };

@@ -7,9 +7,13 @@ use std::ptr::NonNull;
 
 use proptest::prelude::*;
 use quietcore_exchange::{
-    AttachError, Cycle, Recorder, Region, SPIKE_COUNT, Setting, TaskState, bins,
+    AttachError, Cycle, Recorder, Region, SPIKE_COUNT, Setting, Shape, ShapeError, TaskState, bins,
 };
 use quietcore_units::Nanos;
+
+fn size_of_tasks(task_count: u32) -> usize {
+    Shape::of_tasks(task_count).layout().expect("a possible number of tasks").bytes
+}
 
 struct Memory {
     base: NonNull<u8>,
@@ -26,7 +30,7 @@ impl Memory {
 
     fn initialise(&self, task_count: u32) -> Result<Region<'_>, AttachError> {
         // SAFETY: allocated for the life of `self`, and only regions touch it.
-        unsafe { Region::initialise(self.base, self.layout.size(), task_count) }
+        unsafe { Region::initialise(self.base, self.layout.size(), &Shape::of_tasks(task_count)) }
     }
 
     fn attach(&self) -> Result<Region<'_>, AttachError> {
@@ -62,7 +66,7 @@ fn cycle(due: u64, latency: u64) -> Cycle {
 
 #[test]
 fn what_the_partition_records_is_read_from_outside() {
-    let memory = Memory::new(Region::size_for(2));
+    let memory = Memory::new(size_of_tasks(2));
     let host = memory.initialise(2).unwrap();
     let partition = memory.attach().unwrap();
     let period = Nanos::from_millis(1);
@@ -100,7 +104,7 @@ fn what_the_partition_records_is_read_from_outside() {
 
 #[test]
 fn a_stop_request_reaches_the_partition() {
-    let memory = Memory::new(Region::size_for(1));
+    let memory = Memory::new(size_of_tasks(1));
     let host = memory.initialise(1).unwrap();
     let partition = memory.attach().unwrap();
     assert!(!partition.stop_requested());
@@ -110,7 +114,7 @@ fn a_stop_request_reaches_the_partition() {
 
 #[test]
 fn a_release_before_its_time_is_counted_and_not_wrapped() {
-    let memory = Memory::new(Region::size_for(1));
+    let memory = Memory::new(size_of_tasks(1));
     let region = memory.initialise(1).unwrap();
     let mut recorder = Recorder::new(region.task(0).unwrap(), Nanos::from_millis(1), 1);
     let mut early = cycle(1_000, 0);
@@ -122,7 +126,7 @@ fn a_release_before_its_time_is_counted_and_not_wrapped() {
 
 #[test]
 fn a_value_beyond_the_range_is_counted_as_overflow_and_kept_as_maximum() {
-    let memory = Memory::new(Region::size_for(1));
+    let memory = Memory::new(size_of_tasks(1));
     let region = memory.initialise(1).unwrap();
     let mut recorder = Recorder::new(region.task(0).unwrap(), Nanos::from_millis(1), 1);
     recorder.record(&cycle(1, bins::RANGE_END + 5));
@@ -132,10 +136,10 @@ fn a_value_beyond_the_range_is_counted_as_overflow_and_kept_as_maximum() {
 
 #[test]
 fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
-    let size = Region::size_for(1);
+    let size = size_of_tasks(1);
     let memory = Memory::new(size);
     assert_eq!(memory.attach().err(), Some(AttachError::NoExchange { found: 0 }));
-    assert_eq!(memory.initialise(0).err(), Some(AttachError::TaskCount { found: 0 }));
+    assert_eq!(memory.initialise(0).err(), Some(AttachError::Shape(ShapeError::NoTask)));
     assert!(matches!(memory.initialise(2), Err(AttachError::TooSmall { .. })));
 
     let refused = |offset: usize, bytes: &[u8]| {
@@ -143,9 +147,9 @@ fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
         memory.poke(offset, bytes);
         memory.attach().err().unwrap().to_string()
     };
-    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 1"));
+    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 2"));
     assert!(refused(12, &257_u32.to_le_bytes()).contains("257 tasks"));
-    assert!(refused(12, &2_u32.to_le_bytes()).contains("needs"));
+    assert!(refused(12, &2_u32.to_le_bytes()).contains("but its contents need"));
     assert!(refused(16, &7_u64.to_le_bytes()).contains("layout 0x0000000000000007"));
     assert!(refused(24, &99_u64.to_le_bytes()).contains("says it has 99 bytes"));
 }
@@ -158,7 +162,7 @@ fn counters_read_beside_a_writer_are_of_one_cycle() {
     // Miri takes some thousand times as long, and sees a race in far fewer.
     const READINGS: usize = if cfg!(miri) { 20 } else { 100_000 };
     const CYCLES_BETWEEN_CLEARS: u64 = if cfg!(miri) { 5 } else { 5_000 };
-    let memory = Memory::new(Region::size_for(1));
+    let memory = Memory::new(size_of_tasks(1));
     let region = memory.initialise(1).unwrap();
     let task = region.task(0).unwrap();
     let mut recorder = Recorder::new(task, Nanos::from_millis(1), 1);
@@ -190,7 +194,7 @@ proptest! {
     fn the_worst_cycles_are_kept_and_the_bins_add_up(
         latencies in proptest::collection::vec(0_u64..5_000_000, 1..200),
     ) {
-        let memory = Memory::new(Region::size_for(1));
+        let memory = Memory::new(size_of_tasks(1));
         let region = memory.initialise(1).unwrap();
         let task = region.task(0).unwrap();
         let mut recorder = Recorder::new(task, Nanos::from_millis(1), 3);
@@ -211,7 +215,7 @@ proptest! {
     /// Whatever stands in the header, attaching either refuses or stays inside the memory.
     #[test]
     fn a_hostile_header_cannot_lead_outside(bytes in proptest::collection::vec(any::<u8>(), 32)) {
-        let memory = Memory::new(Region::size_for(1));
+        let memory = Memory::new(size_of_tasks(1));
         memory.initialise(1).unwrap();
         memory.poke(8, &bytes[8..]);
         if let Ok(region) = memory.attach() {

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Conditions, Record};
+use crate::record::{Conditions, Record, ScanCounters, ScanTerms};
 use crate::statistics::Statistics;
 use crate::verdict::{FastestCycle, Judgement, fastest_cycle};
 
@@ -57,6 +57,19 @@ pub struct RecordEntry {
     pub statistics: Statistics,
     /// The wake-up latency, where it was measured apart.
     pub wakeup_statistics: Option<Statistics>,
+    /// The execution time of the program; absent where the probe ran alone, as for all that
+    /// follows of the program.
+    #[serde(default)]
+    pub execution_statistics: Option<Statistics>,
+    /// The response time of the program, from the due instant to the end of its cycle.
+    #[serde(default)]
+    pub response_statistics: Option<Statistics>,
+    /// What the task of the program was held to.
+    #[serde(default)]
+    pub scan_terms: Option<ScanTerms>,
+    /// What was counted of the program.
+    #[serde(default)]
+    pub scan_counters: Option<ScanCounters>,
     /// Releases before they were due.
     pub early: u64,
     /// Times the task changed its CPU.
@@ -86,6 +99,7 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         Ok(cycle) => (Some(cycle), None),
         Err(because) => (None, Some(because)),
     };
+    let scan = record.scan.as_ref();
     RecordEntry {
         name: record.name.clone(),
         probe: record.probe.clone(),
@@ -101,6 +115,10 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         interrupted: record.interrupted,
         statistics: Statistics::of(record),
         wakeup_statistics: record.wakeup.as_ref().map(Statistics::of_histogram),
+        execution_statistics: scan.map(|scan| Statistics::of_histogram(&scan.execution)),
+        response_statistics: scan.map(|scan| Statistics::of_histogram(&scan.response)),
+        scan_terms: scan.map(|scan| scan.terms),
+        scan_counters: scan.map(|scan| scan.counters),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,
@@ -194,6 +212,22 @@ mod tests {
         let document = of(&[record], &judgements, 1e-4);
         let text = serde_json::to_string(&document).unwrap();
         assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), document);
+    }
+
+    #[test]
+    fn a_program_has_its_times_and_counters_and_the_probe_has_none() {
+        let document = document(&[crate::test_scan_record(), crate::test_record(&[(4_000, 970)])]);
+        let [program, probe] = &document["records"].as_array().unwrap()[..] else {
+            panic!("two records are expected");
+        };
+        assert_eq!(program["execution_statistics"]["max_ns"], 120_000);
+        assert_eq!(program["response_statistics"]["max_ns"], 124_000);
+        assert_eq!(program["scan_terms"]["deadline_ns"], 800_000);
+        let counters = json!({
+            "overruns": 0, "longest_overrun_run": 0, "watchdog_hits": 0, "skipped_releases": 0
+        });
+        assert_eq!(program["scan_counters"], counters);
+        assert!(probe["scan_counters"].is_null() && probe["execution_statistics"].is_null());
     }
 
     #[test]

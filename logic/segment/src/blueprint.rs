@@ -26,6 +26,8 @@ pub struct Controller {
     pub features: u16,
     /// Whether it really has a clock, and how it runs.
     pub clock: Option<ClockMaking>,
+    /// Constant low bits of the DL status (0x0110): bit 0 EEPROM loaded, bit 1 PDI watchdog well.
+    pub dl_status: u8,
     /// Constant low bits of the SII status (0x0502): bit 6 for reads of 8 bytes.
     pub eeprom_status: u8,
     /// Whether it shows writes in progress in the status of its SyncManagers.
@@ -54,6 +56,7 @@ impl Controller {
             ports: 0x0F,
             features: 0x01CC,
             clock: Some(ClockMaking { drift_ppb: 0, start_ns: 0 }),
+            dl_status: 0x03,
             eeprom_status: 0x40,
             shows_writing: true,
         }

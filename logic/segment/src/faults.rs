@@ -1,7 +1,7 @@
 //! What can be made to go wrong in a segment, when and how often.
 //!
-//! The list may be changed while the segment runs. Chances are drawn from a seeded generator, so that a
-//! run can be repeated.
+//! The list may be changed while the segment runs. Chances are drawn from a seeded generator, so
+//! that a run can be repeated.
 //!
 //! A missing, additional or exchanged SubDevice is no fault here: build the segment so, or use
 //! [`SubDevice::swap_identity`](crate::SubDevice::swap_identity).
@@ -36,8 +36,8 @@ pub enum When {
     },
 }
 
-/// What goes wrong. A SubDevice is named by its position in the line, from zero. "Once" means as the
-/// fault begins to be at work; the others last as long as it is.
+/// What goes wrong. A SubDevice is named by its position in the line, from zero. "Once" means as
+/// the fault begins to be at work; the others last as long as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The frame does not come back.
@@ -62,8 +62,8 @@ pub enum FaultKind {
         /// Which SubDevice.
         subdevice: usize,
     },
-    /// The SubDevice has no power, so it and those behind it are not reached. Afterwards it starts anew
-    /// in INIT.
+    /// The SubDevice has no power, so it and those behind it are not reached. Afterwards it starts
+    /// anew in INIT.
     PowerLoss {
         /// Which SubDevice.
         subdevice: usize,

@@ -1,8 +1,10 @@
 //! EtherCAT frames: datagrams one after the other (ETG.1000.4, 5.3).
 //!
 //! ```text
-//! Ethernet  destination 6 · source 6 · 0x88A4        EtherCAT header  length 11 bits · type 4 bits (1)
-//! datagram  command · index · address 4 · length 11 bits, circulating, more · events 2 · data · counter 2
+//! Ethernet  destination 6 · source 6 · 0x88A4
+//! EtherCAT  length, 11 bits · type, 4 bits: 1
+//! datagram  command · index · address 4 · length, 11 bits, circulating, more · events 2 · data ·
+//!           working counter 2
 //! ```
 
 use std::ops::Range;
@@ -120,7 +122,8 @@ impl Datagram {
     }
 }
 
-/// The walk over the datagrams of a frame. It ends at the first one that does not fit into the frame.
+/// The walk over the datagrams of a frame. It ends at the first one that does not fit into the
+/// frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Walk {
     at: usize,

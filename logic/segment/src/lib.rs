@@ -15,6 +15,7 @@
 //! - [`application`]: the trait of what a device is for, and its physical signals.
 //! - [`device`]: the devices that can be had by name.
 //! - [`describe`]: identity, process data entries and signals of a device by name.
+//! - [`plant`]: what drives and terminals act on: a servo axis, a steam turbine, a tank.
 //! - [`faults`]: what can be made to go wrong, when and how often.
 //!
 //! It is a test tool and no SubDevice product. EtherCAT is a registered trademark and patented
@@ -31,6 +32,7 @@ mod esc;
 pub mod faults;
 mod frame;
 mod mailbox;
+pub mod plant;
 mod process_data;
 pub mod segment;
 mod sii;

@@ -3,12 +3,12 @@
 //! ```text
 //! header: length u16, address u16, channel and priority, type (low 4 bits) and counter (bits 4–6)
 //!
-//! written by the MainDevice ─► after the device's time: taken, answered ─► posted when the other is empty
-//! read by the MainDevice ────► next fragment, waiting answer or emergency is posted
+//! written by the MainDevice ─► after the device's time: taken, answered ─► posted
+//! read by the MainDevice ────► next fragment, waiting answer or emergency posted
 //! ```
 //!
-//! The counter goes round from 1 to 7. A request with the counter of the one before is a repetition and
-//! is not executed again; counter 0 switches this off.
+//! The counter goes round from 1 to 7. A request with the counter of the one before is a repetition
+//! and is not executed again; counter 0 switches this off.
 
 use crate::coe::objects::Objects;
 use crate::coe::server::SdoServer;

@@ -1,12 +1,12 @@
 //! The process data of a device: its application's fixed layout, and what is mapped at present.
 //!
 //! ```text
-//! SyncManager RAM  ◄── copies, by assigned PDOs and their mappings ──►  the application's own layout
+//! SyncManager RAM ◄── copies, by assigned PDOs and their mappings ──► the application's own layout
 //! ```
 //!
-//! The own layout is what [`describe`](crate::describe) tells: all PDOs assigned at power-up, one after
-//! the other. A MainDevice may assign others and change flexible mappings; then bits are copied entry by
-//! entry. As long as it does not, both are the same and are copied as a whole.
+//! The own layout is what [`describe`](crate::describe) tells: all PDOs assigned at power-up, one
+//! after the other. A MainDevice may assign others and change flexible mappings; then bits are
+//! copied entry by entry. As long as it does not, both are the same and are copied as a whole.
 
 use crate::blueprint::Blueprint;
 use crate::coe::dictionary::Dictionary;
@@ -184,7 +184,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_set_and_read_back_and_others_stay(bit in 0_u16..64, bits in 1_u16..65, value: u64, old: [u8; 17]) {
+        fn bits_are_set_and_read_back_and_others_stay(
+            bit in 0_u16..64,
+            bits in 1_u16..65,
+            value: u64,
+            old: [u8; 17],
+        ) {
             let mut bytes = old;
             set_bits_at(&mut bytes, bit, bits, value);
             let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };

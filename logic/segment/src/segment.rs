@@ -23,7 +23,8 @@ use crate::trouble::Effects;
 const SCRATCH_BYTES: usize = 2048;
 /// What happens in several devices within this time happens together.
 const TOGETHER_NS: u64 = 1_000;
-/// The most instants that are gone through for one frame; what was due beyond happens at its arrival.
+/// The most instants that are gone through for one frame; what was due beyond happens at its
+/// arrival.
 const INSTANTS_MAX: usize = 1_000;
 /// Bit of the source address by which answers are told from requests.
 const LOCALLY_ADMINISTERED: u8 = 0x02;

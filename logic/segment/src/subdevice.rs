@@ -453,6 +453,10 @@ impl SubDevice {
         activation & 3 == 3 && !self.is_synchronous() && self.esc.clock.is_some()
     }
 
+    fn outputs_feed_watchdog(&self) -> bool {
+        self.output_manager.is_some_and(|at| self.esc.sync_managers[at].feeds_watchdog())
+    }
+
     fn enter(&mut self, status: AlStatus, now_ns: u64) {
         let before = self.esc.status();
         self.esc.set_status(status);
@@ -465,12 +469,16 @@ impl SubDevice {
             return;
         }
         if before.state == AlState::Init {
+            self.esc.eeprom.read_by_processor();
             self.serve_mailbox(|mailbox, esc, _| mailbox.started(esc, now_ns));
         }
         self.outputs_valid = false;
         if status.state == AlState::Op {
-            // Outputs that came in SAFE-OP count from the next frame on; the watchdog runs from here.
-            self.esc.watchdog.feed(now_ns);
+            // Outputs that came in SAFE-OP count from the next frame on; the watchdog runs from
+            // here, where there is something that feeds it.
+            if self.outputs.mapped_bytes() > 0 && self.outputs_feed_watchdog() {
+                self.esc.watchdog.feed(now_ns);
+            }
         }
         if status.state.has_inputs() {
             self.produce(now_ns);

@@ -1,7 +1,8 @@
 //! The memory of an exchange.
 //!
 //! The host makes a sealed memory file, maps it and passes the file on; the partition maps the same
-//! file. Both sides map it populated, so that no access in a cycle can fault.
+//! file. Both sides map it populated, so that no access in a cycle can fault. Monitors map it for
+//! reading only, through a file that allows no more.
 //!
 // UNSAFETY: mapping a file is unsafe because others may change or shorten it. Changing is what it
 // is for, and all access is atomic; shortening is prevented by a seal, without which mapping is
@@ -10,22 +11,17 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::ptr::NonNull;
 
-use memmap2::{MmapOptions, MmapRaw};
-use quietcore_exchange::{AttachError, Region};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, memfd_create};
+use quietcore_exchange::{AttachError, Region, Shape, View};
+
+use crate::memory::{MemoryError, SharedMemory};
 
 /// Why an exchange could not be made or mapped.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
-    /// The kernel refused the memory.
-    #[error("the memory of the exchange could not be had; it needs some 0.5 MiB a task")]
-    Memory(#[source] io::Error),
-    /// The file could be shortened by its other owner, which would kill whoever reads it.
-    #[error("the exchange's file is not sealed against shrinking; only quietcore makes exchanges")]
-    NotSealed,
+    /// There is no memory for it.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// What is in the memory is no exchange of this build.
     #[error(transparent)]
     Attach(#[from] AttachError),
@@ -36,32 +32,26 @@ pub enum ExchangeError {
 /// The header is read once, when it is mapped: the other side may overwrite it at any time.
 #[derive(Debug)]
 pub struct Exchange {
-    /// Valid as long as `_map` lives; given out only with the life of `self`.
+    /// Valid as long as `memory` lives; given out only with the life of `self`.
     region: Region<'static>,
-    file: File,
-    _map: MmapRaw,
+    memory: SharedMemory,
 }
 
 impl Exchange {
-    /// Makes an exchange for `task_count` tasks.
+    /// Makes an exchange of this shape; [`Shape::of_tasks`] for a probe.
     ///
     /// # Errors
-    /// When the number of tasks is out of range or there is no memory for them.
-    pub fn create(task_count: u32) -> Result<Self, ExchangeError> {
-        let size = Region::size_for(task_count);
-        let file: File = memfd_create("quietcore-exchange", memfd_flags())
-            .map_err(|errno| ExchangeError::Memory(errno.into()))?
-            .into();
-        file.set_len(size as u64).map_err(ExchangeError::Memory)?;
-        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)
-            .map_err(|errno| ExchangeError::Memory(errno.into()))?;
-        let map = map(&file)?;
-        let base = base_of(&map)?;
-        // SAFETY: `map` is mapped readable and writable for its length, stays so as long as `self`
-        // lives, beyond which no region is given out, and is reached through regions only; the seal
-        // keeps the file from shrinking under it.
-        let region = unsafe { Region::initialise(base, map.len(), task_count) }?;
-        Ok(Self { region, file, _map: map })
+    /// When the shape is out of range or there is no memory for it: some 1 MiB a task, and what the
+    /// shape says.
+    pub fn create(shape: &Shape) -> Result<Self, ExchangeError> {
+        let bytes = shape.layout().map_err(AttachError::from)?.bytes;
+        let memory = SharedMemory::create("quietcore-exchange", bytes)?;
+        // SAFETY: `memory` is mapped readable and writable for its length, stays so as long as
+        // `self` lives, beyond which no region is given out, and is reached through regions and
+        // programs mapped onto the data slots only; the seal keeps the file from shrinking under
+        // it.
+        let region = unsafe { Region::initialise(memory.base(), memory.bytes(), shape) }?;
+        Ok(Self { region, memory })
     }
 
     /// Maps an exchange that another process made.
@@ -69,15 +59,10 @@ impl Exchange {
     /// # Errors
     /// When the file isn't sealed, can't be mapped, or holds no exchange of this build.
     pub fn open(file: File) -> Result<Self, ExchangeError> {
-        let seals = fcntl_get_seals(file.as_fd()).map_err(|_| ExchangeError::NotSealed)?;
-        if !seals.contains(SealFlags::SHRINK) {
-            return Err(ExchangeError::NotSealed);
-        }
-        let map = map(&file)?;
-        let base = base_of(&map)?;
+        let memory = SharedMemory::open(file)?;
         // SAFETY: as in `create`.
-        let region = unsafe { Region::attach(base, map.len()) }?;
-        Ok(Self { region, file, _map: map })
+        let region = unsafe { Region::attach(memory.base(), memory.bytes()) }?;
+        Ok(Self { region, memory })
     }
 
     /// The region in it.
@@ -85,38 +70,62 @@ impl Exchange {
         self.region
     }
 
-    /// Another handle of the file, to be passed to the partition.
+    /// Another handle of the file, to be passed to the partition. Its data slots are mapped from it
+    /// at [`DataSlot::section`](quietcore_exchange::DataSlot::section).
     ///
     /// # Errors
     /// When the process has no file descriptors left.
     pub fn file(&self) -> io::Result<File> {
-        self.file.try_clone()
+        self.memory.file()
+    }
+
+    /// A handle of the file that allows reading only, for monitors.
+    ///
+    /// # Errors
+    /// When the process has no file descriptors left, or `/proc` is not mounted.
+    pub fn read_only_file(&self) -> io::Result<File> {
+        self.memory.read_only_file()
     }
 }
 
-fn memfd_flags() -> MemfdFlags {
-    MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING
+/// An exchange mapped for reading only, as monitors have it.
+#[derive(Debug)]
+pub struct ExchangeView {
+    /// Valid as long as `_memory` lives; given out only with the life of `self`.
+    view: View<'static>,
+    _memory: SharedMemory,
 }
 
-fn map(file: &File) -> Result<MmapRaw, ExchangeError> {
-    MmapOptions::new().populate().map_raw(file).map_err(ExchangeError::Memory)
-}
+impl ExchangeView {
+    /// Maps an exchange that another process made, for reading only.
+    ///
+    /// # Errors
+    /// When the file isn't sealed, can't be mapped, or holds no exchange of this build.
+    pub fn open(file: File) -> Result<Self, ExchangeError> {
+        let memory = SharedMemory::open_read_only(file)?;
+        // SAFETY: `memory` is mapped readable for its length and stays so as long as `self` lives,
+        // beyond which no view is given out; a view only reads, by atomics.
+        let view = unsafe { View::attach(memory.base(), memory.bytes()) }?;
+        Ok(Self { view, _memory: memory })
+    }
 
-fn base_of(map: &MmapRaw) -> Result<NonNull<u8>, ExchangeError> {
-    NonNull::new(map.as_mut_ptr())
-        .ok_or_else(|| ExchangeError::Memory(io::Error::from(io::ErrorKind::OutOfMemory)))
+    /// What is in it.
+    pub fn view(&self) -> View<'_> {
+        self.view
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quietcore_exchange::TaskState;
+    use quietcore_exchange::{Active, ShapeError, Slot, TaskState};
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::io::Write as _;
     use std::os::unix::fs::FileExt as _;
 
     #[test]
     fn two_mappings_of_one_file_see_the_same() {
-        let host = Exchange::create(2).unwrap();
+        let host = Exchange::create(&Shape::of_tasks(2)).unwrap();
         let partition = Exchange::open(host.file().unwrap()).unwrap();
         assert_eq!(partition.region().task_count(), 2);
         host.region().request_stop();
@@ -126,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_header_that_the_other_side_overwrites_changes_nothing() {
-        let host = Exchange::create(2).unwrap();
+        let host = Exchange::create(&Shape::of_tasks(2)).unwrap();
         host.file().unwrap().write_all_at(&[0xff; 32], 0).unwrap();
         assert_eq!(host.region().task_count(), 2);
         assert!(host.region().task(2).is_none());
@@ -134,21 +143,56 @@ mod tests {
 
     #[test]
     fn what_is_no_exchange_is_refused() {
-        let mut file: File = memfd_create("other", memfd_flags()).unwrap().into();
+        let mut file: File = memfd_create("other", MemfdFlags::ALLOW_SEALING).unwrap().into();
         file.write_all(&[0; 1 << 20]).unwrap();
-        assert!(matches!(Exchange::open(file.try_clone().unwrap()), Err(ExchangeError::NotSealed)));
+        assert!(matches!(
+            Exchange::open(file.try_clone().unwrap()),
+            Err(ExchangeError::Memory(MemoryError::NotSealed))
+        ));
         fcntl_add_seals(&file, SealFlags::SHRINK).unwrap();
         let refused = Exchange::open(file).unwrap_err().to_string();
         assert!(refused.contains("no exchange here"), "{refused}");
         let plain = File::open("/proc/self/stat").unwrap();
-        assert!(matches!(Exchange::open(plain), Err(ExchangeError::NotSealed)));
+        assert!(matches!(
+            Exchange::open(plain),
+            Err(ExchangeError::Memory(MemoryError::NotSealed))
+        ));
     }
 
     #[test]
     fn an_impossible_number_of_tasks_is_refused() {
         assert!(matches!(
-            Exchange::create(0),
-            Err(ExchangeError::Attach(AttachError::TaskCount { found: 0 }))
+            Exchange::create(&Shape::of_tasks(0)),
+            Err(ExchangeError::Attach(AttachError::Shape(ShapeError::NoTask)))
         ));
+    }
+
+    fn with_data() -> Exchange {
+        Exchange::create(&Shape { data_bytes: 8192, ..Shape::of_tasks(1) }).unwrap()
+    }
+
+    #[test]
+    fn a_monitor_reads_through_a_file_that_allows_no_more() {
+        let host = with_data();
+        let file = host.read_only_file().unwrap();
+        assert!(file.write_all_at(&[1], 0).is_err());
+        let monitor = ExchangeView::open(file).unwrap();
+        let data = host.region().writable_data(Slot::B).unwrap();
+        data.write_value(4096, 8, u64::MAX, 42).unwrap();
+        host.region().set_active(Active { slot: Slot::B, generation: 3 });
+        let view = monitor.view();
+        assert_eq!(view.active(), Active { slot: Slot::B, generation: 3 });
+        assert_eq!(view.data(Slot::B).unwrap().read_value(4096, 8), Ok(42));
+    }
+
+    /// A program's variables are mapped from the file at the place the slot says.
+    #[test]
+    fn a_data_slot_lies_in_the_file_where_it_says() {
+        let host = with_data();
+        let slot = host.region().data(Slot::A).unwrap();
+        let place = slot.section().offset as u64;
+        host.file().unwrap().write_all_at(&[1, 2], place + 6).unwrap();
+        assert_eq!(slot.read_value(6, 2), Ok(0x0201));
+        assert_eq!(slot.section().bytes, 8192);
     }
 }

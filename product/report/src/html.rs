@@ -16,6 +16,7 @@ mod distributions;
 mod doctor;
 mod elements;
 mod method;
+mod scan;
 mod statistics;
 mod verdict;
 

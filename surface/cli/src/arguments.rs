@@ -68,7 +68,8 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The example to fit: minimal, quickstart or acceptance
+    /// The example to fit: minimal, quickstart or acceptance; or servo, turbine or tank, which run
+    /// a program on a simulated fieldbus and write its folder `models/NAME` as well
     #[arg(long, value_name = "NAME", default_value = "quickstart")]
     pub(crate) example: quietcore_site::Example,
 }
@@ -213,7 +214,8 @@ pub(crate) struct Report {
     /// Write a JUnit file for continuous integration
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Write records.csv, histograms.csv and verdicts.csv into this folder
+    /// Write records.csv, histograms.csv and verdicts.csv into this folder, and
+    /// program-histograms.csv where a program ran
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON

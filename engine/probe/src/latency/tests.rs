@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use quietcore_clock::FakeClock;
-use quietcore_exchange::{Counters, HistogramTotals, Spike};
+use quietcore_exchange::{Counters, HistogramTotals, Shape, Spike};
 use quietcore_process::exchange::Exchange;
 
 use super::*;
@@ -21,7 +21,7 @@ struct Seen {
 }
 
 fn measure(clock: &FakeClock, wake: Wake, releases: u64, injection: Option<Injection>) -> Seen {
-    let exchange = Exchange::create(1).unwrap();
+    let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let region = exchange.region();
     let task = region.task(0).unwrap();
     let mut recorder = Recorder::new(task, PERIOD, 10);
@@ -98,7 +98,7 @@ fn an_injected_delay_appears_with_its_size_and_place() {
 #[test]
 fn a_stop_request_ends_the_loop_between_two_cycles() {
     let clock = FakeClock::new(Nanos::ZERO, Nanos::ZERO, []);
-    let exchange = Exchange::create(1).unwrap();
+    let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let region = exchange.region();
     let mut recorder = Recorder::new(region.task(0).unwrap(), PERIOD, 10);
     let plan =
@@ -118,7 +118,7 @@ fn a_stop_request_ends_the_loop_between_two_cycles() {
 #[test]
 fn the_own_cost_is_that_of_the_readings_and_leaves_nothing_behind() {
     let clock = FakeClock::new(Nanos::ZERO, Nanos::new(25), []);
-    let exchange = Exchange::create(1).unwrap();
+    let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let task = exchange.region().task(0).unwrap();
     let mut recorder = Recorder::new(task, PERIOD, 10);
     assert_eq!(own_cost(&clock, &mut recorder), Nanos::new(25));
@@ -130,7 +130,7 @@ fn the_own_cost_is_that_of_the_readings_and_leaves_nothing_behind() {
 /// Method: the second sleep ends 40 ms late, and the stop is asked for meanwhile.
 #[test]
 fn a_stall_that_ends_in_a_stop_is_counted_too() {
-    let exchange = Exchange::create(1).unwrap();
+    let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let task = exchange.region().task(0).unwrap();
     let mut recorder = Recorder::new(task, PERIOD, 10);
     let clock = FakeClock::new(Nanos::ZERO, Nanos::ZERO, late(&[0, 40_000]));

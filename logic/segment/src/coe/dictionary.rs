@@ -167,7 +167,8 @@ impl Object {
         Self::with_count(index, name, ObjectCode::Record, ObjectAccess::READ, entries)
     }
 
-    /// An object with several values of which subindex 0, with this access, tells the number in use.
+    /// An object with several values of which subindex 0, with this access, tells the number in
+    /// use.
     pub(crate) fn with_count(
         index: u16,
         name: &'static str,

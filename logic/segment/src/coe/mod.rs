@@ -1,4 +1,4 @@
-//! CANopen over EtherCAT: object dictionary, SDO server, SDO information, emergencies (ETG.1000.6, 5.6).
+//! CANopen over EtherCAT: objects, SDO server, SDO information, emergencies (ETG.1000.6, 5.6).
 
 pub mod abort;
 pub mod dictionary;

@@ -7,7 +7,8 @@
 //!                (0x10 is the toggle bit of segments, and complete access in the first request)
 //! ```
 //!
-//! Requests come from outside: no length in them is believed before it is compared with what is there.
+//! Requests come from outside: no length in them is believed before it is compared with what is
+//! there.
 
 use crate::coe::abort::Abort;
 use crate::coe::information::{Information, answer_information};
@@ -212,10 +213,15 @@ impl SdoServer {
     ) -> Result<(), Abort> {
         self.transfer = Transfer::None;
         self.buffer.clear();
+        // The four bytes behind are reserved; real devices answer in the buffer of the request, so
+        // an expedited value stands there still.
+        let mut reserved = [0; 4];
         if command & 0x02 != 0 {
             let told = if command & 0x01 != 0 { 4 - usize::from((command >> 2) & 3) } else { 4 };
-            let data = data.get(..told).ok_or(Abort::LENGTH)?;
-            write_target(objects, target, data)?;
+            let value = data.get(..told).ok_or(Abort::LENGTH)?;
+            write_target(objects, target, value)?;
+            let shown = data.len().min(4);
+            reserved[..shown].copy_from_slice(&data[..shown]);
         } else {
             let (size, data) = data.split_at_checked(4).ok_or(Abort::LENGTH)?;
             let size = u32::from_le_bytes([size[0], size[1], size[2], size[3]]) as usize;
@@ -233,7 +239,7 @@ impl SdoServer {
             }
         }
         write_initiate(reply, 0x60 | (u8::from(target.complete) << 4), target);
-        reply.resize(INITIATE_BYTES + 4, 0);
+        reply.extend(reserved);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Analog terminals: four voltages in, four voltages out, ±10 V as ±32767.
 //!
-//! Outputs fall to zero outside of OP and when the watchdog expires. Each channel of the inputs has one
-//! PDO with the value alone, so that a MainDevice may leave channels out.
+//! Outputs fall to zero outside of OP and when the watchdog expires. Each channel of the inputs has
+//! one PDO with the value alone, so that a MainDevice may leave channels out.
 
 use crate::application::{Application, Situation};
 use crate::blueprint::{

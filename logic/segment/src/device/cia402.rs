@@ -5,10 +5,10 @@
 //!                 │ shutdown
 //!             ReadyToSwitchOn ◄─ shutdown ─┐
 //!                 │ switch on              │
-//!             SwitchedOn ◄─ disable ─┐     │
+//!             SwitchedOn ◄─ disable ─┐     │       any ── fault ─► FaultReaction ─► Fault
 //!                 │ enable           │     │
-//!             OperationEnabled ──────┴─────┘        fault ─► FaultReaction ─► Fault
-//!                 │ quick stop                              Fault ── reset (rising edge) ─► SwitchOnDisabled
+//!             OperationEnabled ──────┴─────┘       Fault ── reset, rising ─► SwitchOnDisabled
+//!                 │ quick stop
 //!             QuickStopActive
 //! ```
 

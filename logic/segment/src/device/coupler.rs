@@ -18,7 +18,8 @@ pub(super) fn parts(identity: Identity) -> (Blueprint, Box<dyn Application>) {
         name: "coupler",
         order: "QC-COUPLER",
         identity,
-        controller: Controller::like_et1100(),
+        // Nothing is connected to its PDI, so there is no watchdog either.
+        controller: Controller { dl_status: 0x01, ..Controller::like_et1100() },
         device_emulation: true,
         mailbox: None,
         sync_managers: Vec::new(),

@@ -1,7 +1,7 @@
 //! Digital terminals: eight switches in, eight switches out.
 //!
-//! No processor: the controller's own pins are the inputs and outputs. Outputs fall to zero when the
-//! watchdog expires, and the AL state stays as it was asked for.
+//! No processor: the controller's own pins are the inputs and outputs. Outputs fall to zero when
+//! the watchdog expires, and the AL state stays as it was asked for.
 
 use crate::application::{Application, Situation};
 use crate::blueprint::{

@@ -1,7 +1,7 @@
 //! A servo drive after CiA 402 with the cyclic synchronous modes for position, velocity and torque.
 //!
-//! Its loops run inside the plant, as a real amplifier's run faster than the fieldbus: the drive sets
-//! setpoints and which loop is closed, and shows what the encoder tells.
+//! Its loops run inside the plant, as a real amplifier's run faster than the fieldbus: the drive
+//! sets setpoints and which loop is closed, and shows what the encoder tells.
 //!
 //! | actuator | unit | | sensor | unit |
 //! |---|---|---|---|---|
@@ -11,8 +11,9 @@
 //! | `loop` | 0 none, 1 velocity, 2 position | | | |
 //! | `power` | 1 with torque, 0 without | | | |
 //!
-//! Counts: 2²⁰ a revolution; torque in thousandths of the rated torque. A following error beyond object
-//! 0x6065 for longer than 0x6066 is a fault with an emergency, as is the loss of the outputs in operation.
+//! Counts: 2²⁰ a revolution; torque in thousandths of the rated torque. A following error beyond
+//! object 0x6065 for longer than 0x6066 is a fault with an emergency, as is the loss of the outputs
+//! in operation.
 
 use std::f64::consts::TAU;
 

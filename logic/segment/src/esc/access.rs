@@ -38,6 +38,7 @@ const ALWAYS: &[(u16, u16, u8)] = &[
     (r::SII_CONTROL, 14, BOTH),
     (r::RECEIVE_TIMES, 4, BOTH),
     (r::RECEIVE_TIMES + 4, 12, READ),
+    (r::DIGITAL_OUTPUTS, 4, BOTH),
     (r::USER_RAM, 128, BOTH),
 ];
 

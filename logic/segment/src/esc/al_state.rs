@@ -7,8 +7,8 @@
 //!                 ◄───────────────────┘        OP ──► PRE-OP
 //! ```
 //!
-//! A device without a processor of its own (device emulation) copies the request to its status, error
-//! bit included, whatever was asked for.
+//! A device without a processor of its own (device emulation) copies the request to its status,
+//! error bit included, whatever was asked for.
 
 /// The application layer state (ETG.1000.6, 6.4.1), as the low bits of register 0x0130.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,8 +120,8 @@ impl AlRequest {
     }
 }
 
-/// What a request leads to. `gate` is asked before a state is entered from below, and answers with the
-/// code of what is missing, or [`code::NONE`].
+/// What a request leads to. `gate` is asked before a state is entered from below, and answers with
+/// the code of what is missing, or [`code::NONE`].
 pub(crate) fn decide(
     status: AlStatus,
     request: AlRequest,

@@ -6,10 +6,10 @@
 //!     time of the reference clock, written to 0x0910 ──────┘  minus the delay at 0x0928
 //! ```
 //!
-//! A write to 0x0910 is compared with the own system time. A quarter of the difference is made up at
-//! once, and a part of it corrects the rate, so that a clock with any oscillator within ±0.1 %
-//! settles to a few nanoseconds. What one write may move is limited to a twentieth of the
-//! time since the last one, because a real clock is steered by its rate and never jumps.
+//! A write to 0x0910 is compared with the own system time. A quarter of the difference is made up
+//! at once, and a part of it corrects the rate, so that a clock with any oscillator within ±0.1 %
+//! settles to a few nanoseconds. What one write may move is limited to a twentieth of the time
+//! since the last one, because a real clock is steered by its rate and never jumps.
 //!
 //! SYNC0 pulses come at the start time and then each cycle of system time. A start time that has
 //! passed already never comes, as in a real controller, whose comparison is for equality.
@@ -196,8 +196,8 @@ impl Clock {
         Some(self.segment_time(memory, self.next_pulse?))
     }
 
-    /// Takes the pulses due by `now_ns`; true when there was one. Several that were due at once count
-    /// as the last of them.
+    /// Takes the pulses due by `now_ns`; true when there was one. Several that were due at once
+    /// count as the last of them.
     pub(crate) fn take_pulses(&mut self, memory: &[u8], now_ns: u64) -> bool {
         let system = self.system(memory, now_ns);
         let Some(next) = self.next_pulse.filter(|next| *next <= system) else {

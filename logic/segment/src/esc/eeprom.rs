@@ -1,4 +1,4 @@
-//! The SII interface of a controller: its EEPROM behind registers 0x0500 to 0x050F (ETG.1000.4, 6.4).
+//! The SII interface of a controller: its EEPROM behind 0x0500 to 0x050F (ETG.1000.4, 6.4).
 //!
 //! ```text
 //! write 0x0502: command, 0x0504: word address ─► busy (bit 15) ─► data at 0x0508, 4 or 8 bytes
@@ -14,8 +14,8 @@
 //! | 14 | writing was not enabled | | | |
 //! | 15 | busy | | | |
 //!
-//! After a write the memory itself is busy for some milliseconds, in which commands are answered with
-//! bit 13, as observed on a real EK1100.
+//! After a write the memory itself is busy for some milliseconds, in which commands are answered
+//! with bit 13, as observed on a real EK1100.
 
 use crate::blueprint::Timing;
 use crate::esc::registers::{
@@ -31,6 +31,7 @@ const ERROR_CHECKSUM: u16 = 0x0800;
 const ERROR_COMMAND: u16 = 0x2000;
 const ERROR_WRITE_ENABLE: u16 = 0x4000;
 const BUSY: u16 = 0x8000;
+const UNREAD: u16 = 0x0010;
 /// Words that the controller loads at power-up and guards by a checksum.
 const CONFIGURATION_BYTES: usize = 14;
 
@@ -164,6 +165,12 @@ impl Eeprom {
         // The controller is done after the transfer, the memory after its own write cycle.
         self.busy_until_ns = now_ns.saturating_add(self.read_ns / 4);
         self.memory_busy_until_ns = now_ns.saturating_add(self.write_ns);
+    }
+
+    /// The processor of the device reads it, as on the way to PRE-OP. Some controllers show in bit
+    /// 4 that this has not happened yet (seen on an EL3004; no document names the bit).
+    pub(crate) fn read_by_processor(&mut self) {
+        self.fixed &= !UNREAD;
     }
 
     /// Whether a span covers a register of the interface.

@@ -63,7 +63,8 @@ impl BitRun {
         (((1_u16 << self.count) - 1) << self.low) as u8
     }
 
-    /// Takes the bits out of the two physical bytes that hold them, to their places in the logical byte.
+    /// Takes the bits out of the two physical bytes that hold them, to their places in the logical
+    /// byte.
     pub(crate) fn gather(self, physical: [u8; 2]) -> u8 {
         let word = u16::from_le_bytes(physical) >> (self.physical_bit % 8);
         ((word << self.low) as u8) & self.mask()
@@ -129,7 +130,8 @@ impl Fmmu {
         }
     }
 
-    /// The physical span that `overlap` of this unit needs: first byte from the physical start, bytes.
+    /// The physical span that `overlap` of this unit needs: first byte from the physical start,
+    /// bytes.
     pub(crate) fn physical_span(&self, overlap: Overlap) -> (usize, usize) {
         if self.is_bytewise() {
             return (overlap.offset, overlap.length);
@@ -175,7 +177,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_bit_goes_where_the_standard_says(fmmu in units(), address in 0_u32..60, length in 1_usize..30) {
+        fn each_bit_goes_where_the_standard_says(
+            fmmu in units(),
+            address in 0_u32..60,
+            length in 1_usize..30,
+        ) {
             let mut mapped = std::collections::BTreeMap::new();
             if let Some(overlap) = fmmu.overlap(address, length) {
                 let (start, bytes) = fmmu.physical_span(overlap);
@@ -196,7 +202,13 @@ mod tests {
         }
 
         #[test]
-        fn what_is_scattered_is_gathered(low in 0_u32..8, count in 1_u32..8, bit in 0_usize..8, value: u8, old: [u8; 2]) {
+        fn what_is_scattered_is_gathered(
+            low in 0_u32..8,
+            count in 1_u32..8,
+            bit in 0_usize..8,
+            value: u8,
+            old: [u8; 2],
+        ) {
             prop_assume!(low + count <= 8);
             let run = BitRun { low, count, physical_bit: bit };
             let physical = run.scatter(value, old);

@@ -2,7 +2,7 @@
 
 use crate::esc::Esc;
 use crate::esc::fmmu::Fmmu;
-use crate::esc::registers::{RAM, Span};
+use crate::esc::registers::{DIGITAL_OUTPUTS, Span};
 
 /// The most physical bytes that one unit may map in one datagram: what a frame can carry, and one.
 const PHYSICAL_BYTES_MAX: usize = 1500;
@@ -17,8 +17,8 @@ pub(crate) struct Reached {
 }
 
 impl Esc {
-    /// Lets a datagram at a logical address pass: first what it brings is written, then what it shall
-    /// take along is read, each as far as asked for and mapped.
+    /// Lets a datagram at a logical address pass: first what it brings is written, then what it
+    /// shall take along is read, each as far as asked for and mapped.
     #[inline]
     pub(crate) fn logical(
         &mut self,
@@ -102,15 +102,17 @@ impl Esc {
         true
     }
 
-    /// Whether a span of the RAM exists and the device itself may use it.
+    /// A span of the RAM or the digital outputs, for the device itself.
     pub(crate) fn ram(&self, start: u16, length: u16) -> Option<&[u8]> {
         let span = Span::new(start, usize::from(length));
-        (span.start >= usize::from(RAM)).then(|| self.memory.get(span.start..span.end))?
+        (span.start >= usize::from(DIGITAL_OUTPUTS))
+            .then(|| self.memory.get(span.start..span.end))?
     }
 
     /// The same, to write.
     pub(crate) fn ram_mut(&mut self, start: u16, length: u16) -> Option<&mut [u8]> {
         let span = Span::new(start, usize::from(length));
-        (span.start >= usize::from(RAM)).then(|| self.memory.get_mut(span.start..span.end))?
+        (span.start >= usize::from(DIGITAL_OUTPUTS))
+            .then(|| self.memory.get_mut(span.start..span.end))?
     }
 }

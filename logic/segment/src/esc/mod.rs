@@ -1,7 +1,8 @@
 //! One EtherCAT SubDevice controller: registers and RAM as a MainDevice reads and writes them.
 //!
-//! Every access goes through [`Esc::read`], [`Esc::write`] or [`Esc::exchange`]. They answer whether it
-//! counts in the working counter, and note in [`Attention`] what the device behind must look at.
+//! Every access goes through [`Esc::read`], [`Esc::write`] or [`Esc::exchange`]. They answer
+//! whether it counts in the working counter, and note in [`Attention`] what the device behind must
+//! look at.
 
 mod access;
 pub(crate) mod al_state;
@@ -69,6 +70,8 @@ pub(crate) struct Esc {
     reset_progress: u8,
     device_emulation: bool,
     shows_writing: bool,
+    /// Constant low bits of the DL status.
+    dl_status: u8,
 }
 
 impl Esc {
@@ -92,6 +95,7 @@ impl Esc {
             reset_progress: 0,
             device_emulation: blueprint.device_emulation,
             shows_writing: controller.shows_writing,
+            dl_status: controller.dl_status,
         };
         esc.power_up(blueprint);
         esc
@@ -130,8 +134,8 @@ impl Esc {
         r::put(&mut self.memory, r::STATION_ALIAS, &alias.to_le_bytes());
     }
 
-    /// The addresses that it answers to: its station address, and its alias where that is on, else the
-    /// station address again.
+    /// The addresses that it answers to: its station address, and its alias where that is on, else
+    /// the station address again.
     pub(crate) fn addresses(&self) -> [u16; 2] {
         let station = r::get_u16(&self.memory, r::STATION_ADDRESS);
         let alias_on = self.memory[usize::from(r::DL_CONTROL) + 3] & 1 != 0;
@@ -186,6 +190,10 @@ impl Esc {
             return false;
         }
         if !self.access.of(span).iter().any(|access| access & READ != 0) {
+            return false;
+        }
+        let guarded = span.touches(r::DIGITAL_OUTPUTS, 4);
+        if guarded && !self.passes(Action::Read, span) {
             return false;
         }
         self.show(span, now_ns);
@@ -285,6 +293,10 @@ impl Esc {
         if span.end > usize::from(r::RAM) {
             return false;
         }
+        let guarded = span.touches(r::DIGITAL_OUTPUTS, 4);
+        if guarded && !self.passes(Action::Write, span) {
+            return false;
+        }
         let mut counts = false;
         let access = self.access.of(span);
         for ((byte, new), access) in
@@ -297,6 +309,9 @@ impl Esc {
         }
         if counts {
             self.act(span, data, now_ns);
+        }
+        if counts && guarded {
+            self.note(Action::Write, span, now_ns);
         }
         counts
     }

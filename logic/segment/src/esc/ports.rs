@@ -6,8 +6,6 @@ use crate::esc::registers as r;
 use crate::esc::registers::Span;
 use crate::esc::{EVENT_DL_STATUS, Esc};
 
-/// Bits of the DL status that always show: EEPROM loaded, watchdog of the PDI well.
-const DL_OPERATIONAL: u16 = 0x0003;
 /// Ports 2 and 3 have no link, so their loops are closed.
 const DL_OTHERS_CLOSED: u16 = 0x5000;
 const DL_PORT0_UP: u16 = 0x0010 | 0x0200;
@@ -20,7 +18,7 @@ impl Esc {
     pub(crate) fn set_link(&mut self, round_trip_ns: Option<u64>) {
         self.round_trip_ns = round_trip_ns;
         let port1 = if round_trip_ns.is_some() { DL_PORT1_UP } else { DL_PORT1_CLOSED };
-        let status = DL_OPERATIONAL | DL_OTHERS_CLOSED | DL_PORT0_UP | port1;
+        let status = u16::from(self.dl_status) | DL_OTHERS_CLOSED | DL_PORT0_UP | port1;
         if status != r::get_u16(&self.memory, r::DL_STATUS) {
             r::put(&mut self.memory, r::DL_STATUS, &status.to_le_bytes());
             self.raise(EVENT_DL_STATUS);
@@ -38,7 +36,8 @@ impl Esc {
         self.memory[usize::from(r::DL_CONTROL) + 1] & 0x0C == 0x0C
     }
 
-    /// Latches the receive times of both ports, in local time, of the frame that arrived at `now_ns`.
+    /// Latches the receive times of both ports, in local time, of the frame that arrived at
+    /// `now_ns`.
     pub(crate) fn latch_receive_times(&mut self, now_ns: u64) {
         let port0 = self.local(now_ns) as u32;
         r::put(&mut self.memory, r::RECEIVE_TIMES, &port0.to_le_bytes());
@@ -56,7 +55,8 @@ impl Esc {
         self.clock.as_ref().map_or(now_ns, |clock| clock.local(now_ns))
     }
 
-    /// Counts a frame that came back damaged at port 1; `forwarded` when a device behind saw it first.
+    /// Counts a frame that came back damaged at port 1; `forwarded` when a device behind saw it
+    /// first.
     pub(crate) fn count_damaged(&mut self, forwarded: bool) {
         self.count(r::RX_ERRORS + 2);
         if forwarded {

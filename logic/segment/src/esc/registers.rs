@@ -1,4 +1,4 @@
-//! The registers of an EtherCAT SubDevice controller (ESC), by address (ETG.1000.4, 6; little-endian).
+//! The registers of an EtherCAT SubDevice controller (ESC), by address (ETG.1000.4, 6).
 //!
 //! | address | bytes | what | MainDevice |
 //! |---|--:|---|---|
@@ -18,6 +18,7 @@
 //! | `0x0900` | 16 | receive times of the ports; writing latches | both |
 //! | `0x0910` – `0x0935` | | clock: system time, offset, delay, difference, control loop | both |
 //! | `0x0980` – `0x09CF` | | SYNC and latch unit | both |
+//! | `0x0F00` | 4 | digital outputs | both |
 //! | `0x0F80` | 128 | user RAM | both |
 //! | `0x1000` | | process data RAM | both |
 //!
@@ -78,6 +79,8 @@ pub(crate) const SYNC0_CYCLE: u16 = 0x09A0;
 pub(crate) const LATCH_CONTROL: u16 = 0x09A8;
 pub(crate) const LATCH_STATUS: u16 = 0x09AE;
 pub(crate) const LATCH_END: u16 = 0x09D0;
+/// Pins of controllers with digital outputs; a SyncManager may guard them like RAM.
+pub(crate) const DIGITAL_OUTPUTS: u16 = 0x0F00;
 pub(crate) const USER_RAM: u16 = 0x0F80;
 /// Where the registers end and the process data RAM begins.
 pub(crate) const RAM: u16 = 0x1000;

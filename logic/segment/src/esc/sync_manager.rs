@@ -1,6 +1,7 @@
 //! SyncManagers: who may touch which part of the RAM when.
 //!
-//! Registers of one (ETG.1000.4, 6.7): start u16, length u16, control, status, activate, PDI control.
+//! Registers of one (ETG.1000.4, 6.7): start u16, length u16, control, status, activate, PDI
+//! control.
 //!
 //! | control | meaning | | status | meaning |
 //! |---|---|---|---|---|
@@ -16,8 +17,8 @@
 //! buffered  always open in its direction; the other direction is refused
 //! ```
 //!
-//! A buffered one has one buffer here instead of three: a frame passes at one instant, so the device's
-//! application never sees half of one, which is all that the other two are for.
+//! A buffered one has one buffer here instead of three: a frame passes at one instant, so the
+//! device's application never sees half of one, which is all that the other two are for.
 
 /// The most SyncManagers that a controller may have (ETG.1000.4, 6.7.1).
 pub(crate) const SYNC_MANAGERS_MAX: usize = 16;

@@ -1,6 +1,7 @@
 //! The watchdog of the process data: outputs must come within its time.
 //!
-//! time = (divider + 2) × 40 ns × ticks; 2498 and 1000 at power-up make 100 ms. Zero ticks switch it off.
+//! time = (divider + 2) × 40 ns × ticks; 2498 and 1000 at power-up make 100 ms. Zero ticks switch
+//! it off.
 
 /// Divider at power-up (ETG.1000.4, 6.3).
 pub(crate) const DIVIDER_DEFAULT: u16 = 2498;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use quietcore_exchange::{Cycle, Recorder};
+use quietcore_exchange::{Cycle, Recorder, Shape};
 use quietcore_probe::job::LatencyJob;
 use quietcore_process::exchange::Exchange;
 use quietcore_units::ByteSize;
@@ -39,7 +39,7 @@ fn in_force(policy: u32, affinity: &str) -> ThreadState {
 
 /// The record of an exchange in which three cycles were recorded, after `change`.
 fn collect(first: Option<ThreadState>, change: impl FnOnce(&Exchange)) -> Record {
-    let exchange = Exchange::create(1).unwrap();
+    let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let task = exchange.region().task(0).unwrap();
     let mut recorder = Recorder::new(task, PERIOD, 1);
     for number in 1..=3 {

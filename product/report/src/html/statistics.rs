@@ -9,15 +9,15 @@ use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, Summary};
 
 /// Records side by side in one table; more fit neither a page nor a screen.
-const COLUMNS_MAX: usize = 6;
+pub(super) const COLUMNS_MAX: usize = 6;
 
-type Value = fn(&RecordSummary<'_>) -> String;
+pub(super) type Value = fn(&RecordSummary<'_>) -> String;
 
 /// A row: what it is, an addition to the term, and how it is read from a record.
-type Row = (&'static Definition, &'static str, Value);
+pub(super) type Row = (&'static Definition, &'static str, Value);
 
 /// A group of rows under a heading.
-type Group = (&'static str, &'static [Row]);
+pub(super) type Group = (&'static str, &'static [Row]);
 
 const GROUPS: [Group; 5] = [
     (
@@ -82,8 +82,12 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     if summary.records.is_empty() {
         return html! { p.empty { "There is no record." } };
     }
+    let mut groups = GROUPS.to_vec();
+    if summary.records.iter().any(|record| record.scan.is_some()) {
+        groups.extend(super::scan::GROUPS);
+    }
     let mut explained: Vec<Definition> = Vec::new();
-    for (definition, _, _) in GROUPS.iter().flat_map(|(_, rows)| *rows) {
+    for (definition, _, _) in groups.iter().flat_map(|(_, rows)| *rows) {
         if !explained.iter().any(|known| known.id == definition.id) {
             explained.push(**definition);
         }
@@ -99,17 +103,19 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
             @if summary.partitions.len() > 1 && !own.is_empty() {
                 h3 { (summary.partition_word()) " " (partition.name) }
             }
-            @for part in own.chunks(COLUMNS_MAX) { (table(part, summary)) }
+            @for part in own.chunks(COLUMNS_MAX) { (table("Statistics", &GROUPS, part, summary)) }
+            (super::scan::tables(&own, summary))
         }
         (footnotes(&explained))
         (loads(summary))
     }
 }
 
-fn table(part: &[usize], summary: &Summary<'_>) -> Markup {
+/// A column a record, a row a figure.
+pub(super) fn table(name: &str, groups: &[Group], part: &[usize], summary: &Summary<'_>) -> Markup {
     let records: Vec<_> = part.iter().map(|index| &summary.records[*index]).collect();
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Statistics" {
+        div.scroll tabindex="0" role="region" aria-label=(name) {
             table.statistics {
                 thead {
                     tr {
@@ -123,7 +129,7 @@ fn table(part: &[usize], summary: &Summary<'_>) -> Markup {
                         }
                     }
                 }
-                @for (heading, rows) in &GROUPS {
+                @for (heading, rows) in groups {
                     tbody {
                         tr.group { th colspan=(records.len() + 1) scope="colgroup" { (heading) } }
                         @for (definition, name, value) in *rows {
@@ -156,7 +162,7 @@ fn known(value_ns: u64) -> String {
     if value_ns == 0 { NONE.to_owned() } else { figures::nanos(value_ns) }
 }
 
-fn optional<T>(value: Option<T>, write: impl Fn(T) -> String) -> String {
+pub(super) fn optional<T>(value: Option<T>, write: impl Fn(T) -> String) -> String {
     value.map_or_else(|| NONE.to_owned(), write)
 }
 
@@ -168,7 +174,7 @@ fn real(value_ns: Option<f64>) -> String {
     optional(value_ns, figures::nanos_f64)
 }
 
-fn quantile(value: Option<Quantile>) -> String {
+pub(super) fn quantile(value: Option<Quantile>) -> String {
     optional(value, figures::quantile)
 }
 

@@ -1,0 +1,201 @@
+//! The functions that a built program gets from whoever loaded it.
+//!
+//! The layout is that of `struct quietcore_services` in `include/quietcore_services.h`. Members are
+//! added at the end and `version` raised; a program built for an older version finds what it knows
+//! where it was.
+//!
+// UNSAFETY: C calls these functions with raw pointers, which are checked against null and used as
+// far as the signal's own size says.
+#![expect(unsafe_code, reason = "called by C through raw pointers")]
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::ptr;
+use core::slice;
+
+use crate::com::ComStatus;
+use crate::com::table::{ComTable, SignalState};
+use crate::primitive::words::WORD_BYTES;
+
+/// The version of the table of functions.
+pub const SERVICES_VERSION: u32 = 1;
+
+/// The functions by which a program reaches its channels.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Services<'map> {
+    version: u32,
+    bytes: u32,
+    context: *const c_void,
+    send_signal: unsafe extern "C" fn(*const c_void, u16, *const c_void) -> u8,
+    receive_signal: unsafe extern "C" fn(*const c_void, u16, *mut c_void) -> u8,
+    send_group: unsafe extern "C" fn(*const c_void, u16) -> u8,
+    receive_group: unsafe extern "C" fn(*const c_void, u16) -> u8,
+    send_message: unsafe extern "C" fn(*const c_void, u16, *const c_void, u16) -> u8,
+    receive_message: unsafe extern "C" fn(*const c_void, u16, *mut c_void, *mut u16) -> u8,
+    signal_state: unsafe extern "C" fn(*const c_void, u16, *mut SignalState) -> u8,
+    group_state: unsafe extern "C" fn(*const c_void, u16, *mut SignalState) -> u8,
+    now: unsafe extern "C" fn(*const c_void) -> u64,
+    table: PhantomData<&'map ComTable<'map>>,
+}
+
+// SAFETY: the context is a table that all threads may use.
+unsafe impl Send for Services<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Services<'_> {}
+
+impl<'map> Services<'map> {
+    /// Functions for a program whose signals stand in `table`. They must outlive the program.
+    pub fn new(table: &'map ComTable<'map>) -> Self {
+        Self {
+            version: SERVICES_VERSION,
+            bytes: size_of::<Self>() as u32,
+            context: ptr::from_ref(table).cast(),
+            send_signal,
+            receive_signal,
+            send_group,
+            receive_group,
+            send_message,
+            receive_message,
+            signal_state,
+            group_state,
+            now,
+            table: PhantomData,
+        }
+    }
+}
+
+/// The table behind a context; `None` for null.
+///
+/// # Safety
+/// A context that is not null is that of [`Services::new`], whose table lives.
+#[inline]
+unsafe fn table<'map>(context: *const c_void) -> Option<&'map ComTable<'map>> {
+    // SAFETY: as promised: null, or a reference that `new` made.
+    unsafe { context.cast::<ComTable<'map>>().as_ref() }
+}
+
+unsafe extern "C" fn send_signal(context: *const c_void, signal: u16, value: *const c_void) -> u8 {
+    // SAFETY: C hands back the context it was given.
+    let Some(table) = (unsafe { table(context) }) else {
+        return ComStatus::NotOk as u8;
+    };
+    let Some(bytes) = table.value_bytes(signal).filter(|_| !value.is_null()) else {
+        return ComStatus::NotOk as u8;
+    };
+    let mut whole = [0; WORD_BYTES];
+    // SAFETY: C points to a variable of the signal's type, which has `bytes` bytes, 8 at most.
+    unsafe { ptr::copy_nonoverlapping(value.cast(), whole.as_mut_ptr(), usize::from(bytes)) };
+    table.send_signal(signal, u64::from_le_bytes(whole)) as u8
+}
+
+unsafe extern "C" fn receive_signal(context: *const c_void, signal: u16, value: *mut c_void) -> u8 {
+    // SAFETY: C hands back the context it was given.
+    let Some(table) = (unsafe { table(context) }) else {
+        return ComStatus::NotOk as u8;
+    };
+    let Some(bytes) = table.value_bytes(signal).filter(|_| !value.is_null()) else {
+        return ComStatus::NotOk as u8;
+    };
+    let mut received = 0;
+    let status = table.receive_signal(signal, &mut received);
+    if status != ComStatus::NotOk {
+        let whole = received.to_le_bytes();
+        // SAFETY: C points to a variable of the signal's type, which has `bytes` bytes, 8 at most.
+        unsafe { ptr::copy_nonoverlapping(whole.as_ptr(), value.cast(), usize::from(bytes)) };
+    }
+    status as u8
+}
+
+unsafe extern "C" fn send_group(context: *const c_void, group: u16) -> u8 {
+    // SAFETY: C hands back the context it was given.
+    let table = unsafe { table(context) };
+    table.map_or(ComStatus::NotOk, |table| table.send_group(group)) as u8
+}
+
+unsafe extern "C" fn receive_group(context: *const c_void, group: u16) -> u8 {
+    // SAFETY: C hands back the context it was given.
+    let table = unsafe { table(context) };
+    table.map_or(ComStatus::NotOk, |table| table.receive_group(group)) as u8
+}
+
+unsafe extern "C" fn send_message(
+    context: *const c_void,
+    signal: u16,
+    message: *const c_void,
+    bytes: u16,
+) -> u8 {
+    // SAFETY: C hands back the context it was given.
+    let table = unsafe { table(context) };
+    let (Some(table), false) = (table, message.is_null()) else {
+        return ComStatus::NotOk as u8;
+    };
+    // SAFETY: C points to a message of that many bytes, which nobody changes during the call.
+    let message = unsafe { slice::from_raw_parts(message.cast(), usize::from(bytes)) };
+    table.send_message(signal, message) as u8
+}
+
+unsafe extern "C" fn receive_message(
+    context: *const c_void,
+    signal: u16,
+    buffer: *mut c_void,
+    bytes: *mut u16,
+) -> u8 {
+    // SAFETY: C hands back the context it was given.
+    let table = unsafe { table(context) };
+    let (Some(table), false, false) = (table, buffer.is_null(), bytes.is_null()) else {
+        return ComStatus::NotOk as u8;
+    };
+    // SAFETY: C points to a number that holds the bytes of its buffer.
+    let room = usize::from(unsafe { bytes.read() });
+    // SAFETY: C points to a buffer of that many bytes, which nobody else uses during the call, and
+    // which it has initialised.
+    let buffer = unsafe { slice::from_raw_parts_mut(buffer.cast::<u8>(), room) };
+    let mut length = 0;
+    let status = table.receive_message(signal, buffer, &mut length);
+    // A message has 4096 bytes at most.
+    let length = u16::try_from(length).unwrap_or(u16::MAX);
+    // SAFETY: as above.
+    unsafe { bytes.write(length) };
+    status as u8
+}
+
+unsafe extern "C" fn signal_state(
+    context: *const c_void,
+    signal: u16,
+    state: *mut SignalState,
+) -> u8 {
+    let mut read = SignalState::default();
+    // SAFETY: C hands back the context it was given.
+    let table = unsafe { table(context) };
+    let status = match table {
+        Some(table) if !state.is_null() => table.signal_state(signal, &mut read),
+        _ => return ComStatus::NotOk as u8,
+    };
+    // SAFETY: not null, so C points to a structure of its own.
+    unsafe { state.write(read) };
+    status as u8
+}
+
+unsafe extern "C" fn group_state(
+    context: *const c_void,
+    group: u16,
+    state: *mut SignalState,
+) -> u8 {
+    let mut read = SignalState::default();
+    // SAFETY: C hands back the context it was given.
+    let table = unsafe { table(context) };
+    let status = match table {
+        Some(table) if !state.is_null() => table.group_state(group, &mut read),
+        _ => return ComStatus::NotOk as u8,
+    };
+    // SAFETY: not null, so C points to a structure of its own.
+    unsafe { state.write(read) };
+    status as u8
+}
+
+unsafe extern "C" fn now(context: *const c_void) -> u64 {
+    // SAFETY: C hands back the context it was given.
+    let table = unsafe { table(context) };
+    table.map_or(0, |table| table.now().get())
+}

@@ -1,0 +1,377 @@
+//! The kinds of events, and the words they are made of.
+
+use core::fmt;
+
+use crate::commands::{Target, WhyRejected};
+
+/// Words that say what there is to say about a kind.
+pub const WORDS: usize = 4;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Happening {
+    /// The first cycle is about to come.
+    Started,
+    /// A job was not done at its deadline.
+    Overrun {
+        /// Release to completion, in ns.
+        response_ns: u64,
+        /// Overruns in a row, this one included.
+        in_a_row: u64,
+    },
+    /// The watchdog fired.
+    WatchdogHit {
+        /// The time the job took until then, in ns.
+        elapsed_ns: u64,
+    },
+    /// The program crashed.
+    Fault {
+        /// The signal that said so.
+        signal: u32,
+        /// The address it could not reach.
+        address: u64,
+        /// The instruction that was about to do it, counted from where the program was loaded.
+        instruction: u64,
+    },
+    /// The program did not return from a step, which was cancelled.
+    Looped {
+        /// The instruction at which it was, counted from where the program was loaded.
+        instruction: u64,
+    },
+    /// The watchdog put the partition in fault.
+    WatchdogExpired {
+        /// Cycles in a row beyond the watchdog time; 1 where one was far beyond it.
+        cycles: u64,
+        /// The time that the last of them took, in ns.
+        elapsed_ns: u64,
+    },
+    /// A job that was not done at the next release ended its task, as its overrun policy says.
+    StoppedByOverrun {
+        /// Release to completion, in ns.
+        response_ns: u64,
+    },
+    /// The program says that something is wrong with itself: its error status is set.
+    ModelError,
+    /// A build is loaded and ready in the slot that is free.
+    Staged {
+        /// Its generation.
+        generation: u32,
+    },
+    /// A build can't be loaded; the partition's remarks say why.
+    StageRefused {
+        /// Its generation.
+        generation: u32,
+    },
+    /// A new build runs.
+    Swapped {
+        /// Its generation.
+        generation: u32,
+        /// Cycles that were lost between the old and the new one.
+        gap_cycles: u64,
+    },
+    /// The build before it runs again.
+    Reverted {
+        /// The generation that runs now.
+        generation: u32,
+        /// Cycles that were lost between the two.
+        gap_cycles: u64,
+    },
+    /// A group of commands was not applied.
+    CommandRejected {
+        /// Its ticket.
+        ticket: u32,
+        /// The first command of it that could not be applied, counted from 0.
+        index: u32,
+        /// Why not.
+        why: WhyRejected,
+    },
+    /// A variable is held from now on.
+    ForceApplied {
+        /// Which.
+        target: Target,
+        /// At what.
+        value: u64,
+    },
+    /// A variable is no longer held.
+    ForceReleased {
+        /// Which.
+        target: Target,
+    },
+    /// All variables are no longer held.
+    ForcesReleased {
+        /// How many there were.
+        count: u64,
+    },
+    /// The fieldbus gives no answer any more.
+    FieldbusLost {
+        /// Frames in a row that did not come back.
+        frames: u64,
+    },
+    /// The fieldbus answers again.
+    FieldbusRecovered {
+        /// How long it did not, in ns.
+        outage_ns: u64,
+    },
+    /// Fewer SubDevices took part in a frame than should have.
+    WorkingCounter {
+        /// The first that did not, if it could be told.
+        subdevice: Option<u32>,
+        /// The counter as it should be.
+        expected: u32,
+        /// The counter as it was.
+        found: u32,
+    },
+    /// A SubDevice changed its state.
+    AlState {
+        /// Its position.
+        subdevice: u32,
+        /// The state it has, in the fieldbus's own coding, with the error bit.
+        state: u32,
+        /// Its status code.
+        code: u32,
+    },
+    /// A SubDevice sent an emergency message.
+    Emergency {
+        /// Its position.
+        subdevice: u32,
+        /// The error code.
+        code: u32,
+        /// Its error register.
+        register: u32,
+        /// The five bytes that its maker defines, the first lowest.
+        data: u64,
+    },
+    /// The retained variables were saved.
+    RetainSaved {
+        /// Their bytes.
+        bytes: u64,
+    },
+    /// The program was started again.
+    Restarted {
+        /// How often so far.
+        count: u64,
+    },
+    /// The program was stopped, and its outputs are as configured for that case.
+    Halted,
+    /// The partition tells something that this program does not know.
+    Unknown {
+        /// The number of the kind.
+        kind: u32,
+        /// What it has to say.
+        words: [u64; WORDS],
+    },
+}
+
+fn pack(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+fn unpack(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
+}
+
+fn pack_target(target: &Target) -> [u64; 2] {
+    [pack(target.offset, u32::from(target.bytes)), target.mask]
+}
+
+fn unpack_target(place: u64, mask: u64) -> Target {
+    let (offset, bytes) = unpack(place);
+    Target { offset, bytes: bytes as u8, mask }
+}
+
+impl Happening {
+    /// The number of the kind, and its words.
+    pub(super) fn encode(&self) -> (u32, [u64; WORDS]) {
+        match *self {
+            Self::Started => (1, [0; WORDS]),
+            Self::Overrun { response_ns, in_a_row } => (2, [response_ns, in_a_row, 0, 0]),
+            Self::WatchdogHit { elapsed_ns } => (3, [elapsed_ns, 0, 0, 0]),
+            Self::Fault { signal, address, instruction } => {
+                (4, [u64::from(signal), address, instruction, 0])
+            }
+            Self::ModelError => (5, [0; WORDS]),
+            Self::Swapped { generation, gap_cycles } => {
+                (6, [u64::from(generation), gap_cycles, 0, 0])
+            }
+            Self::Reverted { generation, gap_cycles } => {
+                (7, [u64::from(generation), gap_cycles, 0, 0])
+            }
+            Self::CommandRejected { ticket, index, why } => {
+                (8, [pack(ticket, index), u64::from(why.code()), 0, 0])
+            }
+            Self::ForceApplied { target, value } => {
+                let [place, mask] = pack_target(&target);
+                (9, [place, mask, value, 0])
+            }
+            Self::ForceReleased { target } => {
+                let [place, mask] = pack_target(&target);
+                (10, [place, mask, 0, 0])
+            }
+            Self::ForcesReleased { count } => (11, [count, 0, 0, 0]),
+            Self::FieldbusLost { frames } => (12, [frames, 0, 0, 0]),
+            Self::FieldbusRecovered { outage_ns } => (13, [outage_ns, 0, 0, 0]),
+            Self::WorkingCounter { subdevice, expected, found } => {
+                let known = u32::from(subdevice.is_some());
+                (14, [pack(subdevice.unwrap_or(0), known), pack(expected, found), 0, 0])
+            }
+            Self::AlState { subdevice, state, code } => {
+                (15, [u64::from(subdevice), pack(state, code), 0, 0])
+            }
+            Self::Emergency { subdevice, code, register, data } => {
+                (16, [u64::from(subdevice), pack(code, register), data, 0])
+            }
+            Self::RetainSaved { bytes } => (17, [bytes, 0, 0, 0]),
+            Self::Restarted { count } => (18, [count, 0, 0, 0]),
+            Self::Halted => (19, [0; WORDS]),
+            Self::Looped { instruction } => (20, [instruction, 0, 0, 0]),
+            Self::WatchdogExpired { cycles, elapsed_ns } => (21, [cycles, elapsed_ns, 0, 0]),
+            Self::StoppedByOverrun { response_ns } => (22, [response_ns, 0, 0, 0]),
+            Self::Staged { generation } => (23, [u64::from(generation), 0, 0, 0]),
+            Self::StageRefused { generation } => (24, [u64::from(generation), 0, 0, 0]),
+            Self::Unknown { kind, words } => (kind, words),
+        }
+    }
+
+    /// What a number and its words stand for.
+    pub(super) fn decode(kind: u32, words: [u64; WORDS]) -> Self {
+        let [first, second, third, _] = words;
+        match kind {
+            1 => Self::Started,
+            2 => Self::Overrun { response_ns: first, in_a_row: second },
+            3 => Self::WatchdogHit { elapsed_ns: first },
+            4 => Self::Fault { signal: first as u32, address: second, instruction: third },
+            5 => Self::ModelError,
+            6 => Self::Swapped { generation: first as u32, gap_cycles: second },
+            7 => Self::Reverted { generation: first as u32, gap_cycles: second },
+            8 => {
+                let (ticket, index) = unpack(first);
+                let why = WhyRejected::from_code(second as u16);
+                Self::CommandRejected { ticket, index, why }
+            }
+            9 => Self::ForceApplied { target: unpack_target(first, second), value: third },
+            10 => Self::ForceReleased { target: unpack_target(first, second) },
+            11 => Self::ForcesReleased { count: first },
+            12 => Self::FieldbusLost { frames: first },
+            13 => Self::FieldbusRecovered { outage_ns: first },
+            14 => {
+                let (subdevice, known) = unpack(first);
+                let (expected, found) = unpack(second);
+                Self::WorkingCounter {
+                    subdevice: (known != 0).then_some(subdevice),
+                    expected,
+                    found,
+                }
+            }
+            15 => {
+                let (state, code) = unpack(second);
+                Self::AlState { subdevice: first as u32, state, code }
+            }
+            16 => {
+                let (code, register) = unpack(second);
+                Self::Emergency { subdevice: first as u32, code, register, data: third }
+            }
+            17 => Self::RetainSaved { bytes: first },
+            18 => Self::Restarted { count: first },
+            19 => Self::Halted,
+            20 => Self::Looped { instruction: first },
+            21 => Self::WatchdogExpired { cycles: first, elapsed_ns: second },
+            22 => Self::StoppedByOverrun { response_ns: first },
+            23 => Self::Staged { generation: first as u32 },
+            24 => Self::StageRefused { generation: first as u32 },
+            kind => Self::Unknown { kind, words },
+        }
+    }
+}
+
+impl fmt::Display for Happening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Started => f.write_str("started"),
+            Self::Overrun { response_ns, in_a_row } => {
+                write!(
+                    f,
+                    "overrun: {response_ns} ns from release to completion, {in_a_row} in a row"
+                )
+            }
+            Self::WatchdogHit { elapsed_ns } => {
+                write!(f, "watchdog: the job had taken {elapsed_ns} ns")
+            }
+            Self::Fault { signal, address, instruction } => {
+                write!(f, "fault: signal {signal} at {instruction:#x}, address {address:#x}")
+            }
+            Self::Looped { instruction } => {
+                write!(f, "fault: a step did not return, it was at {instruction:#x}")
+            }
+            Self::WatchdogExpired { cycles, elapsed_ns } => {
+                write!(
+                    f,
+                    "watchdog: fault after {cycles} cycles in a row, the last {elapsed_ns} ns"
+                )
+            }
+            Self::StoppedByOverrun { response_ns } => {
+                write!(f, "stopped: {response_ns} ns from release to completion")
+            }
+            Self::Staged { generation } => write!(f, "build {generation} is staged"),
+            Self::StageRefused { generation } => write!(f, "build {generation} is refused"),
+            Self::ModelError => f.write_str("the program has set its error status"),
+            Self::Swapped { generation, gap_cycles } => {
+                write!(f, "build {generation} runs, {gap_cycles} cycles lost")
+            }
+            Self::Reverted { generation, gap_cycles } => {
+                write!(f, "back to build {generation}, {gap_cycles} cycles lost")
+            }
+            Self::CommandRejected { ticket, index, why } => {
+                write!(f, "commands {ticket} refused at number {index}: {why}")
+            }
+            Self::ForceApplied { target, value } => {
+                write!(f, "forced: {} bytes at {} to {value:#x}", target.bytes, target.offset)
+            }
+            Self::ForceReleased { target } => {
+                write!(f, "released: {} bytes at {}", target.bytes, target.offset)
+            }
+            Self::ForcesReleased { count } => write!(f, "released: {count} variables"),
+            Self::FieldbusLost { frames } => write!(f, "fieldbus lost: {frames} frames in a row"),
+            Self::FieldbusRecovered { outage_ns } => {
+                write!(f, "fieldbus back after {outage_ns} ns")
+            }
+            Self::WorkingCounter { subdevice: Some(subdevice), expected, found } => {
+                write!(f, "working counter {found} instead of {expected}, SubDevice {subdevice}")
+            }
+            Self::WorkingCounter { subdevice: None, expected, found } => {
+                write!(f, "working counter {found} instead of {expected}")
+            }
+            Self::AlState { subdevice, state, code } => {
+                write!(f, "SubDevice {subdevice} is in state {state:#04x}, code {code:#06x}")
+            }
+            Self::Emergency { subdevice, code, register, data } => write!(
+                f,
+                "SubDevice {subdevice} reports emergency {code:#06x}, register {register:#04x}, \
+                 data {data:#012x}"
+            ),
+            Self::RetainSaved { bytes } => write!(f, "{bytes} retained bytes saved"),
+            Self::Restarted { count } => write!(f, "restarted, {count} times so far"),
+            Self::Halted => f.write_str("halted"),
+            Self::Unknown { kind, .. } => write!(f, "event of unknown kind {kind}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 512 }))]
+
+        /// Whatever stands in the ring becomes an event, which can be shown and told again.
+        #[test]
+        fn every_word_is_an_event(kind in 0_u32..30, words in any::<[u64; WORDS]>()) {
+            let what = Happening::decode(kind, words);
+            prop_assert!(!what.to_string().is_empty());
+            let (again, words) = what.encode();
+            prop_assert_eq!((again, Happening::decode(again, words)), (kind, what));
+        }
+    }
+}

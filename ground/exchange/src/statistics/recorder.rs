@@ -1,0 +1,304 @@
+//! The one writer of a task's statistics.
+//!
+//! A recorder keeps the truth in its own memory and publishes it, so that recording a cycle is some
+//! twenty plain stores and a reader can never disturb it.
+
+use quietcore_units::Nanos;
+
+use crate::primitive::sequence::SequenceWriter;
+use crate::statistics::{
+    Counters, HistogramTotals, SLOT_COUNT, SPIKE_COUNT, ScanCounters, Setting, SharedSpike, Spike,
+    TaskState, TaskStatistics, TimelineSlot, WritableTask,
+};
+use crate::sync::{Relaxed, Release};
+
+/// What happened at one release.
+#[derive(Clone, Copy, Debug)]
+pub struct Cycle {
+    /// When the release was due.
+    pub due: Nanos,
+    /// When the work did start.
+    pub started: Nanos,
+    /// How late the kernel woke the task, against the instant it had asked for.
+    pub wakeup_latency: Nanos,
+    /// The margin by which it had asked to be woken before `due`.
+    pub margin: Nanos,
+    /// The time it spun until `due`.
+    pub spin: Nanos,
+    /// The CPU it ran on.
+    pub cpu: u32,
+}
+
+/// Writes the statistics of one task. There must be one for each task, not more.
+pub struct Recorder<'region> {
+    shared: &'region TaskStatistics,
+    period: Nanos,
+    slot_cycles: u64,
+    sequence: SequenceWriter<'region>,
+    scan: SequenceWriter<'region>,
+    counters: Counters,
+    scan_counters: ScanCounters,
+    release: HistogramTotals,
+    wakeup: HistogramTotals,
+    execution: HistogramTotals,
+    response: HistogramTotals,
+    previous: Option<(u64, u32)>,
+    worst: [u64; SPIKE_COUNT],
+    slot: TimelineSlot,
+    slot_index: usize,
+}
+
+impl<'region> Recorder<'region> {
+    /// Takes over a task's statistics: clears them, which makes their pages present, and says that
+    /// the task is starting.
+    ///
+    /// `slot_cycles` releases make one stretch of the time line; after [`SLOT_COUNT`] stretches the
+    /// last one takes all that still come.
+    pub fn new(task: WritableTask<'region>, period: Nanos, slot_cycles: u64) -> Self {
+        let shared = task.statistics();
+        let mut recorder = Self {
+            shared,
+            period,
+            slot_cycles: slot_cycles.max(1),
+            sequence: SequenceWriter::resume(&shared.sequence),
+            scan: SequenceWriter::resume(&shared.scan),
+            counters: Counters::default(),
+            scan_counters: ScanCounters::default(),
+            release: HistogramTotals::default(),
+            wakeup: HistogramTotals::default(),
+            execution: HistogramTotals::default(),
+            response: HistogramTotals::default(),
+            previous: None,
+            worst: [0; SPIKE_COUNT],
+            slot: TimelineSlot::default(),
+            slot_index: 0,
+        };
+        // A predecessor that died in the middle of a step left the sequence odd.
+        recorder.scan.begin();
+        recorder.scan.end();
+        shared.period_ns.store(period.get(), Relaxed);
+        recorder.clear();
+        recorder.set_state(TaskState::Starting);
+        recorder
+    }
+
+    /// Forgets all cycles so far, as after a warm-up. Writes some megabyte: not between release and
+    /// completion.
+    pub fn clear(&mut self) {
+        self.counters = Counters::default();
+        self.scan_counters = ScanCounters::default();
+        self.release = HistogramTotals::default();
+        self.wakeup = HistogramTotals::default();
+        self.execution = HistogramTotals::default();
+        self.response = HistogramTotals::default();
+        self.previous = None;
+        self.worst = [0; SPIKE_COUNT];
+        self.slot = TimelineSlot::default();
+        self.slot_index = 0;
+        let shared = self.shared;
+        self.sequence.begin();
+        let counters = shared.counters.iter().chain(&shared.scan_counters);
+        let spikes = shared.spikes.iter().flat_map(|spike| &spike.words);
+        let slots = shared.slots.iter().flat_map(|slot| &slot.words);
+        for word in counters.chain(spikes).chain(slots) {
+            word.store(0, Relaxed);
+        }
+        shared.slot_cycles.store(self.slot_cycles, Relaxed);
+        for histogram in [&shared.release, &shared.wakeup, &shared.execution, &shared.response] {
+            histogram.clear();
+        }
+        self.sequence.end();
+    }
+
+    /// Says that the task may write to the data of its program from now on: before inputs,
+    /// commands and forces are written there.
+    #[inline]
+    pub fn begin_scan(&mut self) {
+        self.scan.begin();
+    }
+
+    /// Says that the task is through with the data, for this cycle.
+    #[inline]
+    pub fn end_scan(&mut self) {
+        self.scan.end();
+    }
+
+    /// Says what the task is doing.
+    pub fn set_state(&mut self, state: TaskState) {
+        self.shared.state.store(state.code(), Release);
+    }
+
+    /// Says which thread the task is.
+    pub fn set_thread_id(&mut self, thread_id: u32) {
+        self.shared.thread_id.store(thread_id, Relaxed);
+    }
+
+    /// Says that the kernel refused a setting, and with which error number.
+    pub fn refuse(&mut self, setting: Setting, error_number: i32) {
+        let refused = self.shared.refused.load(Relaxed) | setting.bit();
+        self.shared.refused.store(refused, Relaxed);
+        self.shared.error_number.store(u64::from(error_number.unsigned_abs()), Relaxed);
+    }
+
+    /// Says what one cycle of the probe itself costs.
+    pub fn set_own_cost(&mut self, cost: Nanos) {
+        self.shared.own_cost_ns.store(cost.get(), Relaxed);
+    }
+
+    /// Says when the first release is due.
+    pub fn set_first_release(&mut self, due: Nanos) {
+        self.shared.first_release_ns.store(due.get(), Relaxed);
+    }
+
+    /// The counters so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// What is counted besides where a program runs, so far.
+    pub fn scan_counters(&self) -> ScanCounters {
+        self.scan_counters
+    }
+
+    /// Records one cycle. Constant time; no allocation, lock or system call.
+    #[inline]
+    pub fn record(&mut self, cycle: &Cycle) {
+        let latency = self.latency(cycle);
+        self.sequence.begin();
+        self.record_release(cycle, latency);
+        self.sequence.end();
+    }
+
+    /// Records one cycle in which a program ran: its execution time, its response time from the
+    /// instant at which the release was due, and whether that was beyond the deadline. Constant
+    /// time; no allocation, lock or system call.
+    #[inline]
+    pub fn record_scan(&mut self, cycle: &Cycle, execution: Nanos, response: Nanos, overrun: bool) {
+        let latency = self.latency(cycle);
+        let release = self.counters.cycles;
+        let due = cycle.due.get();
+        let counters = &mut self.scan_counters;
+        if overrun {
+            counters.overruns += 1;
+            counters.overrun_run += 1;
+            counters.longest_overrun_run = counters.longest_overrun_run.max(counters.overrun_run);
+        } else {
+            counters.overrun_run = 0;
+        }
+        counters.worst_execution.note(execution.get(), release, due);
+        counters.worst_response.note(response.get(), release, due);
+
+        self.sequence.begin();
+        self.record_release(cycle, latency);
+        self.shared.execution.record(&mut self.execution, execution.get());
+        self.shared.response.record(&mut self.response, response.get());
+        self.publish_scan_counters();
+        self.sequence.end();
+    }
+
+    /// Counts that the watchdog fired, at once: there may be no further cycle.
+    pub fn note_watchdog_hit(&mut self) {
+        self.scan_counters.watchdog_hits += 1;
+        self.sequence.begin();
+        self.publish_scan_counters();
+        self.sequence.end();
+    }
+
+    /// Counts releases that were left out, at once.
+    pub fn note_skipped_releases(&mut self, releases: u64) {
+        let skipped = &mut self.scan_counters.skipped_releases;
+        *skipped = skipped.saturating_add(releases);
+        self.sequence.begin();
+        self.publish_scan_counters();
+        self.sequence.end();
+    }
+
+    #[inline]
+    fn publish_scan_counters(&self) {
+        let words = self.scan_counters.to_words();
+        for (place, word) in self.shared.scan_counters.iter().zip(words) {
+            place.store(word, Relaxed);
+        }
+    }
+
+    #[inline]
+    fn latency(&mut self, cycle: &Cycle) -> u64 {
+        match cycle.started.checked_sub(cycle.due) {
+            Some(latency) => latency.get(),
+            None => {
+                self.counters.early += 1;
+                0
+            }
+        }
+    }
+
+    /// What every cycle records; within the sequence.
+    #[inline]
+    fn record_release(&mut self, cycle: &Cycle, latency: u64) {
+        self.count(cycle, latency);
+        let shared = self.shared;
+        for (place, word) in shared.counters.iter().zip(self.counters.to_words()) {
+            place.store(word, Relaxed);
+        }
+        shared.release.record(&mut self.release, latency);
+        shared.wakeup.record(&mut self.wakeup, cycle.wakeup_latency.get());
+        self.note_slot(latency);
+        if latency > self.worst[SPIKE_COUNT - 1] {
+            self.note_spike(cycle, latency);
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, cycle: &Cycle, latency: u64) {
+        let counters = &mut self.counters;
+        counters.cycles += 1;
+        if latency >= self.period.get() {
+            counters.missed_cycles += 1;
+            counters.miss_run += 1;
+            counters.longest_miss_run = counters.longest_miss_run.max(counters.miss_run);
+        } else {
+            counters.miss_run = 0;
+        }
+        counters.spin_ns = counters.spin_ns.wrapping_add(cycle.spin.get());
+        counters.margin_ns = cycle.margin.get();
+        if let Some((previous, cpu)) = self.previous {
+            counters.difference_sum_ns =
+                counters.difference_sum_ns.wrapping_add(previous.abs_diff(latency));
+            counters.migrations += u64::from(cpu != cycle.cpu);
+        }
+        self.previous = Some((latency, cycle.cpu));
+    }
+
+    #[inline]
+    fn note_slot(&mut self, latency: u64) {
+        if self.slot.count == self.slot_cycles && self.slot_index + 1 < SLOT_COUNT {
+            self.slot_index += 1;
+            self.slot = TimelineSlot::default();
+        }
+        self.slot.count += 1;
+        self.slot.max_ns = self.slot.max_ns.max(latency);
+        self.slot.sum_ns = self.slot.sum_ns.wrapping_add(latency);
+        self.shared.slots[self.slot_index].store(&self.slot);
+    }
+
+    /// Replaces the smallest of the worst; `worst` stays sorted, and place `i` of the shared list
+    /// holds the spike of rank `i`.
+    #[cold]
+    fn note_spike(&mut self, cycle: &Cycle, latency: u64) {
+        let rank = self.worst.iter().position(|kept| latency > *kept).unwrap_or(SPIKE_COUNT - 1);
+        for place in (rank + 1..SPIKE_COUNT).rev() {
+            self.worst[place] = self.worst[place - 1];
+            let above = SharedSpike::load(&self.shared.spikes[place - 1]);
+            self.shared.spikes[place].store(&above);
+        }
+        self.worst[rank] = latency;
+        let spike = Spike {
+            release: self.counters.cycles - 1,
+            due_ns: cycle.due.get(),
+            latency_ns: latency,
+            wakeup_ns: cycle.wakeup_latency.get(),
+            cpu: u64::from(cycle.cpu),
+        };
+        self.shared.spikes[rank].store(&spike);
+    }
+}

@@ -1,0 +1,150 @@
+//! The memory of a channel between partitions.
+//!
+//! The host makes a sealed memory file for each channel, fills in what it carries, and passes the
+//! file to the partitions that take part. Monitors map it for reading only.
+//!
+// UNSAFETY: mapping a file is unsafe because others may change or shorten it. Changing is what it
+// is for, and all access is atomic; shortening is prevented by a seal, without which mapping is
+// refused.
+#![expect(unsafe_code, reason = "memory shared with other processes is mapped here")]
+
+use std::fs::File;
+use std::io;
+
+use quietcore_exchange::channel::{Channel, ChannelError, ChannelView, Entry, channel_bytes};
+
+use crate::memory::{MemoryError, SharedMemory};
+
+/// Why a channel could not be made or mapped.
+#[derive(Debug, thiserror::Error)]
+pub enum ChannelMemoryError {
+    /// There is no memory for it.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// What is in the memory is no channel of this build, or there can be no such channel.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+}
+
+/// A mapped channel and the file behind it.
+#[derive(Debug)]
+pub struct ChannelMemory {
+    /// Valid as long as `memory` lives; given out only with the life of `self`.
+    channel: Channel<'static>,
+    memory: SharedMemory,
+}
+
+impl ChannelMemory {
+    /// Makes a channel that carries `entries`, with their initial values in it.
+    ///
+    /// # Errors
+    /// When an entry is impossible or there is no memory.
+    pub fn create(entries: &[Entry]) -> Result<Self, ChannelMemoryError> {
+        let bytes = channel_bytes(entries).map_err(ChannelError::from)?;
+        let memory = SharedMemory::create("quietcore-channel", bytes)?;
+        // SAFETY: `memory` is mapped readable and writable for its length, stays so as long as
+        // `self` lives, beyond which no channel is given out, and is reached through channels only;
+        // the seal keeps the file from shrinking under it.
+        let channel = unsafe { Channel::initialise(memory.base(), memory.bytes(), entries) }?;
+        Ok(Self { channel, memory })
+    }
+
+    /// Maps a channel that another process made.
+    ///
+    /// # Errors
+    /// When the file isn't sealed, can't be mapped, or holds no channel of this build.
+    pub fn open(file: File) -> Result<Self, ChannelMemoryError> {
+        let memory = SharedMemory::open(file)?;
+        // SAFETY: as in `create`.
+        let channel = unsafe { Channel::attach(memory.base(), memory.bytes()) }?;
+        Ok(Self { channel, memory })
+    }
+
+    /// The channel in it.
+    pub fn channel(&self) -> Channel<'_> {
+        self.channel
+    }
+
+    /// Another handle of the file, to be passed to a partition.
+    ///
+    /// # Errors
+    /// When the process has no file descriptors left.
+    pub fn file(&self) -> io::Result<File> {
+        self.memory.file()
+    }
+
+    /// A handle of the file that allows reading only, for monitors.
+    ///
+    /// # Errors
+    /// When the process has no file descriptors left, or `/proc` is not mounted.
+    pub fn read_only_file(&self) -> io::Result<File> {
+        self.memory.read_only_file()
+    }
+}
+
+/// A channel mapped for reading only, as monitors have it.
+#[derive(Debug)]
+pub struct ChannelMonitor {
+    /// Valid as long as `_memory` lives; given out only with the life of `self`.
+    view: ChannelView<'static>,
+    _memory: SharedMemory,
+}
+
+impl ChannelMonitor {
+    /// Maps a channel that another process made, for reading only.
+    ///
+    /// # Errors
+    /// When the file isn't sealed, can't be mapped, or holds no channel of this build.
+    pub fn open(file: File) -> Result<Self, ChannelMemoryError> {
+        let memory = SharedMemory::open_read_only(file)?;
+        // SAFETY: `memory` is mapped readable for its length and stays so as long as `self` lives,
+        // beyond which no view is given out; a view only reads, by atomics.
+        let view = unsafe { ChannelView::attach(memory.base(), memory.bytes()) }?;
+        Ok(Self { view, _memory: memory })
+    }
+
+    /// What is in it.
+    pub fn view(&self) -> ChannelView<'_> {
+        self.view
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quietcore_exchange::channel::{ChannelShapeError, Timeouts};
+    use quietcore_units::Nanos;
+
+    const SPEED: Entry = Entry::Signal {
+        bytes: 8,
+        initial: 5,
+        timeouts: Timeouts { first: Nanos::ZERO, next: Nanos::ZERO },
+    };
+
+    #[test]
+    fn two_partitions_and_a_monitor_share_a_channel() {
+        let host = ChannelMemory::create(&[SPEED]).unwrap();
+        let partition = ChannelMemory::open(host.file().unwrap()).unwrap();
+        let monitor = ChannelMonitor::open(host.read_only_file().unwrap()).unwrap();
+        let mut reader = monitor.view().signal_reader(0).unwrap();
+        assert_eq!(reader.receive().unwrap().value, 5);
+        partition.channel().signal_writer(0).unwrap().send(Nanos::new(9), 77);
+        let received = reader.receive().unwrap();
+        assert_eq!((received.value, received.count, received.sent), (77, 1, Nanos::new(9)));
+    }
+
+    #[test]
+    fn what_is_no_channel_is_refused() {
+        assert!(matches!(
+            ChannelMemory::create(&[]),
+            Err(ChannelMemoryError::Channel(ChannelError::Shape(ChannelShapeError::EntryCount {
+                is: 0
+            })))
+        ));
+        let plain = File::open("/proc/self/stat").unwrap();
+        assert!(matches!(
+            ChannelMemory::open(plain),
+            Err(ChannelMemoryError::Memory(MemoryError::NotSealed))
+        ));
+    }
+}

@@ -1,0 +1,95 @@
+//! Memory that processes share: a sealed memory file and its mapping.
+//!
+//! Whoever makes it seals its size, and whoever maps it looks for the seal: a file that another
+//! process could shorten would end everyone who reads it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::PathBuf;
+use std::ptr::NonNull;
+
+use memmap2::{MmapOptions, MmapRaw};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, memfd_create};
+
+/// Why memory could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// The kernel refused it.
+    #[error("{bytes} bytes of shared memory could not be had; free memory, or raise the limits")]
+    Refused {
+        /// The bytes asked for.
+        bytes: usize,
+        /// What the kernel said.
+        #[source]
+        source: io::Error,
+    },
+    /// A file of it can't be mapped.
+    #[error("the file of shared memory can't be mapped")]
+    Unmapped(#[source] io::Error),
+    /// The file could be shortened by its other owner, which would kill whoever reads it.
+    #[error("the file is not sealed against shrinking; only quietcore makes shared memory")]
+    NotSealed,
+}
+
+/// A mapped memory file.
+#[derive(Debug)]
+pub(crate) struct SharedMemory {
+    map: MmapRaw,
+    file: File,
+}
+
+impl SharedMemory {
+    /// Makes zeroed memory of this size, present and sealed.
+    pub(crate) fn create(name: &str, bytes: usize) -> Result<Self, MemoryError> {
+        let refused = |source| MemoryError::Refused { bytes, source };
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file: File = memfd_create(name, flags).map_err(|errno| refused(errno.into()))?.into();
+        file.set_len(bytes as u64).map_err(refused)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)
+            .map_err(|errno| refused(errno.into()))?;
+        let map = MmapOptions::new().populate().map_raw(&file).map_err(refused)?;
+        Ok(Self { map, file })
+    }
+
+    /// Maps memory that another process made, present, to be read and written.
+    pub(crate) fn open(file: File) -> Result<Self, MemoryError> {
+        check_seal(&file)?;
+        let map = MmapOptions::new().populate().map_raw(&file).map_err(MemoryError::Unmapped)?;
+        Ok(Self { map, file })
+    }
+
+    /// Maps memory that another process made, to be read only. Pages come when they are read: who
+    /// only reads has no deadline.
+    pub(crate) fn open_read_only(file: File) -> Result<Self, MemoryError> {
+        check_seal(&file)?;
+        let map = MmapOptions::new().map_raw_read_only(&file).map_err(MemoryError::Unmapped)?;
+        Ok(Self { map, file })
+    }
+
+    /// Where it is mapped.
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        NonNull::new(self.map.as_mut_ptr()).expect("the kernel maps nothing at address zero")
+    }
+
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Another handle of the file, with the rights of this one.
+    pub(crate) fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Another handle of the file, by which it can only be read.
+    pub(crate) fn read_only_file(&self) -> io::Result<File> {
+        let own = PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()));
+        File::open(own)
+    }
+}
+
+fn check_seal(file: &File) -> Result<(), MemoryError> {
+    let seals = fcntl_get_seals(file.as_fd()).map_err(|_| MemoryError::NotSealed)?;
+    if seals.contains(SealFlags::SHRINK) { Ok(()) } else { Err(MemoryError::NotSealed) }
+}
