@@ -36,6 +36,11 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "the facts of a machine include whether its clocks tell real time",
     },
     Sideways {
+        from: "probe",
+        to: "maindevice",
+        reason: "the probe `ethercat` measures the MainDevice's own cycle",
+    },
+    Sideways {
         from: "wire",
         to: "clock",
         reason: "waiting for a frame ends at an instant of the clock that the cycle runs on",
