@@ -36,6 +36,11 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "the facts of a machine include whether its clocks tell real time",
     },
     Sideways {
+        from: "probe",
+        to: "maindevice",
+        reason: "the probe `ethercat` measures the MainDevice's own cycle",
+    },
+    Sideways {
         from: "wire",
         to: "clock",
         reason: "waiting for a frame ends at an instant of the clock that the cycle runs on",
@@ -91,6 +96,11 @@ pub(crate) const WAIVERS: &[Waiver] = &[
         rule: "words",
         path: "docs/glossary.md",
         reason: "explains the older terms to those who search for them",
+    },
+    Waiver {
+        rule: "words",
+        path: "surface/cli/tests/pysoem_to_op.py",
+        reason: "calls pysoem, whose names these are",
     },
     Waiver {
         rule: "words",

@@ -9,8 +9,8 @@
 //!     ours: cycles with process data and supervision    ─► OP
 //! ```
 //!
-//! `ethercrab` ends with SAFE-OP: SubDevices want valid outputs before OP, so the last step is taken
-//! with cycles running, by the same code that brings a SubDevice back later.
+//! `ethercrab` ends with SAFE-OP: SubDevices want valid outputs before OP, so the last step is
+//! taken with cycles running, by the same code that brings a SubDevice back later.
 //!
 //! Not for the real-time path: it allocates, and takes as long as the SubDevices do. A panic inside
 //! `ethercrab`, which it answers some odd devices with, ends the bring-up and not the process (with
@@ -42,9 +42,9 @@ use crate::expectation::{
     Expectation, Found, Identity, Synchronisation, compare, compare_process_data,
 };
 use crate::fieldbus::Fieldbus;
+use crate::frame::register;
 use crate::frame::{DATA_BYTES_MAX, Request};
 use crate::mailbox::Mailbox;
-use crate::register;
 use crate::state::AlState;
 use crate::subdevice::{ClockSettings, IMAGE_BYTES_MAX, SubDevice, SyncSettings};
 use crate::supervise;

@@ -75,7 +75,7 @@ impl AlStatus {
         let (status, code) = (*data.first()?, data.get(4..6)?);
         Some(Self {
             state: AlState::of(status),
-            error: status & crate::register::AL_ERROR != 0,
+            error: status & crate::frame::register::AL_ERROR != 0,
             code: u16::from_le_bytes([code[0], code[1]]),
         })
     }

@@ -1,16 +1,16 @@
 //! A SubDevice as it was found and set up.
 //!
-//! After the bring-up the MainDevice reads back what the SubDevices were set to: SyncManagers, FMMUs,
-//! clock. The read values are the truth about the process image, and what a SubDevice is set to
-//! again when it lost its power.
+//! After the bring-up the MainDevice reads back what the SubDevices were set to: SyncManagers,
+//! FMMUs, clock. The read values are the truth about the process image, and what a SubDevice is set
+//! to again when it lost its power.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::expectation::{Identity, StartUp};
+use crate::frame::register;
 use crate::mailbox::Mailbox;
-use crate::register;
 
 /// Bytes of the process data of all SubDevices, at most.
 pub const IMAGE_BYTES_MAX: usize = 8192;

@@ -67,7 +67,7 @@ fn a_wire_that_is_not_as_expected_is_told_with_all_differences() {
         Difference::Identity { position: 2, instead_at: Some(1), .. }
     ));
     assert!(
-        matches!(&differences[2], Difference::Missing { position: 3, name } if name == "servo-drive")
+        matches!(&differences[2], Difference::Missing { position: 3, name } if name == wanted[3])
     );
     let text = error.to_string();
     assert!(

@@ -68,7 +68,7 @@ fn parse(text: &str) -> Result<Vec<String>, Vec<String>> {
         let room = SUBDEVICES_MAX - names.len();
         match count {
             None => {
-                problems.push(format!("{number}: `{line}` is no name, nor a number and a name"))
+                problems.push(format!("{number}: `{line}` is no name, nor a number and a name"));
             }
             Some(count) if count > room => problems.push(format!(
                 "{number}: with these there are more than {SUBDEVICES_MAX} SubDevices"
