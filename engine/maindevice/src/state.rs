@@ -33,7 +33,7 @@ impl AlState {
     }
 
     /// The number in the AL registers.
-    pub(crate) fn number(self) -> u8 {
+    pub fn number(self) -> u8 {
         match self {
             Self::Init => 1,
             Self::PreOp => 2,

@@ -74,8 +74,8 @@ fn kind(what: FaultWhat) -> (FaultKind, Option<u32>) {
         FaultWhat::DuplicateFrame { parts_per_million } => {
             (FaultKind::DuplicateFrame, chance(parts_per_million))
         }
-        FaultWhat::Unplug { subdevice } => (FaultKind::Unplug { subdevice }, None),
-        FaultWhat::PowerCycle { subdevice } => (FaultKind::PowerCycle { subdevice }, None),
+        FaultWhat::Unplug { subdevice } => (FaultKind::Disconnect { subdevice }, None),
+        FaultWhat::PowerCycle { subdevice } => (FaultKind::PowerLoss { subdevice }, None),
         FaultWhat::StuckState { subdevice } => (FaultKind::AlStateStuck { subdevice }, None),
         FaultWhat::StateDrop { subdevice, code } => {
             (FaultKind::AlStateDrop { subdevice, code }, None)

@@ -126,7 +126,7 @@ impl FieldbusJob {
                 .start_up
                 .iter()
                 .map(|(index, subindex, data)| StartUp {
-                    object: Object { index: *index, subindex: *subindex },
+                    object: Object { index: *index, subindex: *subindex, complete: false },
                     data: data.clone(),
                 })
                 .collect(),
