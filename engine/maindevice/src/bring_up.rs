@@ -435,3 +435,16 @@ fn to_op<W: Wire>(
     }
     Ok(())
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_its_message() {
+        assert_eq!(contained(|| 1), Ok(1));
+        let error = contained(|| assert_eq!(1 + 1, 3, "sum")).unwrap_err();
+        assert!(error.starts_with("ethercrab panicked: assertion"), "{error}");
+        assert_eq!(contained(|| panic!("why")), Err::<(), _>("ethercrab panicked: why".to_owned()));
+    }
+}

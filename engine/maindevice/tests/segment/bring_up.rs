@@ -79,6 +79,20 @@ fn a_wire_that_is_not_as_expected_is_told_with_all_differences() {
     assert!(error.to_string().contains("SubDevice 2 is not expected"), "{error}");
 }
 
+/// Goal: a line as long as the simulator's longest works, in more than one frame a cycle.
+#[test]
+fn a_hundred_and_ninety_nine_drives_behind_a_coupler_reach_op() {
+    let mut names = vec!["servo-drive"; 200];
+    names[0] = "coupler";
+    let mut fieldbus = in_op(&names);
+    fieldbus.outputs_mut(199)[0] = 0x06;
+    let outcome = step(&mut fieldbus);
+    assert_eq!((outcome.working_counter, outcome.present), (199 * 3, 200));
+    run(&mut fieldbus, 5);
+    assert_eq!(fieldbus.inputs(199)[0] & 0x6F, 0x21);
+    assert_eq!(fieldbus.inputs(198)[0] & 0x6F, 0x40);
+}
+
 #[test]
 fn without_subdevices_it_is_said_so() {
     let error = Fieldbus::bring_up(wire(&[]), &Expectation::anything(CYCLE)).err().unwrap();
