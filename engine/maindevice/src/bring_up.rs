@@ -69,6 +69,13 @@ type Storage = PduStorage<FRAMES, { PduStorage::element_size(DATA_BYTES_MAX) }>;
 type Group = SubDeviceGroup<SUBDEVICES_MAX, IMAGE_BYTES_MAX>;
 type MappedGroup = SubDeviceGroup<SUBDEVICES_MAX, IMAGE_BYTES_MAX, DefaultLock, PreOpPdi>;
 
+/// Cycles without a frame that the process data watchdogs let pass.
+const WATCHDOG_CYCLES: u64 = 4;
+/// The process data watchdog of power-up (ETG.1000.4: divider 2498, time 1000).
+const WATCHDOG_OF_POWER_UP: Nanos = Nanos::from_millis(100);
+/// The step of the watchdog's time with the divider of power-up.
+const WATCHDOG_STEP: Nanos = Nanos::from_micros(100);
+
 /// Brings all SubDevices to OP.
 pub(crate) fn bring_up<W: Wire>(
     mut wire: W,
@@ -147,6 +154,7 @@ fn configure(
     if !differences.is_empty() {
         return Err(BringUpError::Different(differences));
     }
+    extend_watchdogs(&mut talk, expectation, &mut subdevices)?;
     synchronise(&mut talk, expectation, &mut subdevices)?;
 
     to_safe_op(wire, &mut ends, &main, group, until)?;
@@ -290,6 +298,7 @@ fn describe(group: &Group, main: &MainDevice<'_>) -> Vec<SubDevice> {
             mailbox: None,
             clock: None,
             start_up: Vec::new(),
+            watchdog: None,
             inputs: 0..0,
             outputs: 0..0,
         }
@@ -389,6 +398,26 @@ fn synchronise<W: Wire>(
             talk.write(subdevice.address, register, data.as_slice())?;
             number += 1;
         }
+    }
+    Ok(())
+}
+
+/// Lets the process data watchdogs outlast [`WATCHDOG_CYCLES`] cycles, where those of power-up
+/// (100 ms) do not. One that is shorter than a cycle would take the outputs away in each.
+fn extend_watchdogs<W: Wire>(
+    talk: &mut Talk<'_, W>,
+    expectation: &Expectation,
+    subdevices: &mut [SubDevice],
+) -> Result<(), BringUpError> {
+    let wanted = expectation.cycle * WATCHDOG_CYCLES;
+    if wanted <= WATCHDOG_OF_POWER_UP {
+        return Ok(());
+    }
+    let steps = wanted.get().div_ceil(WATCHDOG_STEP.get());
+    let steps = u16::try_from(steps).unwrap_or(u16::MAX);
+    for subdevice in subdevices.iter_mut().filter(|one| !one.outputs.is_empty()) {
+        subdevice.watchdog = Some(steps);
+        talk.write(subdevice.address, register::PROCESS_DATA_WATCHDOG, &steps.to_le_bytes())?;
     }
     Ok(())
 }
