@@ -168,16 +168,19 @@ fn emergencies_before_the_answers_are_survived_and_told() {
         Fieldbus::bring_up(wire, &expectation(&names)).unwrap()
     };
     let frames = bring_up(u64::MAX, 0).wire().segment().counters().frames;
-    for code in [0x8240, 0x8210] {
+    for wanted in [0x8240, 0x8210] {
         let mut told = 0;
         for from in (0..frames).step_by(20) {
-            let alarms = run(&mut bring_up(from, code), 100);
-            let here = |alarm: &&Alarm| matches!(alarm, Alarm::Emergency { subdevice: 1, code: other, .. } if *other == code);
-            told += alarms.iter().filter(here).count();
+            let alarms = run(&mut bring_up(from, wanted), 100);
+            told += alarms.iter().filter(|alarm| is_emergency(alarm, wanted)).count();
         }
         // Before the mailbox is set up there is no place for an emergency.
-        assert!(told > 50, "{told} emergencies {code:#x} told in {frames} frames");
+        assert!(told > 50, "{told} emergencies {wanted:#x} told in {frames} frames");
     }
+}
+
+fn is_emergency(alarm: &Alarm, wanted: u16) -> bool {
+    matches!(alarm, Alarm::Emergency { subdevice: 1, code, .. } if *code == wanted)
 }
 
 #[test]
