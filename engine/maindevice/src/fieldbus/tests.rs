@@ -31,8 +31,8 @@ fn equipped(position: u16) -> SubDevice {
 
 proptest! {
     /// Goal: nothing that comes back from the wire makes the MainDevice panic or wait too long.
-    /// Method: each datagram comes back with other data and another working counter, some frames not
-    /// at all.
+    /// Method: each datagram comes back with other data and another working counter, some frames
+    /// not at all.
     #[test]
     fn whatever_subdevices_answer_the_cycle_goes_on(
         noise in prop::collection::vec((prop_oneof![any::<u8>(), Just(0xFF)], 0_u16..4), 1..60),
