@@ -120,6 +120,7 @@ fn stage(generation: u32, slot: u8) -> Stage {
         generation,
         slot,
         data_bytes: 4096,
+        on_probation: true,
         inputs: vec![mapping(INPUT)],
         outputs: vec![mapping(OUTPUT)],
         substitutes: vec![(0, -5.0)],
@@ -157,8 +158,7 @@ impl<'a> Rig<'a> {
         let events = region.event_writer(0).unwrap();
         let task = Task::new(settings, recorder, events, region.trace_writer(0));
         let shared = Shared::default();
-        let leader =
-            Leader::new(task, region, bus, on_fault, probation, first, &shared).unwrap();
+        let leader = Leader::new(task, region, bus, on_fault, probation, first, &shared).unwrap();
         let commands = region.command_producer().unwrap();
         Self { leader, commands, shared, region, cycle: 0 }
     }
@@ -175,9 +175,8 @@ impl<'a> Rig<'a> {
             spin: Nanos::ZERO,
             cpu: 0,
         };
-        let done = self
-            .leader
-            .cycle(&release, builds, &self.shared, || due + Nanos::from_micros(micros));
+        let done =
+            self.leader.cycle(&release, builds, &self.shared, || due + Nanos::from_micros(micros));
         self.leader.after(done.finished.at, 0);
         done
     }

@@ -7,8 +7,8 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quietcore_exchange::{Assignment, Command, Target};
-use quietcore_program::place::Place;
 use quietcore_process::setting;
+use quietcore_program::place::Place;
 use quietcore_program::{Encoded, Symbols};
 use quietcore_site::Site as SiteFile;
 

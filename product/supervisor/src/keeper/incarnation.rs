@@ -88,7 +88,8 @@ impl Kept {
         end
     }
 
-    fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
+    /// Saves the retained values, if it is time or `at_once`.
+    pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
         let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
         if let Err(error) = saved {
             let name = &self.setup.partition.name;
