@@ -80,8 +80,8 @@ fn a_status_task_runs_as_long_as_its_variable_is_true() {
 #[test]
 fn a_task_with_the_policy_stop_ends_at_its_first_overrun() {
     let site = up("stop");
-    // Some 100 ms of counting, on any machine that this runs on.
-    site.change(ChangeKind::Set, "rates_DW.busy", Some("200000000"));
+    // Far beyond 5 ms, and far from the 500 ms at which the watchdog calls it a loop.
+    site.change(ChangeKind::Set, "rates_DW.busy", Some("40000000"));
     site.wait_for_event("overrun-stop");
     let state = site.wait_for("stopped", |state| matches!(state, Activity::Stopped { .. }));
     assert!(state.to_string().contains("ended"), "{state}");
@@ -92,7 +92,7 @@ fn skipped_releases_are_counted_and_the_program_goes_on() {
     let site = up("skip");
     site.wait_for_value("rates_DW.fast", |count| count > 5.0);
     let before = site.client().list().unwrap()[0].missed_cycles;
-    site.change(ChangeKind::Set, "rates_DW.busy", Some("100000000"));
+    site.change(ChangeKind::Set, "rates_DW.busy", Some("40000000"));
     let fast = site.value("rates_DW.fast");
     site.wait_for_value("rates_DW.fast", |count| count > fast + 20.0);
     let after = &site.client().list().unwrap()[0];
