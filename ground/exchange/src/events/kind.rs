@@ -69,6 +69,8 @@ pub enum Happening {
         generation: u32,
         /// Cycles that were lost between the old and the new one.
         gap_cycles: u64,
+        /// How late the release of its first cycle was, in ns.
+        release_ns: u64,
     },
     /// The build before it runs again.
     Reverted {
@@ -228,8 +230,8 @@ impl Happening {
                 (4, [u64::from(signal), address, instruction, 0])
             }
             Self::ModelError => (5, [0; WORDS]),
-            Self::Swapped { generation, gap_cycles } => {
-                (6, [u64::from(generation), gap_cycles, 0, 0])
+            Self::Swapped { generation, gap_cycles, release_ns } => {
+                (6, [u64::from(generation), gap_cycles, release_ns, 0])
             }
             Self::Reverted { generation, gap_cycles } => {
                 (7, [u64::from(generation), gap_cycles, 0, 0])
@@ -290,7 +292,7 @@ impl Happening {
             3 => Self::WatchdogHit { elapsed_ns: first },
             4 => Self::Fault { signal: first as u32, address: second, instruction: third },
             5 => Self::ModelError,
-            6 => Self::Swapped { generation: first as u32, gap_cycles: second },
+            6 => Self::Swapped { generation: first as u32, gap_cycles: second, release_ns: third },
             7 => Self::Reverted { generation: first as u32, gap_cycles: second },
             8 => {
                 let (ticket, index) = unpack(first);
@@ -398,7 +400,7 @@ impl fmt::Display for Happening {
                  {lost_links} lost links"
             ),
             Self::ModelError => f.write_str("the program has set its error status"),
-            Self::Swapped { generation, gap_cycles } => {
+            Self::Swapped { generation, gap_cycles, .. } => {
                 write!(f, "build {generation} runs, {gap_cycles} cycles lost")
             }
             Self::Reverted { generation, gap_cycles } => {

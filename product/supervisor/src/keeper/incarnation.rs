@@ -14,7 +14,7 @@ use quietcore_exchange::{
 use quietcore_process::exchange::Exchange;
 use quietcore_units::Nanos;
 
-use super::changes::Pending;
+use super::changes::{Pending, Swap};
 use super::text;
 use super::{End, Kept, LOOK};
 use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened};
@@ -148,8 +148,9 @@ impl Kept {
             }
             Happening::Staged { generation } => self.swap_staged(life, generation),
             Happening::StageRefused { generation } => self.stage_refused(life, generation),
-            Happening::Swapped { generation, gap_cycles } => {
-                self.swapped(life, generation, event.cycle, gap_cycles);
+            Happening::Swapped { generation, gap_cycles, release_ns } => {
+                let swap = Swap { cycle: event.cycle, gap_cycles, release: Nanos::new(release_ns) };
+                self.swapped(life, generation, swap);
             }
             Happening::Reverted { .. } => self.reverted(life),
             _ => {}
