@@ -6,6 +6,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use quietcore_backend::job::{Job, latency_shape};
 use quietcore_backend::process::Partition;
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
@@ -122,7 +123,9 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
         .write(true)
         .open("/dev/cpu_dma_latency")
         .and_then(|mut file| std::io::Write::write_all(&mut file, &[0; 4]).map(|()| file));
-    let mut partition = Partition::start(runtime, &job).map_err(|error| error.to_string())?;
+    let shape = latency_shape(&job);
+    let started = Partition::start(runtime, &Job::Latency(job), &shape);
+    let mut partition = started.map_err(|error| error.to_string())?;
     while !partition.has_ended().map_err(|error| error.to_string())? {
         thread::sleep(Duration::from_millis(50));
     }

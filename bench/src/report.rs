@@ -141,6 +141,7 @@ fn record(index: u64, random: &mut u64) -> Record {
         period_ns: Some(10_000_000),
         release,
         wakeup: Some(wakeup),
+        scan: None,
         counters: Counters { planned_cycles: CYCLES, ..Counters::default() },
         spikes: Vec::new(),
         timeline: Timeline {

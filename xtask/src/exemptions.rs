@@ -26,14 +26,44 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "a site names application classes and defines its own; record judges by them",
     },
     Sideways {
+        from: "site",
+        to: "segment",
+        reason: "a site names entries of the built-in SubDevices and signals of their plants",
+    },
+    Sideways {
         from: "host",
         to: "clock",
         reason: "the facts of a machine include whether its clocks tell real time",
     },
     Sideways {
+        from: "probe",
+        to: "maindevice",
+        reason: "the probe `ethercat` measures the MainDevice's own cycle",
+    },
+    Sideways {
+        from: "wire",
+        to: "clock",
+        reason: "waiting for a frame ends at an instant of the clock that the cycle runs on",
+    },
+    Sideways {
         from: "backend",
         to: "probe",
         reason: "the process backend starts what the probe runs",
+    },
+    Sideways {
+        from: "backend",
+        to: "scan",
+        reason: "the process backend starts the scan cycle of a program",
+    },
+    Sideways {
+        from: "backend",
+        to: "maindevice",
+        reason: "the process backend joins the fieldbus to the scan cycle",
+    },
+    Sideways {
+        from: "scan",
+        to: "probe",
+        reason: "a program is released as the probe is: the same margin, settings and early wake",
     },
 ];
 
@@ -44,8 +74,10 @@ pub(crate) const TEST_ONLY_CRATES: &[&str] = &["skip"];
 pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("machine/", "the floor that touches the machine"),
     ("ground/exchange/", "shared memory, behind a safe face"),
+    ("engine/scan/src/process/loading.rs", "calls into the program, which is foreign code"),
     ("ground/osek/", "its ports switch contexts"),
     ("guest/", "there is no operating system below it"),
+    ("models/src/controller.rs", "the example programs are C, which Rust calls"),
 ];
 
 /// One rule does not hold for one file or folder.
@@ -64,6 +96,11 @@ pub(crate) const WAIVERS: &[Waiver] = &[
         rule: "words",
         path: "docs/glossary.md",
         reason: "explains the older terms to those who search for them",
+    },
+    Waiver {
+        rule: "words",
+        path: "surface/cli/tests/pysoem_to_op.py",
+        reason: "calls pysoem, whose names these are",
     },
     Waiver {
         rule: "words",

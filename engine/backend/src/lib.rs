@@ -9,4 +9,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod fieldbus;
+pub mod job;
 pub mod process;

@@ -57,8 +57,44 @@ pub fn run_latency(job: &LatencyJob, region: Region<'_>) {
     });
 }
 
-fn number_of(error: &io::Error) -> i32 {
+/// The number of a refusal, for the exchange.
+pub fn number_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(NO_ERROR_NUMBER)
+}
+
+/// Asks the kernel for the settings of the calling thread; what is refused is written down, as is
+/// `memory_refused`, the error number with which the process's memory could not be locked. Returns
+/// the CPU that the thread is pinned to.
+pub fn prepare(
+    recorder: &mut Recorder<'_>,
+    cpu: Option<u32>,
+    policy: Policy,
+    memory_refused: Option<i32>,
+) -> Option<u32> {
+    if let Some(errno) = memory_refused {
+        recorder.refuse(Setting::MemoryLock, errno);
+    }
+    let mut ask = |setting: Setting, result: io::Result<()>| {
+        if let Err(error) = &result {
+            recorder.refuse(setting, number_of(error));
+        }
+        result.is_ok()
+    };
+    let mut pinned_to = None;
+    ask(Setting::TimerSlack, setting::drop_timer_slack());
+    if let Some(cpu) = cpu {
+        let pinned = match CpuId::new(cpu) {
+            // The kernel refuses the policy to a pinned thread, and the pin to one that has it.
+            Some(_) if matches!(policy, Policy::Deadline { .. }) => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+            Some(cpu) => setting::pin(cpu),
+            None => Err(io::ErrorKind::InvalidInput.into()),
+        };
+        pinned_to = ask(Setting::Affinity, pinned).then_some(cpu);
+    }
+    ask(Setting::Policy, setting::schedule(policy));
+    pinned_to
 }
 
 struct Task<'a> {
@@ -80,10 +116,7 @@ impl Task<'_> {
         let slot_cycles = self.job.cycles.div_ceil(SLOT_COUNT as u64);
         let mut recorder = Recorder::new(shared, self.job.period, slot_cycles);
         recorder.set_thread_id(gettid().as_raw_nonzero().get().unsigned_abs());
-        if let Some(errno) = memory_errno {
-            recorder.refuse(Setting::MemoryLock, errno);
-        }
-        let pinned_to = self.prepare(&mut recorder);
+        let pinned_to = prepare(&mut recorder, self.cpu, self.job.policy, memory_errno);
         let cost = latency::own_cost(&clock, &mut recorder);
         recorder.set_own_cost(cost);
         let first_release = self.agree_on_start(&clock);
@@ -113,32 +146,6 @@ impl Task<'_> {
             End::Completed => TaskState::Finished,
             End::Stopped => TaskState::Stopped,
         });
-    }
-
-    /// Asks for the thread's settings; what is refused is written down. Returns the CPU that the
-    /// thread is pinned to.
-    fn prepare(&self, recorder: &mut Recorder<'_>) -> Option<u32> {
-        let mut ask = |setting: Setting, result: io::Result<()>| {
-            if let Err(error) = &result {
-                recorder.refuse(setting, number_of(error));
-            }
-            result.is_ok()
-        };
-        let mut pinned_to = None;
-        ask(Setting::TimerSlack, setting::drop_timer_slack());
-        if let Some(cpu) = self.cpu {
-            let pinned = match CpuId::new(cpu) {
-                // The kernel refuses the policy to a pinned thread, and the pin to one that has it.
-                Some(_) if matches!(self.job.policy, Policy::Deadline { .. }) => {
-                    Err(io::ErrorKind::Unsupported.into())
-                }
-                Some(cpu) => setting::pin(cpu),
-                None => Err(io::ErrorKind::InvalidInput.into()),
-            };
-            pinned_to = ask(Setting::Affinity, pinned).then_some(cpu);
-        }
-        ask(Setting::Policy, setting::schedule(self.job.policy));
-        pinned_to
     }
 
     /// Waits until all threads are ready; one of them chooses the start for all.

@@ -13,6 +13,7 @@
 //! - [`document`]: the evidence document, records and verdicts in figures.
 //! - [`import`], [`export`]: other programs' formats in, theirs and tables out.
 //! - [`published`]: the papers' tables.
+//! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
 
 #![forbid(unsafe_code)]
@@ -26,9 +27,10 @@ pub mod import;
 pub mod published;
 pub mod record;
 pub mod statistics;
+pub mod trace;
 pub mod verdict;
 
 #[cfg(test)]
 mod test_record;
 #[cfg(test)]
-use test_record::test_record;
+use test_record::{test_record, test_scan_record};

@@ -5,12 +5,15 @@
 
 mod absorb;
 pub mod check;
+mod scan;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
+
+pub use scan::{Scan, ScanCounters, ScanError, ScanTerms, Worst};
 
 /// The schema name of a record's file.
 pub const RECORD_SCHEMA: &str = "quietcore.record/1";
@@ -39,6 +42,10 @@ pub struct Record {
     pub release: Histogram,
     /// Wake-up latency: requested wake-up to running. Equal to `release` in mode `sleep`.
     pub wakeup: Option<Histogram>,
+    /// Execution and response times of the program; `None` where the probe ran alone, and in
+    /// records from before programs were run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<Scan>,
     /// What was counted beside the histograms.
     pub counters: Counters,
     /// The worst cycles, the worst first.
@@ -71,6 +78,7 @@ impl Record {
         record.counters.missed_cycles = None;
         record.counters.longest_miss_run = None;
         record.counters.difference_sum_ns = None;
+        record.scan = None;
         record.spikes.clear();
         record.timeline = Timeline::default();
         Some(record)

@@ -1,7 +1,9 @@
 //! A record for the tests of this crate.
 
 use crate::histogram::Histogram;
-use crate::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
+use crate::record::{
+    Conditions, Counters, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms, Timeline, Worst,
+};
 
 /// A valid record of these values, each as often as said, measured every 1 ms on CPU 1.
 pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
@@ -20,6 +22,7 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         period_ns: Some(1_000_000),
         release,
         wakeup: None,
+        scan: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),
@@ -28,4 +31,29 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         degraded: Vec::new(),
         invalid_because: Vec::new(),
     }
+}
+
+/// A valid record of 30 000 cycles of a program: 120 µs of execution, released 4 µs late.
+pub(crate) fn test_scan_record() -> Record {
+    const CYCLES: u64 = 30_000;
+    let mut record = test_record(&[(4_000, CYCLES)]);
+    let of = |value_ns| {
+        let mut histogram = Histogram::new();
+        histogram.record_many(value_ns, CYCLES);
+        histogram
+    };
+    let worst = |value_ns| Some(Worst { value_ns, release: 5, at_ns: 5_000_000 });
+    record.scan = Some(Scan {
+        terms: ScanTerms {
+            program_period_ns: 1_000_000,
+            deadline_ns: 800_000,
+            watchdog_ns: Some(500_000),
+        },
+        execution: of(120_000),
+        response: of(124_000),
+        counters: ScanCounters::default(),
+        worst_execution: worst(120_000),
+        worst_response: worst(124_000),
+    });
+    record
 }

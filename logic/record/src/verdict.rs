@@ -5,11 +5,15 @@
 //! the class has no figure ─────────────────► NOT PROVEN
 //! measured with a longer period ───────────► NOT PROVEN
 //! a release later than a tenth of the cycle ► FAIL
+//! a cycle of the program after its deadline ► FAIL
 //! jitter above the published limit ────────► FAIL
 //! jitter unknown, or perhaps above the limit ► NOT PROVEN
 //! too few cycles for the confidence asked ─► NOT PROVEN, with the number needed
 //! otherwise ───────────────────────────────► PASS
 //! ```
+//!
+//! A class is about the fastest task of a program. A slower task of it may take a tenth of its own
+//! period, and the class's jitter is not asked of it.
 //!
 //! A single exceedance fails: a quantile would certify a machine that stalls now and then.
 
@@ -82,7 +86,7 @@ pub struct FastestCycle {
 /// Judges a record against a class. `exceedance` is the probability per cycle that must be
 /// excluded for a PASS.
 pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
-    let limit = class.latency_limit_ns();
+    let limit = limit_ns(record, class);
     let exceedances = limit.map(|limit| record.release.count_above(limit));
     let count = record.release.count();
     let (verdict, because, cycles_needed) = decide(record, class, exceedance);
@@ -103,10 +107,10 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     if let Some(because) = distrust(record) {
         return not_proven(because);
     }
-    let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, class.latency_limit_ns()) else {
+    let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, limit_ns(record, class)) else {
         return not_proven("the source gives no cycle for this class".to_owned());
     };
-    match record.period_ns {
+    match measured_every(record) {
         None => {
             return not_proven(
                 "the data do not say with which period they were measured".to_owned(),
@@ -125,7 +129,13 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     if let Some(because) = late_releases(record, limit_ns) {
         return (Verdict::Fail, because, None);
     }
-    if let Some((verdict, because)) = jitter_objection(record, class) {
+    if let Some(because) = late_ends(record) {
+        return (Verdict::Fail, because, None);
+    }
+    let is_slower = record.period_ns > Some(cycle_ns);
+    if let Some((verdict, because)) = jitter_objection(record, class)
+        && !is_slower
+    {
         return (verdict, because, None);
     }
     let count = record.release.count();
@@ -148,6 +158,18 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
         return (Verdict::NotProven, because, Some(needed));
     }
     (Verdict::Pass, seen, None)
+}
+
+/// The period that decides which classes a record can be about: that of the program's fastest task.
+fn measured_every(record: &Record) -> Option<u64> {
+    record.scan.as_ref().map_or(record.period_ns, |scan| Some(scan.terms.program_period_ns))
+}
+
+/// The latest release: a tenth of the cycle, or of the period of a slower task of a program.
+fn limit_ns(record: &Record, class: &Class) -> Option<u64> {
+    let limit = class.latency_limit_ns()?;
+    let period = record.period_ns.filter(|_| record.scan.is_some());
+    Some(limit.max(period.map_or(0, |period| period / CYCLE_PART)))
 }
 
 /// Why a record proves nothing, whatever its numbers.
@@ -175,6 +197,33 @@ fn late_releases(record: &Record, limit_ns: u64) -> Option<String> {
             Nanos::new(record.release.max_ns()),
         )
     })
+}
+
+/// Whether the program wasn't done at its deadline, or had to be stopped. The period is at most the
+/// class's cycle and the deadline at most the period, so that this holds for each class.
+fn late_ends(record: &Record) -> Option<String> {
+    let scan = record.scan.as_ref()?;
+    let counters = &scan.counters;
+    if counters.overruns == 0 && counters.watchdog_hits == 0 && counters.skipped_releases == 0 {
+        return None;
+    }
+    let mut because = format!(
+        "{} of {} cycles of the program ended after their deadline of {}; the longest response \
+         time was {}",
+        thousands(counters.overruns),
+        thousands(scan.response.count()),
+        Nanos::new(scan.terms.deadline_ns),
+        Nanos::new(scan.response.max_ns()),
+    );
+    if counters.watchdog_hits > 0 {
+        let times = thousands(counters.watchdog_hits);
+        because.push_str(&format!("; the watchdog stopped the program ({times} times)"));
+    }
+    if counters.skipped_releases > 0 {
+        let skipped = thousands(counters.skipped_releases);
+        because.push_str(&format!("; {skipped} releases were left out"));
+    }
+    Some(because)
 }
 
 /// What stands against the class's jitter limit: it is exceeded, or the figures don't show that it
@@ -234,7 +283,7 @@ pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
 }
 
 /// The shortest cycle, on the scale 1, 2, 5, 10 …, whose tenth no release exceeded; `Err` says why
-/// there is none.
+/// there is none. A program is also done within that cycle.
 ///
 /// # Errors
 /// When the record is invalid, degraded, of unknown period, or has too few cycles for `exceedance`.
@@ -242,8 +291,7 @@ pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, S
     if let Some(because) = distrust(record) {
         return Err(because);
     }
-    let period_ns = record
-        .period_ns
+    let period_ns = measured_every(record)
         .ok_or_else(|| "the data do not say with which period they were measured".to_owned())?;
     let needed = cycles_needed(exceedance);
     if record.release.count() < needed {
@@ -254,7 +302,10 @@ pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, S
         ));
     }
     let worst = record.release.max_ns().saturating_add(record.release.resolution_ns() - 1);
-    let by_latency = on_scale(worst.saturating_mul(CYCLE_PART));
+    // A program must also be done within the cycle; a slower task of it has several of them.
+    let response = record.scan.as_ref().map_or(0, |scan| scan.response.max_ns());
+    let cycles = record.period_ns.map_or(1, |own| (own / period_ns.max(1)).max(1));
+    let by_latency = on_scale(worst.saturating_mul(CYCLE_PART).max(response).div_ceil(cycles));
     let cycle_ns = by_latency.max(period_ns);
     Ok(FastestCycle { cycle_ns, limited_by_period: period_ns >= by_latency })
 }

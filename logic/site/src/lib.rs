@@ -31,9 +31,9 @@ mod reference;
 mod site;
 mod words;
 
-pub use init::{Example, UnknownExample, init};
+pub use init::{Example, Model, ModelFile, UnknownExample, init};
 pub use machine::Machine;
-pub use plan::{Degradation, Plan, Refusal, Step, plan};
+pub use plan::{Degradation, Plan, Refusal, Step, TaskStart, plan};
 pub use problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};
 pub use read::read;
 pub use reading::SITE_BYTES_MAX;
@@ -41,7 +41,10 @@ pub use reading::schema::schema;
 pub use reference::reference;
 pub use site::{
     Backend, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, DURATION_MAX, DURATION_MIN,
-    EarlyWake, Fieldbus, Initial, Interface, Length, Load, LoadKind, LoadPlace, Network,
-    OverrideError, Partition, Profile, Program, Scheduling, Signal, SignalKind, SignalType, Site,
-    Vcr, WORKERS_MAX,
+    Device, DeviceIdentity, EarlyWake, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Initial,
+    Interface, Length, Literal, Load, LoadKind, LoadPlace, Mapping, Network, OnFault,
+    OverrideError, Overrun, Partition, PlantKind, PlantOnLine, Profile, Program,
+    RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Release, Restart,
+    Scheduling, Signal, SignalKind, SignalType, Site, Startup, SubDevice, Substitute, Task, Vcr,
+    WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire,
 };

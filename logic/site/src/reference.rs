@@ -8,7 +8,7 @@ use crate::reading::schema::{SCHEMA, expected, resolved, written};
 use crate::reading::shape::tables;
 
 /// The tables in the order in which one writes a site file; others follow.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 22] = [
     "",
     "[site]",
     "[host]",
@@ -17,9 +17,16 @@ const ORDER: [&str; 15] = [
     "[partition.vcr.cache]",
     "[partition.vcr.network]",
     "[partition.program]",
+    "[[partition.program.task]]",
+    "[partition.program.restart]",
     "[[channel]]",
     "[[channel.signals]]",
     "[fieldbus.NAME]",
+    "[[fieldbus.NAME.subdevice]]",
+    "[fieldbus.NAME.subdevice.identity]",
+    "[[fieldbus.NAME.subdevice.startup]]",
+    "[[fieldbus.NAME.map]]",
+    "[[fieldbus.NAME.fault]]",
     "[campaign]",
     "[[profile]]",
     "[[profile.load]]",
@@ -45,6 +52,10 @@ const NOTATION: &str = "
 - Durations, sizes, rates and amounts are texts with a number and a unit: `\"1 ms\"`, `\"64 MiB\"`,
   `\"100 Mbit/s\"`, `\"1 Mbit\"`. Units of time are ns, us, ms, s, min, h and d.
 - CPUs are an array of numbers, `[0, 2]`, or the kernel's list notation, `\"0,2-5\"`.
+- Variables of a program are named by their path in C, `servo_DW.filter[2]`. As a key a path stands
+  in quotes: `\"servo_Y.torque\" = 0.0`.
+- Entries of SubDevices are `SUBDEVICE.NAME` or `SUBDEVICE.0xINDEX:SUB`, as in the object
+  dictionary.
 ";
 
 const RULES: &str = "
@@ -55,8 +66,18 @@ const RULES: &str = "
 - `wcet` ≤ `deadline` ≤ `period`; a fixed `early_wake` is shorter than the period.
 - `priority` goes with policy `fifo`, `early_wake_share` with `early_wake = \"adaptive\"`; policy
   `deadline` needs `wcet`.
+- What a `model` does when it fails, what it retains and its tasks need a `model`. `substitute` goes
+  with `on_fault = \"substitute\"`, and `wcet` ≤ `watchdog`.
+- With tasks, `deadline`, `wcet` and `watchdog` stand in the task; `period` is that of the fastest
+  cyclic task. Each step function has one task. Cyclic tasks have a `period`, event and status tasks
+  a `trigger`, freewheeling ones a `gap`; policy `deadline` serves cyclic tasks only.
+- Priorities are rate-monotonic where none is written; two tasks have the same one only where both
+  say so.
 - `cache` has either `ways` or `colours`; a signal has either `initial` or `queue`.
-- `from` and `to` of a channel are different partitions; a fieldbus names a partition that exists.
+- `from` and `to` of a channel are different partitions; a fieldbus names a partition that exists,
+  and its `cycle` is the period of one of that partition's cyclic tasks.
+- SubDevices of a simulated segment say which `device` they are; `plant`, `fault` and `seed` are for
+  simulated segments. A servo axis is behind a servo drive, the other plants behind terminals.
 - `like` must not run in a circle. What an own class or profile doesn't say is taken from what it \
                      is
   like; a class whose figures are its own names their source.
@@ -166,6 +187,9 @@ fn value_words(schema: &Value) -> String {
     }
     if inner["items"]["format"] == "quietcore-name" {
         return "an array of names".to_owned();
+    }
+    if inner["items"]["format"] == "quietcore-variables" {
+        return "an array of paths of variables".to_owned();
     }
     if inner["anyOf"].is_array() {
         return "CPUs".to_owned();

@@ -4,7 +4,9 @@
 //! |--------|------|
 //! | [`channel`] | the memory of a channel between partitions |
 //! | [`exchange`] | the memory of an exchange: made, passed on as a file, mapped |
+//! | [`guard`] | calls into a control program that may crash or never return |
 //! | [`memory`] | memory that processes share: a sealed file and its mapping |
+//! | [`module`] | a built control program: loaded, its data moved into shared memory |
 //! | [`setting`] | a thread's CPU, policy, priority and timer slack; the process's locked memory |
 //! | [`readback`] | the same settings as the kernel reports them, seen from outside |
 //!
@@ -13,6 +15,8 @@
 
 pub mod channel;
 pub mod exchange;
+pub mod guard;
 pub mod memory;
+pub mod module;
 pub mod readback;
 pub mod setting;

@@ -74,6 +74,16 @@ pub fn allow(cpus: CpuSet) -> io::Result<()> {
     Ok(())
 }
 
+/// The CPUs on which the calling thread may run.
+///
+/// # Errors
+/// Those of `sched_getaffinity`.
+pub fn allowed() -> io::Result<CpuSet> {
+    let set = sched_getaffinity(None)?;
+    let is_set = |cpu: &u32| set.is_set(*cpu as usize);
+    Ok((0..quietcore_units::CPU_LIMIT).filter(is_set).filter_map(CpuId::new).collect())
+}
+
 /// Sets the calling thread's scheduling policy.
 ///
 /// # Errors

@@ -162,6 +162,7 @@ fn record(
         period_ns: Some(partition.job.period.get()),
         release,
         wakeup,
+        scan: None,
         counters: counters(partition, task, &counted),
         spikes: spikes(task, activity),
         timeline: timeline(task),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use quietcore_backend::job::{Job, latency_shape};
 use quietcore_backend::process::{Partition, PartitionError};
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
@@ -91,7 +92,9 @@ pub fn measure(
     let mut activity = Activity::begin();
     let mut partitions = Vec::new();
     for partition in &run.partitions {
-        partitions.push(Partition::start(machine.runtime, &partition.job)?);
+        let job = Job::Latency(partition.job.clone());
+        let shape = latency_shape(&partition.job);
+        partitions.push(Partition::start(machine.runtime, &job, &shape)?);
     }
     let watched =
         watch(run, &mut partitions, &mut loads, &mut activity, &mut findings, observer, stop);

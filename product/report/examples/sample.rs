@@ -1,6 +1,6 @@
 //! Writes reports of synthetic evidence into a folder, to look at them: a mixed campaign, one that
-//! passes, one in mode `sleep`, an imported one with an overflow, an emulated one, a large one, and
-//! an empty one.
+//! passes, one in mode `sleep`, a program of two tasks, an imported one with an overflow, an
+//! emulated one, a large one, and an empty one.
 //!
 //! ```text
 //! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples
@@ -20,7 +20,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{Counters, Record, Timeline};
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use serde_json::json;
-use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, without};
+use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, with_program, without};
 
 /// The probability per cycle that a PASS excludes.
 const EXCEEDANCE: f64 = 1e-5;
@@ -33,6 +33,7 @@ fn main() -> io::Result<()> {
         ("report", mixed()),
         ("pass", passing()),
         ("sleep", asleep()),
+        ("program", program()),
         ("import", imported()),
         ("emulated", emulated()),
         ("large", large()),
@@ -77,6 +78,15 @@ fn passing() -> Evidence {
     let tight = Shape { margin_ns: Some(90_000.0), ..QUIET };
     let records =
         ["tp2", "tp3", "tp4"].iter().zip(5..).map(|(p, seed)| record(p, 1, 400_000, tight, seed));
+    evidence(records.collect(), EXCEEDANCE)
+}
+
+/// A program of two tasks; the slow one isn't always done in time.
+fn program() -> Evidence {
+    let tasks = [("tp2", "fast", 0), ("tp2", "slow", 0), ("tp4", "fast", 0), ("tp4", "slow", 3)];
+    let records = tasks.iter().zip(30..).map(|((profile, task, overruns), seed)| {
+        with_program(record(profile, 1, 300_000, QUIET, seed), task, *overruns)
+    });
     evidence(records.collect(), EXCEEDANCE)
 }
 

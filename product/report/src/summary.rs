@@ -15,7 +15,7 @@ mod matrix;
 mod notices;
 
 use quietcore_evidence::{Evidence, Origin};
-use quietcore_record::record::Record;
+use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
@@ -51,16 +51,29 @@ pub struct RecordSummary<'a> {
     /// Statistics of the wake-up latency; `None` where there is none or it equals the release
     /// latency, as in mode `sleep`.
     pub wakeup: Option<Statistics>,
+    /// Statistics of the program's scan cycles; `None` where the probe ran alone.
+    pub scan: Option<ScanSummary<'a>>,
+}
+
+/// The scan cycles of a program with their statistics.
+#[derive(Debug)]
+pub struct ScanSummary<'a> {
+    /// The scan cycles.
+    pub scan: &'a Scan,
+    /// Statistics of the execution time.
+    pub execution: Statistics,
+    /// Statistics of the response time.
+    pub response: Statistics,
 }
 
 impl RecordSummary<'_> {
-    /// `profile · CPU n`, or what the name says where there is no CPU. Imported data have no
-    /// profile worth naming.
+    /// `profile · CPU n`, or what the name says where there is no CPU or a task of a program: tasks
+    /// share CPUs. Imported data have no profile worth naming.
     pub fn label(&self) -> String {
         let record = self.record;
         let task = match record.cpu {
-            Some(cpu) => format!("CPU {cpu}"),
-            None => record
+            Some(cpu) if self.scan.is_none() => format!("CPU {cpu}"),
+            _ => record
                 .name
                 .strip_prefix(&format!("{}.{}.", record.partition, record.profile))
                 .or_else(|| record.name.strip_prefix(&format!("{}.", record.partition)))
@@ -136,7 +149,12 @@ fn summarise(record: &Record) -> RecordSummary<'_> {
         .as_ref()
         .filter(|wakeup| wakeup.count() > 0 && **wakeup != record.release)
         .map(Statistics::of_histogram);
-    RecordSummary { record, statistics: Statistics::of(record), wakeup }
+    let scan = record.scan.as_ref().map(|scan| ScanSummary {
+        scan,
+        execution: Statistics::of_histogram(&scan.execution),
+        response: Statistics::of_histogram(&scan.response),
+    });
+    RecordSummary { record, statistics: Statistics::of(record), wakeup, scan }
 }
 
 #[cfg(test)]

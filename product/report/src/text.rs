@@ -14,6 +14,7 @@
 //! nothing in a record can move the cursor or change the colours.
 
 mod probe;
+mod scan;
 mod table;
 
 use quietcore_evidence::{Evidence, Origin};
@@ -59,6 +60,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
             page.paragraph("", partition.name);
         }
         page.figures(partition, &summary);
+        page.scan(partition, &summary);
         page.classes(partition);
     }
     page.text

@@ -14,7 +14,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use roxmltree::{Document, Node};
 use serde_json::json;
-use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, without};
+use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, with_program, without};
 
 /// Excluding this takes 29 956 cycles.
 const EXCEEDANCE: f64 = 1e-4;
@@ -281,6 +281,39 @@ fn what_is_only_known_from_below_is_never_a_number() {
     assert!(page.contains("→ ≥ 400\u{a0}µs"), "the box has no open end");
     assert!(page.contains("<span class=\"i\">≥\u{a0}400</span>"), "the table has no bound");
     assert!(page.contains("class=\"overflow\""), "the histogram hides the overflow");
+}
+
+#[test]
+fn a_program_has_a_table_of_its_execution_and_response_times() {
+    let fast = with_program(record("tp2", 1, 40_000, QUIET, 2), "fast", 0);
+    let slow = with_program(record("tp2", 1, 40_000, QUIET, 3), "slow", 3);
+    let page = html::render(&evidence(vec![fast, slow], EXCEEDANCE), &[]);
+    check(&page);
+    let xml = xml(&page);
+    let document = Document::parse(&xml).unwrap();
+    let is_table =
+        |node: &Node<'_, '_>| node.attribute("aria-label") == Some("Execution and response");
+    let table = document.descendants().find(is_table).unwrap();
+    let row = |heading: &str| -> Vec<String> {
+        let text = |node: Node<'_, '_>| {
+            node.descendants()
+                .filter(Node::is_text)
+                .filter_map(|part| part.text())
+                .collect::<String>()
+        };
+        let mut rows = table.descendants().filter(|node| node.has_tag_name("tr"));
+        let found =
+            rows.find(|row| row.first_element_child().is_some_and(|one| text(one) == heading));
+        found.unwrap().children().skip(1).map(text).collect()
+    };
+    assert_eq!(row("Overruns"), ["0", "3"]);
+    assert_eq!(row("Deadline"), ["800µs", "800µs"]);
+    assert_eq!(row("Longest")[1], "850µs");
+    // Tasks share a CPU, so they are told apart by their names.
+    assert!(page.contains("tp2 · fast") && page.contains("tp2 · slow"));
+    assert!(page.contains("3 of 40\u{202f}000 cycles of the program ended after their deadline"));
+    let without = html::render(&mixed(), &[]);
+    assert!(!without.contains("Execution and response"));
 }
 
 #[test]

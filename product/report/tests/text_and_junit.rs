@@ -9,7 +9,7 @@ use quietcore_evidence::Evidence;
 use quietcore_record::verdict::Verdict;
 use quietcore_report::{Summary, junit, text};
 use roxmltree::{Document, Node};
-use synthetic::{LOUD, QUIET, evidence, record, without};
+use synthetic::{LOUD, QUIET, evidence, record, with_program, without};
 
 const EXCEEDANCE: f64 = 1e-4;
 
@@ -147,4 +147,22 @@ fn a_name_cannot_move_the_cursor() {
     hostile.invalid_because.push("\u{1b}]0;title\u{7}".to_owned());
     let page = text::render(&evidence(vec![hostile], EXCEEDANCE), 100, false);
     assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "{page:?}");
+}
+
+#[test]
+fn the_terminal_shows_what_the_cycles_of_a_program_took() {
+    let fast = with_program(record("tp2", 1, 40_000, QUIET, 2), "fast", 0);
+    let slow = with_program(record("tp2", 1, 40_000, QUIET, 3), "slow", 3);
+    let evidence = evidence(vec![fast, slow], EXCEEDANCE);
+    for width in [60, 80, 100, 200] {
+        let shown = text::render(&evidence, width, false);
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{width}:\n{shown}");
+        let table: Vec<_> =
+            shown.lines().skip_while(|line| !line.starts_with("execution")).collect();
+        assert!(table[0].ends_with("overruns watchdog"), "{shown}");
+        assert!(table[1].starts_with("tp2 · fast") && table[1].ends_with("0        0"), "{shown}");
+        assert!(table[2].contains("870 µs        3        0"), "{shown}");
+        assert_eq!(table[0].contains("median"), width > 60, "{shown}");
+    }
+    assert!(!text::render(&mixed(), 100, false).contains("overruns"));
 }

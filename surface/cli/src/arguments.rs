@@ -1,11 +1,18 @@
 //! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
 //! nothing.
 
+mod running;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use quietcore_probe::job::Injection;
 use quietcore_units::{CpuSet, Nanos};
+
+pub(crate) use running::{
+    Assignment, Deploy, Down, Force, How, Of, Ps, RestartRequest, Set, Top, TraceRequest, Unforce,
+    Up, Watch,
+};
 
 /// Run industrial control programs beside ordinary workloads on one machine, and prove with
 /// evidence that their timing holds
@@ -37,8 +44,32 @@ pub(crate) enum Command {
     Report(Report),
     /// Read results of other programs into an evidence folder
     Import(Import),
+    /// Run a site: its control programs on their fieldbuses
+    Up(Up),
+    /// Bring a running site down
+    Down(Down),
+    /// List what runs
+    Ps(Ps),
+    /// Watch partitions, cycle histograms and worst cases live
+    Top(Top),
+    /// Show variables of a running program
+    Watch(Watch),
+    /// Give variables of a running program a value, once
+    Set(Set),
+    /// Hold variables of a running program at a value
+    Force(Force),
+    /// Let forced variables go
+    Unforce(Unforce),
+    /// Record variables of a running program
+    Trace(TraceRequest),
+    /// Swap a changed program into a running partition
+    Deploy(Deploy),
+    /// Start the program of a partition anew
+    Restart(RestartRequest),
     /// Say what differs between two runs, or put a published table beside one
     Compare(Compare),
+    /// Simulate an EtherCAT segment on a network interface, for any main device
+    Segment(Segment),
     /// Print a JSON Schema: of the site file, or of what `show --json` prints
     Schema(Schema),
     /// Print a completion script for a shell
@@ -66,7 +97,8 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The example to fit: minimal, quickstart or acceptance
+    /// The example to fit: minimal, quickstart or acceptance; or servo, turbine or tank, which run
+    /// a program on a simulated fieldbus and write its folder `models/NAME` as well
     #[arg(long, value_name = "NAME", default_value = "quickstart")]
     pub(crate) example: quietcore_site::Example,
 }
@@ -115,6 +147,8 @@ pub(crate) struct Probe {
 pub(crate) enum ProbeKind {
     /// How late a CPU releases a real-time thread
     Latency(Latency),
+    /// How long an EtherCAT cycle takes out and back, and how many go in a second
+    Ethercat(Ethercat),
 }
 
 /// How a thread comes to its release.
@@ -193,6 +227,38 @@ pub(crate) struct Latency {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Ethercat {
+    /// A network interface with SubDevices on it, or `sim` for simulated ones in this process
+    #[arg(long, value_name = "IF", default_value = "sim")]
+    pub(crate) interface: String,
+    /// A file with the SubDevices of `sim`, as `quietcore segment` takes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) subdevices: Option<PathBuf>,
+    /// Cycles to measure; seed 001 measured 1000, and a maximum wants a million
+    #[arg(long, value_name = "N", default_value_t = 1_000,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) cycles: u64,
+    /// Time from one cycle to the next; without it, each follows the one before at once
+    #[arg(long, value_name = "D")]
+    pub(crate) period: Option<Nanos>,
+    /// How long a cycle waits for its frames
+    #[arg(long, value_name = "D", default_value = "10 ms")]
+    pub(crate) timeout: Nanos,
+    /// How long to ask for the next frame again and again before sleeping
+    #[arg(long, value_name = "D", default_value = "1 ms")]
+    pub(crate) spin: Nanos,
+    /// The CPU to run on
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
+    /// Run under SCHED_FIFO with this priority, 1 to 99
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub(crate) priority: Option<u8>,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Show {
     /// The evidence folder
     pub(crate) folder: PathBuf,
@@ -211,7 +277,8 @@ pub(crate) struct Report {
     /// Write a JUnit file for continuous integration
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Write records.csv, histograms.csv and verdicts.csv into this folder
+    /// Write records.csv, histograms.csv and verdicts.csv into this folder, and
+    /// program-histograms.csv where a program ran
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON
@@ -272,6 +339,29 @@ pub(crate) struct Compare {
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A file of SubDevices has one name a line, in the order in which frames \
+                        reach them, with a number before it for several of a kind, such as `4 \
+                        servo-drive`; what follows a `#` is a remark. Without a file there is one \
+                        of each kind.\n\nThe segment is a test tool and no SubDevice product. \
+                        EtherCAT is a registered trademark and patented technology of Beckhoff \
+                        Automation GmbH.")]
+pub(crate) struct Segment {
+    /// The network interface on which frames are answered; needs CAP_NET_RAW
+    #[arg(long, value_name = "IF")]
+    pub(crate) interface: String,
+    /// A file with the SubDevices of the segment
+    #[arg(long, value_name = "FILE")]
+    pub(crate) subdevices: Option<PathBuf>,
+    /// How long to ask for the next frame again and again before sleeping; more of it answers
+    /// faster and takes more of a CPU
+    #[arg(long, value_name = "D", default_value = "50 us")]
+    pub(crate) spin: Nanos,
+    /// The CPU to run on
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
 }
 
 /// A document that has a schema.

@@ -162,3 +162,29 @@ fn a_folder_that_cannot_be_written_is_an_error_before_measuring() {
     assert!(said.err.contains("/proc/nowhere"), "{}", said.err);
     assert!(begin.elapsed().as_secs() < 20);
 }
+
+/// Goal: an example with a program can be planned in an empty folder, from the one command.
+/// Method: write what `init` prints, plan it, and see that a changed model is not written over.
+#[test]
+fn init_writes_the_model_beside_the_site_file_and_never_over_another_one() {
+    for (name, files) in [("servo", 7), ("turbine", 7), ("tank", 4)] {
+        let folder = tempfile::tempdir().unwrap();
+        let said = call(folder.path(), &["init", "--example", name]);
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        assert!(
+            said.err.contains(&format!("wrote `models/{name}` ({files} files)")),
+            "{}",
+            said.err
+        );
+        fs::write(folder.path().join("site.toml"), &said.out).unwrap();
+        let planned = call(folder.path(), &["plan", "site.toml"]);
+        assert_eq!(planned.status, Some(0), "{}", planned.err);
+        assert!(planned.out.contains(&format!("build program `models/{name}`")), "{}", planned.out);
+        let model = folder.path().join("models").join(name).join(format!("{name}.c"));
+        fs::write(&model, "mine").unwrap();
+        let again = call(folder.path(), &["init", "--example", name]);
+        assert_eq!((again.status, again.out.as_str()), (Some(2), ""), "{}", again.err);
+        assert!(again.err.contains(&format!("{name}.c` is not what")), "{}", again.err);
+        assert_eq!(fs::read_to_string(&model).unwrap(), "mine");
+    }
+}

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::commands::OutcomeReader;
-use crate::control::{Active, read_active};
+use crate::control::{Active, FieldbusStatus, read_active, read_fieldbus};
 use crate::data::{DataSlot, Slot};
 use crate::events::EventReader;
 use crate::forces::ForceReader;
@@ -125,6 +125,11 @@ impl<'map> View<'map> {
     #[inline]
     pub fn active(&self) -> Active {
         read_active(self.section(self.layout.control))
+    }
+
+    /// How the fieldbus did in the last cycle.
+    pub fn fieldbus(&self) -> FieldbusStatus {
+        read_fieldbus(self.section(self.layout.control))
     }
 
     /// A data slot; `None` where the shape has none.

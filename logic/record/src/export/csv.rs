@@ -3,15 +3,15 @@
 //! A figure that isn't known is an empty field. A quantile that is only known as a bound is written
 //! `>=10000000`, so that nobody takes it for a number.
 
-use crate::histogram::Quantile;
-use crate::record::Record;
+use crate::histogram::{Histogram, Quantile};
+use crate::record::{Record, Scan};
 use crate::statistics::Statistics;
 use crate::verdict::Judgement;
 
 /// Separates several reasons in one field.
 const SEPARATOR: &str = "; ";
 
-const RECORDS: [&str; 43] = [
+const RECORDS: [&str; 58] = [
     "record",
     "probe",
     "partition",
@@ -55,9 +55,27 @@ const RECORDS: [&str; 43] = [
     "duration_ns",
     "mode",
     "policy",
+    "deadline_ns",
+    "execution_count",
+    "execution_min_ns",
+    "execution_median_ns",
+    "execution_p99_ns",
+    "execution_p99_9_ns",
+    "execution_max_ns",
+    "response_median_ns",
+    "response_p99_ns",
+    "response_p99_9_ns",
+    "response_max_ns",
+    "overruns",
+    "longest_overrun_run",
+    "watchdog_hits",
+    "skipped_releases",
 ];
 
-/// A row a record, with all statistics of its release latency.
+/// The columns at the end that are of a program, and empty where the probe ran alone.
+const OF_A_PROGRAM: usize = 15;
+
+/// A row a record, with all statistics of its release latency and those of its program.
 pub fn records_csv(records: &[Record]) -> String {
     let mut table = Table::new(&RECORDS);
     for record in records {
@@ -77,6 +95,7 @@ pub fn records_csv(records: &[Record]) -> String {
             record.conditions.mode.clone(),
             record.conditions.policy.clone(),
         ]);
+        fields.extend(of_a_program(record.scan.as_ref()));
         table.row(&fields);
     }
     table.text
@@ -122,11 +141,7 @@ fn figures(statistics: &Statistics) -> Vec<String> {
             statistics.p99_999_ns,
             statistics.p99_9999_ns,
         ]
-        .map(|value| match value {
-            None => String::new(),
-            Some(Quantile::Exactly(value)) => value.to_string(),
-            Some(Quantile::AtLeast { at_least }) => format!(">={at_least}"),
-        }),
+        .map(quantile),
     );
     fields.extend([
         whole(statistics.tukey_low_ns),
@@ -138,29 +153,65 @@ fn figures(statistics: &Statistics) -> Vec<String> {
     fields
 }
 
+/// What is known of a program's scan cycles.
+fn of_a_program(scan: Option<&Scan>) -> Vec<String> {
+    let Some(scan) = scan else {
+        return vec![String::new(); OF_A_PROGRAM];
+    };
+    let (execution, response) =
+        (Statistics::of_histogram(&scan.execution), Statistics::of_histogram(&scan.response));
+    let times = |of: &Statistics| [of.median_ns, of.p99_ns, of.p99_9_ns].map(quantile).into_iter();
+    let mut fields = vec![
+        scan.terms.deadline_ns.to_string(),
+        execution.count.to_string(),
+        execution.min_ns.to_string(),
+    ];
+    fields.extend(times(&execution));
+    fields.push(execution.max_ns.to_string());
+    fields.extend(times(&response));
+    fields.push(response.max_ns.to_string());
+    let counters = &scan.counters;
+    fields.extend(
+        [
+            counters.overruns,
+            counters.longest_overrun_run,
+            counters.watchdog_hits,
+            counters.skipped_releases,
+        ]
+        .map(|count| count.to_string()),
+    );
+    fields
+}
+
+fn quantile(value: Option<Quantile>) -> String {
+    match value {
+        None => String::new(),
+        Some(Quantile::Exactly(value)) => value.to_string(),
+        Some(Quantile::AtLeast { at_least }) => format!(">={at_least}"),
+    }
+}
+
 /// A row a bin that holds values, of all records; then a row for the overflow, without upper end.
 pub fn histogram_csv(records: &[Record]) -> String {
     let mut table = Table::new(&["record", "low_ns", "high_ns", "count"]);
     for record in records {
-        let name = &record.name;
-        for bin in record.release.bins() {
-            table.row(&[
-                name.clone(),
-                bin.low_ns.to_string(),
-                bin.high_ns.to_string(),
-                bin.count.to_string(),
-            ]);
-        }
-        if record.release.overflow() > 0 {
-            table.row(&[
-                name.clone(),
-                record.release.overflow_from_ns().to_string(),
-                String::new(),
-                record.release.overflow().to_string(),
-            ]);
-        }
+        table.bins(&[&record.name], &record.release);
     }
     table.text
+}
+
+/// The same of execution and response times, with the quantity behind the record; `None` where no
+/// record has them.
+pub fn scan_histogram_csv(records: &[Record]) -> Option<String> {
+    let mut table = Table::new(&["record", "quantity", "low_ns", "high_ns", "count"]);
+    let mut any = false;
+    for record in records {
+        let Some(scan) = &record.scan else { continue };
+        any = true;
+        table.bins(&[&record.name, "execution"], &scan.execution);
+        table.bins(&[&record.name, "response"], &scan.response);
+    }
+    any.then_some(table.text)
 }
 
 /// A row a verdict.
@@ -205,6 +256,21 @@ impl Table {
         table
     }
 
+    /// A row a bin behind `head`, then one for the overflow.
+    fn bins(&mut self, head: &[&str], histogram: &Histogram) {
+        let mut row = |low_ns: u64, high_ns: String, count: u64| {
+            let mut fields: Vec<String> = head.iter().map(|field| (*field).to_owned()).collect();
+            fields.extend([low_ns.to_string(), high_ns, count.to_string()]);
+            self.row(&fields);
+        };
+        for bin in histogram.bins() {
+            row(bin.low_ns, bin.high_ns.to_string(), bin.count);
+        }
+        if histogram.overflow() > 0 {
+            row(histogram.overflow_from_ns(), String::new(), histogram.overflow());
+        }
+    }
+
     fn row(&mut self, fields: &[impl AsRef<str>]) {
         assert_eq!(fields.len(), self.width, "a row has a field for each heading");
         for (index, field) in fields.iter().enumerate() {
@@ -228,7 +294,6 @@ impl Table {
 mod tests {
     use super::*;
     use crate::class::catalogue;
-    use crate::histogram::Histogram;
     use crate::verdict::judge;
 
     #[test]
@@ -243,6 +308,21 @@ mod tests {
             "axis.tp2.cpu1,latency,axis,tp2,true,true,,\"memory, not locked; a \
              \"\"second\"\"\",false,1,1000000,1,990,4000,9000,"
         ));
+    }
+
+    #[test]
+    fn a_program_fills_the_last_columns_and_has_histograms_of_its_own() {
+        let records = [crate::test_record(&[(4_000, 970)]), crate::test_scan_record()];
+        let text = records_csv(&records);
+        let lines: Vec<&str> = text.split_terminator("\r\n").collect();
+        assert!(lines[1].ends_with(&",".repeat(OF_A_PROGRAM)), "{}", lines[1]);
+        let program = ",800000,30000,120000,120000,120000,120000,120000,124000,124000,124000,\
+                       124000,0,0,0,0";
+        assert!(lines[2].ends_with(program), "{}", lines[2]);
+        let bins = scan_histogram_csv(&records).unwrap();
+        assert!(bins.contains("axis.tp2.cpu1,execution,"), "{bins}");
+        assert!(bins.contains("axis.tp2.cpu1,response,"), "{bins}");
+        assert_eq!(scan_histogram_csv(&records[..1]), None);
     }
 
     #[test]

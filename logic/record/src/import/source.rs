@@ -88,6 +88,7 @@ impl Source {
                 .filter(|period_ns| *period_ns > 0),
             release: finished.histogram,
             wakeup: None,
+            scan: None,
             counters: Counters::default(),
             spikes: Vec::new(),
             timeline: Timeline::default(),

@@ -26,6 +26,13 @@ impl Record {
             }
             _ => None,
         };
+        self.scan = match (self.scan.take(), &earlier.scan) {
+            (Some(mut later), Some(earlier)) => {
+                later.absorb(earlier);
+                Some(later)
+            }
+            _ => None,
+        };
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         let (counters, before) = (&mut self.counters, earlier.counters);
         counters.planned_cycles = counters.planned_cycles.saturating_add(before.planned_cycles);

@@ -39,6 +39,9 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
     if record.counters.missed_cycles.is_some_and(|missed| missed > record.release.count()) {
         wrong.push("more cycles were missed than run".to_owned());
     }
+    if let Some(scan) = &record.scan {
+        wrong.extend(scan.self_check(record));
+    }
     if let Some(injected) = injected {
         wrong.push(injection_finding(record, injected));
     }

@@ -129,3 +129,61 @@ fn counts_are_written_in_groups() {
     assert_eq!(thousands(1_234_567), "1\u{202f}234\u{202f}567");
     assert_eq!(thousands(999), "999");
 }
+
+/// Goal: a program that isn't done in time never passes, however early it is released.
+#[test]
+fn a_program_that_overruns_fails_and_one_in_time_passes() {
+    let motion = class("motion-control");
+    let good = crate::test_scan_record();
+    assert_eq!(judge(&good, &motion, QUICK).verdict, Verdict::Pass);
+    let mut late = good.clone();
+    late.scan.as_mut().unwrap().counters.overruns = 3;
+    let judgement = judge(&late, &motion, QUICK);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    let words = "3 of 30\u{202f}000 cycles of the program ended after their deadline of 800 µs";
+    assert!(judgement.because.starts_with(words), "{}", judgement.because);
+    let mut stopped = good.clone();
+    stopped.scan.as_mut().unwrap().counters.watchdog_hits = 1;
+    let judgement = judge(&stopped, &motion, QUICK);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    assert!(judgement.because.contains("the watchdog stopped the program"));
+    let mut skipping = good;
+    skipping.scan.as_mut().unwrap().counters.skipped_releases = 2;
+    assert!(judge(&skipping, &motion, QUICK).because.contains("2 releases were left out"));
+}
+
+#[test]
+fn the_fastest_cycle_of_a_program_leaves_room_for_its_response_time() {
+    let mut record = crate::test_scan_record();
+    record.period_ns = Some(50_000);
+    record.scan.as_mut().unwrap().terms.program_period_ns = 50_000;
+    assert_eq!(fastest_cycle(&record, QUICK).unwrap().cycle_ns, 200_000, "124 µs of response");
+    record.scan = None;
+    assert_eq!(fastest_cycle(&record, QUICK).unwrap().cycle_ns, 50_000);
+    // A task each 10 µs beside one each 1 µs: 124 µs of response have ten cycles.
+    let mut slow = crate::test_scan_record();
+    slow.period_ns = Some(10_000);
+    slow.scan.as_mut().unwrap().terms.program_period_ns = 1_000;
+    assert_eq!(fastest_cycle(&slow, QUICK).unwrap().cycle_ns, 20_000);
+}
+
+/// Goal: a program with a slow task beside the fast one can pass the class of the fast one.
+#[test]
+fn a_slower_task_of_a_program_is_judged_by_its_own_period() {
+    let motion = class("motion-control");
+    let mut slow = test_record(&[(20_000, 20_000), (900_000, 20_000)]);
+    slow.scan = crate::test_scan_record().scan;
+    slow.period_ns = Some(10_000_000);
+    let judgement = judge(&slow, &motion, QUICK);
+    assert_eq!(judgement.verdict, Verdict::Pass, "{}", judgement.because);
+    assert_eq!(judgement.latency_limit_ns, Some(1_000_000));
+    slow.release.record(1_000_001);
+    assert_eq!(judge(&slow, &motion, QUICK).verdict, Verdict::Fail);
+    // The program as a whole must cycle as fast as the class does.
+    slow.scan.as_mut().unwrap().terms.program_period_ns = 2_000_000;
+    let judgement = judge(&slow, &motion, QUICK);
+    assert!(judgement.because.starts_with("measured every 2.00 ms"), "{}", judgement.because);
+    // What the probe measured has no faster task beside it.
+    slow.scan = None;
+    assert!(judge(&slow, &motion, QUICK).because.starts_with("measured every 10"));
+}

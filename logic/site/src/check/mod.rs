@@ -5,12 +5,14 @@
 //! [`Collector::has`] tells the two apart where that matters.
 
 mod campaign;
+mod channel;
 mod class;
-mod connection;
+mod fieldbus;
 mod host;
 mod like;
 mod partition;
 mod profile;
+mod program;
 
 use std::collections::BTreeMap;
 
@@ -35,9 +37,9 @@ pub(crate) fn check(
     let names = partition::names(partitions, found);
     let partitions = partition::check(partitions, &classes, found);
     let housekeeping = host::check(raw, found);
-    let channels = connection::channels(raw.channel.as_deref().unwrap_or_default(), &names, found);
+    let channels = channel::check(raw.channel.as_deref().unwrap_or_default(), &names, found);
     let fieldbuses = raw.fieldbus.as_ref();
-    let fieldbuses = fieldbuses.map(|raw| connection::fieldbuses(raw, &names, found));
+    let fieldbuses = fieldbuses.map(|raw| fieldbus::check(raw, &names, &partitions, found));
     let profiles = profile::check(raw.profile.as_deref().unwrap_or_default(), found);
     let campaign = campaign::check(raw.campaign.as_ref(), &profiles, &partitions, found);
     let name = raw.site.as_ref().and_then(|site| site.name.clone());

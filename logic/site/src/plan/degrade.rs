@@ -34,7 +34,7 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
         scheduling(site, partition, machine, &mut add);
         memory(partition, machine, &mut add);
     }
-    not_yet(site, &mut add);
+    without_program(site, &mut add);
     all
 }
 
@@ -104,30 +104,25 @@ fn memory(
     }
 }
 
-/// What the site describes and this version doesn't realise yet.
-fn not_yet(site: &Site, add: &mut impl FnMut(String, &'static str, String)) {
-    let later = || "not there yet".to_owned();
-    for partition in site.partitions() {
-        if let Some(model) = &partition.program.model {
+/// What the site describes and nothing uses, because the partition has no program.
+fn without_program(site: &Site, add: &mut impl FnMut(String, &'static str, String)) {
+    let named = |name: &str| site.partitions().iter().find(|one| one.name == name);
+    let lacks = |name: &str| named(name).is_some_and(|one| one.program.model.is_none());
+    let remedy = |name: &str| format!("name a `model` in the program of partition `{name}`");
+    for channel in site.channels() {
+        for end in [&channel.from, &channel.to].into_iter().filter(|end| lacks(end)) {
             add(
-                format!("program `{model}` is not run; the probe takes its place"),
-                "release latency is measured; execution time and overruns of the program are not",
-                later(),
+                format!("channel `{}` is not used by partition `{end}`", channel.name),
+                "the probe takes the place of its program, so that cost is not in the measurement",
+                remedy(end),
             );
         }
     }
-    if !site.channels().is_empty() {
+    for fieldbus in site.fieldbuses().iter().filter(|one| lacks(&one.partition)) {
         add(
-            format!("the channels are not created ({} of them)", site.channels().len()),
-            "their cost is not in the measurement",
-            later(),
-        );
-    }
-    if !site.fieldbuses().is_empty() {
-        add(
-            format!("the fieldbus is not run ({} segments)", site.fieldbuses().len()),
+            format!("fieldbus `{}` is not run", fieldbus.name),
             "the time of its frames is not in the measurement",
-            later(),
+            remedy(&fieldbus.partition),
         );
     }
 }

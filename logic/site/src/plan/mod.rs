@@ -4,9 +4,10 @@
 //! do in production, and the loads beside them:
 //!
 //! ```text
-//! hold the CPUs awake
+//! build the programs, hold the CPUs awake
 //! ┌ for each profile ─────────────────────────────────────────────┐
-//! │ start loads, create exchanges, start partitions               │
+//! │ start loads, create exchanges and channels                    │
+//! │ bring fieldbuses to OP, start partitions                      │
 //! │ warm up, measure                                              │
 //! │ stop partitions, stop loads, write the records, judge each    │
 //! └───────────────────────────────────────────────────────────────┘
@@ -27,9 +28,9 @@ use serde::Serialize;
 
 use crate::machine::Machine;
 use crate::problem::Place;
-use crate::site::{LoadPlace, Partition, Profile, Scheduling, Site};
+use crate::site::{Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site};
 
-pub use step::Step;
+pub use step::{Step, TaskStart};
 
 /// Starting and stopping loads and partitions takes about this long for each profile.
 const SET_UP: Nanos = Nanos::from_secs(2);
@@ -111,6 +112,12 @@ fn housekeeping(site: &Site, machine: &Machine) -> CpuSet {
 
 fn steps(site: &Site, machine: &Machine) -> Vec<Step> {
     let mut steps = Vec::new();
+    for partition in site.partitions() {
+        steps.extend(partition.program.model.as_ref().map(|model| Step::BuildProgram {
+            partition: partition.name.clone(),
+            model: model.clone(),
+        }));
+    }
     if machine.dma_latency {
         steps.push(Step::HoldCpusAwake);
     }
@@ -137,6 +144,20 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     }));
     for partition in partitions {
         steps.push(Step::CreateExchange { partition: partition.name.clone() });
+    }
+    let runs = |name: &String| {
+        partitions.iter().any(|one| one.name == *name && one.program.model.is_some())
+    };
+    let used = site.channels().iter().filter(|one| runs(&one.from) && runs(&one.to));
+    steps.extend(used.map(|channel| Step::CreateChannel {
+        channel: channel.name.clone(),
+        from: channel.from.clone(),
+        to: channel.to.clone(),
+        signals: channel.signals.len(),
+    }));
+    for partition in partitions {
+        let driven = site.fieldbuses().iter().filter(|one| one.partition == partition.name);
+        steps.extend(driven.filter(|one| runs(&one.partition)).map(bring_up));
         steps.push(start(partition, profile, machine));
     }
     let longest = partitions.iter().map(|partition| partition.program.period).max();
@@ -162,16 +183,37 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     }));
 }
 
+fn bring_up(fieldbus: &Fieldbus) -> Step {
+    Step::BringUpFieldbus {
+        fieldbus: fieldbus.name.clone(),
+        partition: fieldbus.partition.clone(),
+        interface: match &fieldbus.interface {
+            Interface::Simulated => None,
+            Interface::Network(interface) => Some(interface.clone()),
+        },
+        subdevices: fieldbus.subdevices.len(),
+        cycle: fieldbus.cycle,
+    }
+}
+
 fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
+    let program = &partition.program;
+    let tasks = program.tasks.iter().map(|task| TaskStart {
+        name: task.name.clone(),
+        release: task.release.clone(),
+        scheduling: granted(task.scheduling, profile.pinned, machine),
+    });
     Step::StartPartition {
         partition: partition.name.clone(),
         backend: partition.backend,
         cpus: profile.pinned.then_some(partition.vcr.cpus),
-        scheduling: granted(partition.program.scheduling, profile.pinned, machine),
+        scheduling: granted(program.scheduling, profile.pinned, machine),
         memory: partition.vcr.memory,
         locked: degrade::locks_memory(partition, machine),
-        period: partition.program.period,
-        early_wake: partition.program.early_wake,
+        period: program.period,
+        early_wake: program.early_wake,
+        model: program.model.clone(),
+        tasks: if program.model.is_some() { tasks.collect() } else { Vec::new() },
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
     for partition in site.partitions() {
         refusals.partition(partition, &mut reserved);
     }
+    refusals.fieldbuses();
     for profile in &site.campaign().profiles {
         refusals.profile(profile, reserved);
     }
@@ -140,6 +141,21 @@ impl Refusals<'_> {
                 "backend `process` can't reserve bandwidth yet".to_owned(),
                 "take it out",
             );
+        }
+    }
+
+    /// The frames of two segments in one cycle would need a second process image.
+    fn fieldbuses(&mut self) {
+        let all = self.site.fieldbuses();
+        for (index, fieldbus) in all.iter().enumerate() {
+            let partition = &fieldbus.partition;
+            if let Some(other) = all[..index].iter().find(|one| one.partition == *partition) {
+                self.refuse(
+                    &format!("fieldbus.{}.partition", fieldbus.name),
+                    format!("partition `{partition}` drives fieldbus `{}` already", other.name),
+                    "give each partition one fieldbus",
+                );
+            }
         }
     }
 

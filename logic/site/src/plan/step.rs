@@ -5,13 +5,20 @@ use std::fmt;
 use quietcore_units::{ByteSize, CpuSet, Nanos};
 use serde::{Serialize, Serializer};
 
-use crate::site::{Backend, EarlyWake, Length, LoadKind, Scheduling};
+use crate::site::{Backend, EarlyWake, Length, LoadKind, Release, Scheduling};
 use crate::words::{exact, exact_size};
 
 /// One step of a plan. Its text says what is done; its fields say it to a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "step", rename_all = "kebab-case")]
 pub enum Step {
+    /// Build the program of a partition with gcc; what is unchanged since the last build is kept.
+    BuildProgram {
+        /// Whose.
+        partition: String,
+        /// The folder of generated C as written.
+        model: String,
+    },
     /// Hold `/dev/cpu_dma_latency` at 0, so that no CPU falls into a deep sleep.
     HoldCpusAwake,
     /// Start load workers and wait until each of them works.
@@ -33,6 +40,30 @@ pub enum Step {
         /// Whose.
         partition: String,
     },
+    /// Create the shared memory of a channel.
+    CreateChannel {
+        /// Which.
+        channel: String,
+        /// The partition that sends.
+        from: String,
+        /// The partition that receives.
+        to: String,
+        /// How many signals and queues it has.
+        signals: usize,
+    },
+    /// Compare the SubDevices of a fieldbus with the site file and bring them to OP.
+    BringUpFieldbus {
+        /// Which.
+        fieldbus: String,
+        /// The partition that drives it.
+        partition: String,
+        /// The network interface; `None` means the simulated segment.
+        interface: Option<String>,
+        /// How many SubDevices are expected; 0 accepts whatever is found.
+        subdevices: usize,
+        /// The time between two frames.
+        cycle: Nanos,
+    },
     /// Start a partition.
     StartPartition {
         /// Which.
@@ -52,6 +83,10 @@ pub enum Step {
         period: Nanos,
         /// How it is woken.
         early_wake: EarlyWake,
+        /// The program that it runs, as written; `None` means the probe.
+        model: Option<String>,
+        /// The tasks of the program; empty for the probe.
+        tasks: Vec<TaskStart>,
     },
     /// Warm up and measure all partitions at the same time.
     Measure {
@@ -97,9 +132,23 @@ pub enum Step {
     },
 }
 
+/// A task as it is started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TaskStart {
+    /// Its name.
+    pub name: String,
+    /// What releases it.
+    pub release: Release,
+    /// The policy that this machine gives.
+    pub scheduling: Scheduling,
+}
+
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::BuildProgram { partition, model } => {
+                write!(f, "build program `{model}` of partition `{partition}` with gcc")
+            }
             Self::HoldCpusAwake => f.write_str(
                 "hold /dev/cpu_dma_latency at 0, so that no CPU falls into a deep sleep",
             ),
@@ -107,6 +156,14 @@ impl fmt::Display for Step {
             Self::CreateExchange { partition } => {
                 write!(f, "create the exchange of partition `{partition}`")
             }
+            Self::CreateChannel { channel, from, to, signals } => {
+                let plural = if *signals == 1 { "signal" } else { "signals" };
+                write!(
+                    f,
+                    "create channel `{channel}` from `{from}` to `{to}` with {signals} {plural}"
+                )
+            }
+            Self::BringUpFieldbus { .. } => self.write_bring_up(f),
             Self::StartPartition { .. } => self.write_start(f),
             Self::Measure { profile, warm_up, length, expected } => {
                 write!(
@@ -153,6 +210,24 @@ impl Step {
         }
     }
 
+    fn write_bring_up(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::BringUpFieldbus { fieldbus, partition, interface, subdevices, cycle } = self
+        else {
+            return Ok(());
+        };
+        let plural = if *subdevices == 1 { "SubDevice" } else { "SubDevices" };
+        match subdevices {
+            0 => f.write_str("bring whatever SubDevices are found")?,
+            count => write!(f, "bring {count} {plural}")?,
+        }
+        write!(f, " of fieldbus `{fieldbus}` to OP for partition `{partition}`, on ")?;
+        match interface {
+            Some(interface) => write!(f, "interface `{interface}`")?,
+            None => f.write_str("the simulated segment")?,
+        }
+        write!(f, ", a frame every {}", exact(*cycle))
+    }
+
     fn write_start(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::StartPartition {
             partition,
@@ -163,6 +238,8 @@ impl Step {
             locked,
             period,
             early_wake,
+            model,
+            tasks,
         } = self
         else {
             return Ok(());
@@ -174,7 +251,19 @@ impl Step {
             None => f.write_str("memory ")?,
         }
         let locked = if *locked { "locked" } else { "not locked" };
-        write!(f, "{locked}, released every {}, {early_wake}", exact(*period))
+        write!(f, "{locked}, released every {}, {early_wake}", exact(*period))?;
+        if let Some(model) = model {
+            write!(f, ", running `{model}`")?;
+        }
+        // A single cyclic task says what the partition says already.
+        if let [TaskStart { release: Release::Cyclic { offset: Nanos::ZERO, .. }, .. }] = &tasks[..]
+        {
+            return Ok(());
+        }
+        for TaskStart { name, release, scheduling } in tasks {
+            write!(f, "; task `{name}` {release}, {scheduling}")?;
+        }
+        Ok(())
     }
 }
 

@@ -10,8 +10,10 @@
 //! [`crate::reading::format`]), and `x-minimum` and `x-maximum` for quantities with units.
 
 mod campaign;
-mod connection;
+mod channel;
+mod fieldbus;
 mod partition;
+mod program;
 
 use std::collections::BTreeMap;
 
@@ -19,10 +21,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) use campaign::{RawCampaign, RawClass, RawLoad, RawProfile};
-pub(crate) use connection::{RawChannel, RawFieldbus, RawInitial, RawSignal};
-pub(crate) use partition::{
-    Policy, RawCache, RawCpus, RawEarlyWake, RawPartition, RawProgram, RawVcr,
-};
+pub(crate) use channel::{RawChannel, RawSignal};
+pub(crate) use fieldbus::{RawFault, RawFieldbus, RawMapping, RawStartup, RawSubDevice};
+pub(crate) use partition::{RawCache, RawCpus, RawPartition, RawVcr};
+pub(crate) use program::{FaultReaction, Policy, RawEarlyWake, RawProgram, RawTask, TaskKind};
 
 /// A machine, its partitions, the channels between them, the fieldbus and the campaign.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -84,6 +86,20 @@ pub(crate) struct RawHost {
     /// every online CPU that no partition claims. An empty list accepts that no CPU is kept apart.
     #[schemars(extend("examples" = [[0], "0,2-5"]))]
     pub(crate) housekeeping: Option<RawCpus>,
+}
+
+/// A value of one of the simple types as written.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum RawNumber {
+    Truth(bool),
+    Whole(i64),
+    Real(f64),
+}
+
+/// The schema of such a value.
+pub(crate) fn number(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": ["boolean", "integer", "number"] })
 }
 
 fn fieldbuses(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {

@@ -1,9 +1,10 @@
-//! `[[partition]]`, `[partition.vcr]` and `[partition.program]` as written.
+//! `[[partition]]` and `[partition.vcr]` as written.
 
-use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet, Nanos};
+use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::raw::RawProgram;
 use crate::reading::format;
 use crate::site::Backend;
 
@@ -94,71 +95,6 @@ pub(crate) struct RawNetwork {
     pub(crate) burst: Option<BitCount>,
 }
 
-/// The control program of a partition and its timing.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Program")]
-pub(crate) struct RawProgram {
-    /// The folder of generated C, relative to the site file. Left out, the partition is only
-    /// measured by the probe.
-    #[schemars(extend("format" = "quietcore-path"), example = &"models/servo")]
-    pub(crate) model: Option<String>,
-    /// The time between two releases. Left out: the cycle of the class.
-    #[serde(default)]
-    #[schemars(
-        schema_with = "format::duration",
-        extend("x-minimum" = "20 us", "x-maximum" = "10 s"),
-        example = &"1 ms"
-    )]
-    pub(crate) period: Option<Nanos>,
-    /// The latest completion after the release, at most the period. Left out: the period.
-    #[serde(default)]
-    #[schemars(
-        schema_with = "format::duration",
-        extend("x-minimum" = "1 us", "x-maximum" = "10 s"),
-        example = &"800 us"
-    )]
-    pub(crate) deadline: Option<Nanos>,
-    /// A bound on the execution time from analysis, at most the deadline.
-    #[serde(default)]
-    #[schemars(
-        schema_with = "format::duration",
-        extend("x-minimum" = "1 us", "x-maximum" = "10 s"),
-        example = &"120 us"
-    )]
-    pub(crate) wcet: Option<Nanos>,
-    /// The kernel's scheduling policy.
-    #[schemars(extend("default" = "fifo"), example = &"fifo")]
-    pub(crate) policy: Option<Policy>,
-    /// The priority under `fifo`; 99 is the highest.
-    #[schemars(range(min = 1, max = 99), extend("default" = 90), example = 90)]
-    pub(crate) priority: Option<u32>,
-    /// How long before the release the program stops sleeping and spins to the exact instant:
-    /// `off`, a fixed duration, or `adaptive` (learned from the latency seen so far).
-    #[serde(default)]
-    #[schemars(
-        schema_with = "format::early_wake",
-        extend("x-minimum" = "1 us", "x-maximum" = "10 s", "default" = "off"),
-        example = &"adaptive", example = &"50 us"
-    )]
-    pub(crate) early_wake: Option<RawEarlyWake>,
-    /// The share of the CPU in percent that spinning may take under `adaptive`.
-    #[schemars(range(min = 1, max = 90), extend("default" = 25), example = 25)]
-    pub(crate) early_wake_share: Option<u32>,
-}
-
-/// The kernel's scheduling policies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Policy {
-    /// `SCHED_FIFO`, at the given `priority`.
-    Fifo,
-    /// `SCHED_DEADLINE`, with `wcet` as the reserved run time.
-    Deadline,
-    /// `SCHED_OTHER`, as any ordinary program.
-    Other,
-}
-
 /// CPUs as an array of numbers or in the kernel's list notation.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "CpuNotation")]
@@ -196,26 +132,5 @@ impl JsonSchema for RawCpus {
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         CpuNotation::json_schema(generator)
-    }
-}
-
-/// `off`, `adaptive` or a duration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub(crate) enum RawEarlyWake {
-    Off,
-    Adaptive,
-    Fixed(Nanos),
-}
-
-impl TryFrom<String> for RawEarlyWake {
-    type Error = quietcore_units::UnitError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        match text.as_str() {
-            "off" => Ok(Self::Off),
-            "adaptive" => Ok(Self::Adaptive),
-            duration => duration.parse().map(Self::Fixed),
-        }
     }
 }

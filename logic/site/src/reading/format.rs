@@ -12,6 +12,8 @@ pub(crate) const NAME_CHARS_MAX: usize = 64;
 const LINE_CHARS_MAX: usize = 300;
 /// Bytes of a path, as the kernel allows.
 const PATH_BYTES_MAX: usize = 4095;
+/// Characters of the path of a variable.
+const VARIABLE_CHARS_MAX: usize = 256;
 /// Bytes of the name of a network interface, as the kernel allows.
 const INTERFACE_BYTES_MAX: usize = 15;
 
@@ -29,6 +31,12 @@ pub(crate) enum Format {
     Line,
     Path,
     Interface,
+    /// The path of a variable of a program.
+    Variable,
+    /// The same, in which `*` may end a part.
+    Variables,
+    /// A SubDevice and an entry of its process data.
+    Entry,
 }
 
 impl Format {
@@ -46,6 +54,9 @@ impl Format {
             "quietcore-line" => Self::Line,
             "quietcore-path" => Self::Path,
             "quietcore-interface" => Self::Interface,
+            "quietcore-variable" => Self::Variable,
+            "quietcore-variables" => Self::Variables,
+            "quietcore-entry" => Self::Entry,
             _ => return None,
         })
     }
@@ -66,6 +77,12 @@ impl Format {
             Self::Line => "a line of text, at most 300 characters",
             Self::Path => "a path",
             Self::Interface => "a network interface such as `eth0`, or `sim`",
+            Self::Variable => "the path of a variable, such as `servo_U.position`",
+            Self::Variables => "the path of variables, such as `servo_P.*`",
+            Self::Entry => {
+                "an entry of a SubDevice, such as `drive.position_actual_value` or \
+                 `drive.0x6064:0`"
+            }
         }
     }
 
@@ -86,6 +103,9 @@ impl Format {
             Self::Line => self.plain(line_fault(text)),
             Self::Path => self.plain(path_fault(text)),
             Self::Interface => self.plain(interface_fault(text)),
+            Self::Variable => self.plain(variable_fault(text, false)),
+            Self::Variables => self.plain(variable_fault(text, true)),
+            Self::Entry => self.plain(entry_fault(text)),
         }
     }
 
@@ -147,6 +167,98 @@ fn interface_fault(text: &str) -> Option<&'static str> {
     }
 }
 
+/// Parts with dots between them, each an identifier of C with indices in brackets behind it. The
+/// first part may be qualified where names alone are not unique: `file::count`, `count~2`.
+fn variable_fault(text: &str, pattern: bool) -> Option<&'static str> {
+    if text.chars().count() > VARIABLE_CHARS_MAX {
+        return Some("it is too long for the path of a variable");
+    }
+    text.split('.').enumerate().find_map(|(index, part)| {
+        let part = if index == 0 { unqualified(part) } else { part };
+        part_fault(part, pattern)
+    })
+}
+
+/// What is left of a variable's name without the file or function before it and the number behind.
+fn unqualified(part: &str) -> &str {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let part = match part.split_once("::") {
+        Some((home, name)) if !home.is_empty() && home.chars().all(plain) => name,
+        _ => part,
+    };
+    match part.split_once('~') {
+        Some((name, number))
+            if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) =>
+        {
+            name
+        }
+        _ => part,
+    }
+}
+
+fn part_fault(part: &str, pattern: bool) -> Option<&'static str> {
+    let (name, mut indices) = part.split_at(part.find('[').unwrap_or(part.len()));
+    let (name, open) = match name.strip_suffix('*') {
+        Some(rest) if pattern => (rest, true),
+        _ => (name, false),
+    };
+    if name.is_empty() && !open {
+        return Some("a part of the path is empty");
+    }
+    if !name.is_empty() && !is_identifier(name) {
+        return Some("a part of the path is no name of C");
+    }
+    while let Some(rest) = indices.strip_prefix('[') {
+        let Some((index, behind)) = rest.split_once(']') else {
+            return Some("a bracket isn't closed");
+        };
+        let any = pattern && index == "*";
+        if !any && (index.is_empty() || !index.chars().all(|c| c.is_ascii_digit())) {
+            return Some("an index isn't a number");
+        }
+        indices = behind;
+    }
+    (!indices.is_empty()).then_some("something stands behind an index")
+}
+
+fn is_identifier(text: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    text.starts_with(letter) && text.chars().all(|c| letter(c) || c.is_ascii_digit())
+}
+
+fn entry_fault(text: &str) -> Option<&'static str> {
+    let Some((subdevice, entry)) = text.split_once('.') else {
+        return Some("it has no `.` between SubDevice and entry");
+    };
+    if let Some(fault) = name_fault(subdevice) {
+        return Some(fault);
+    }
+    if let Some(object) = entry.strip_prefix("0x") {
+        let address = parsed_object(object);
+        return address.is_none().then_some("the entry has no address such as `0x6064:0`");
+    }
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    match entry {
+        "" => Some("the entry is missing"),
+        entry if entry.chars().count() > NAME_CHARS_MAX => Some("it is too long for an entry"),
+        entry if !entry.starts_with(|c: char| c.is_ascii_lowercase()) => {
+            Some("the name of an entry begins with a lower-case letter")
+        }
+        entry if !entry.chars().all(allowed) => Some("it has a character that an entry can't have"),
+        _ => None,
+    }
+}
+
+/// Index and sub-index of `6064:0`, the first hexadecimal and the second decimal.
+pub(crate) fn parsed_object(text: &str) -> Option<(u16, u8)> {
+    let (index, sub) = text.split_once(':')?;
+    let plain = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit());
+    if !plain(index) || !plain(sub) {
+        return None;
+    }
+    Some((u16::from_str_radix(index, 16).ok()?, sub.parse().ok()?))
+}
+
 /// The regular expression for editors; those of lists and lines would say no more than the type.
 pub(crate) fn pattern(format: Format) -> Option<&'static str> {
     match format {
@@ -161,6 +273,11 @@ pub(crate) fn pattern(format: Format) -> Option<&'static str> {
             Some(r"^\s*(\d+\s*(-\s*\d+\s*)?(,\s*\d+\s*(-\s*\d+\s*)?)*)?$")
         }
         Format::Name => Some("^[a-z0-9][a-z0-9_-]{0,63}$"),
+        Format::Variable => Some(r"^[A-Za-z0-9_.:~\[\]-]+$"),
+        Format::Variables => Some(r"^[A-Za-z0-9_.*:~\[\]-]+$"),
+        Format::Entry => {
+            Some(r"^[a-z0-9][a-z0-9_-]{0,63}\.([a-z][a-z0-9_]*|0x[0-9A-Fa-f]{1,4}:\d{1,3})$")
+        }
         Format::Line | Format::Path | Format::Interface => None,
     }
 }
@@ -203,6 +320,59 @@ mod tests {
         for bad in ["", ".", "..", "a/b", "-rf", "Axis", "ä", "a b", "a\0", &long] {
             assert!(Format::Name.read(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn paths_of_variables_are_those_of_c() {
+        for good in [
+            "servo_P",
+            "servo_DW.filter[2]",
+            "a.b.c[1][2].d",
+            "_x9",
+            "servo-2::count",
+            "step::n~2.x",
+        ] {
+            assert_eq!(Format::Variable.read(good), Ok(None), "{good}");
+            assert_eq!(Format::Variables.read(good), Ok(None), "{good}");
+        }
+        for pattern in ["servo_P.*", "servo_DW.filt*", "*", "a*.b[1]", "a[*].b", "a::b*", "a*[*]"] {
+            assert_eq!(Format::Variables.read(pattern), Ok(None), "{pattern}");
+            assert!(Format::Variable.read(pattern).is_err(), "{pattern}");
+        }
+        let long = "x".repeat(257);
+        for bad in [
+            "", ".", "a.", ".a", "a..b", "1a", "a b", "a[", "a[]", "a[x]", "a[1", "a[1]b", "ä",
+            "a]", "[1]", "a*b", "*a", "a[1]*", "a::", "::a", "a::b::c", "x.a::b", "a~", "a~b",
+            "a\nb", &long,
+        ] {
+            assert!(Format::Variable.read(bad).is_err(), "{bad}");
+            assert!(Format::Variables.read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn entries_are_named_or_addressed() {
+        for good in ["drive.position_actual_value", "d-1.x", "drive.0x6064:0", "d.0x1:255"] {
+            assert_eq!(Format::Entry.read(good), Ok(None), "{good}");
+        }
+        for bad in [
+            "",
+            "drive",
+            "drive.",
+            ".x",
+            "Drive.x",
+            "drive.X",
+            "drive.a.b",
+            "drive.0x6064",
+            "drive.0x60640:0",
+            "drive.0x6064:256",
+            "drive.0x:0",
+            "drive.0x+1:1",
+            "drive.0x1:+1",
+        ] {
+            assert!(Format::Entry.read(bad).is_err(), "{bad}");
+        }
+        assert_eq!(parsed_object("60fF:12"), Some((0x60ff, 12)));
     }
 
     #[test]

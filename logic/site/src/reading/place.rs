@@ -45,20 +45,31 @@ impl Path {
 
     /// The table as its header is written: `[partition.vcr]`; `double` for arrays of tables.
     pub(crate) fn header(&self, double: bool) -> String {
-        let keys: Vec<_> = self
-            .0
-            .iter()
-            .filter_map(|step| match step {
-                Step::Key(key) => Some(words::shortened(key)),
-                Step::Index(_) => None,
-            })
-            .collect();
+        let keys: Vec<_> = self.keys().map(words::shortened).collect();
         let keys = keys.join(".");
         if double || matches!(self.0.last(), Some(Step::Index(_))) {
             format!("[[{keys}]]")
         } else {
             format!("[{keys}]")
         }
+    }
+
+    /// How many keys lead here.
+    pub(crate) fn depth(&self) -> usize {
+        self.keys().count()
+    }
+
+    /// Whether this path goes on from `other`, whatever the elements of arrays on the way.
+    pub(crate) fn is_below(&self, other: &Self) -> bool {
+        let mut own = self.keys();
+        other.keys().all(|key| own.next() == Some(key)) && own.next().is_some()
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|step| match step {
+            Step::Key(key) => Some(key.as_str()),
+            Step::Index(_) => None,
+        })
     }
 
     /// Whether this is the top of the file.
@@ -94,6 +105,16 @@ impl<'t> Document<'t> {
     /// Whether something is written at `path`, right or wrong.
     pub(crate) fn has(&self, path: &Path) -> bool {
         self.follow(path).2
+    }
+
+    /// Whether nothing is written at `path`, or a table without a key.
+    pub(crate) fn is_empty(&self, path: &Path) -> bool {
+        let value = path.0.iter().try_fold(&self.root, |value, step| match step {
+            Step::Key(key) => value.get_ref().get(key.as_str()),
+            Step::Index(index) => value.get_ref().get(*index),
+        });
+        let table = value.and_then(|value| value.get_ref().as_table());
+        value.is_none() || table.is_some_and(toml::map::Map::is_empty)
     }
 
     /// The place of the value at `path`, or of the nearest table around it that is written.

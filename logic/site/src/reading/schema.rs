@@ -153,10 +153,18 @@ pub(crate) fn written(value: &Value) -> String {
             format!("[{}]", items.join(", "))
         }
         Value::Object(entries) => {
-            let entries: Vec<_> =
-                entries.iter().map(|(key, value)| format!("{key} = {}", written(value))).collect();
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|(key, value)| format!("{} = {}", written_key(key), written(value)))
+                .collect();
             format!("{{ {} }}", entries.join(", "))
         }
         plain => plain.to_string(),
     }
+}
+
+/// A key, in quotes where TOML demands them.
+fn written_key(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("\"{key}\"") }
 }

@@ -73,6 +73,8 @@ impl<'w> Walk<'w, '_, '_> {
         let known = schema.get("properties").and_then(Value::as_object);
         let others = schema.get("additionalProperties").filter(|others| others.is_object());
         let limit = schema.get("maxProperties").and_then(Value::as_u64);
+        let form = schema.pointer("/propertyNames/format").and_then(Value::as_str);
+        let form = form.and_then(Format::named).unwrap_or(Format::Name);
         let mut kept = Map::new();
         for (key, value) in table.iter() {
             let key = key.get_ref().as_ref();
@@ -80,7 +82,15 @@ impl<'w> Walk<'w, '_, '_> {
             let schema = match (known.and_then(|known| known.get(key)), others) {
                 (Some(schema), _) => schema,
                 (None, Some(others)) => {
-                    if !self.own_key(key, &below, kept.len(), limit) {
+                    if !self.own_key(key, form, &below, kept.len(), limit) {
+                        continue;
+                    }
+                    if form == Format::Variable && value.get_ref().is_table() {
+                        self.collector.refuse_key(
+                            &below,
+                            "without quotes each part of the path becomes a table",
+                            format!("write the whole path in quotes, such as `\"{key}.x\" = 0.0`"),
+                        );
                         continue;
                     }
                     others
@@ -99,7 +109,14 @@ impl<'w> Walk<'w, '_, '_> {
     }
 
     /// Whether a key that the user may choose is a good one, such as the name of a fieldbus.
-    fn own_key(&mut self, key: &str, path: &Path, count: usize, limit: Option<u64>) -> bool {
+    fn own_key(
+        &mut self,
+        key: &str,
+        form: Format,
+        path: &Path,
+        count: usize,
+        limit: Option<u64>,
+    ) -> bool {
         if limit.is_some_and(|limit| count as u64 >= limit) {
             let limit = limit.unwrap_or_default();
             self.collector.refuse_key(
@@ -109,10 +126,11 @@ impl<'w> Walk<'w, '_, '_> {
             );
             return false;
         }
-        match Format::Name.read(key) {
+        match form.read(key) {
             Ok(_) => true,
             Err((problem, remedy)) => {
-                let problem = format!("{} isn't a good name: {problem}", quoted(key));
+                let what = if form == Format::Name { "name" } else { "path" };
+                let problem = format!("{} isn't a good {what}: {problem}", quoted(key));
                 self.collector.refuse_key(path, problem, remedy);
                 false
             }
@@ -129,7 +147,7 @@ impl<'w> Walk<'w, '_, '_> {
             format!("in `{}`", path.header(false))
         };
         let known: Vec<_> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
-        let remedy = match (nearest(key, known.iter().copied()), self.home_of(key)) {
+        let remedy = match (nearest(key, known.iter().copied()), self.home_of(key, path)) {
             (Some(nearest), _) => format!("did you mean `{nearest}`?"),
             (None, Some(home)) => format!("it belongs in `{home}`"),
             (None, None) => format!("the keys there are {}", list(known)),
@@ -139,16 +157,20 @@ impl<'w> Walk<'w, '_, '_> {
         self.collector.push(place, problem, remedy);
     }
 
-    /// The one table that has such a key, if there is one.
-    fn home_of(&self, key: &str) -> Option<String> {
-        let mut homes = Vec::new();
+    /// The table that has such a key: the nearest one below `path`, else the only one there is.
+    fn home_of(&self, key: &str, path: &Path) -> Option<String> {
+        let mut homes: Vec<Path> = Vec::new();
         tables(self.root, self.root, &Path::top(), &mut |path, table| {
             if table["properties"].get(key).is_some() {
-                homes.push(path.header(false));
+                homes.push(path.clone());
             }
         });
-        match homes.as_slice() {
-            [only] => Some(only.clone()),
+        let mut below: Vec<_> = homes.iter().filter(|home| home.is_below(path)).collect();
+        below.sort_by_key(|home| home.depth());
+        match (below.as_slice(), homes.as_slice()) {
+            ([near, far, ..], _) if near.depth() < far.depth() => Some(near.header(false)),
+            ([only], _) => Some(only.header(false)),
+            ([], [only]) => Some(only.header(false)),
             _ => None,
         }
     }

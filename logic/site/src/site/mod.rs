@@ -1,9 +1,11 @@
 //! The checked site. Only [`read`](crate::read) makes one, so later code need not doubt it.
 
 mod campaign;
-mod connection;
+mod channel;
+mod fieldbus;
 mod partition;
 mod profile;
+mod program;
 
 use std::collections::BTreeMap;
 
@@ -14,10 +16,19 @@ use crate::problem::{Place, Remark};
 use crate::words;
 
 pub use campaign::{CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length};
-pub use connection::{Channel, Fieldbus, Initial, Interface, Signal, SignalKind, SignalType};
-pub use partition::{Backend, Cache, EarlyWake, Network, Partition, Program, Scheduling, Vcr};
+pub use channel::{Channel, Initial, Signal, SignalKind, SignalType};
+pub use fieldbus::{
+    Device, DeviceIdentity, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Interface, Mapping,
+    PlantKind, PlantOnLine, Startup, SubDevice, Wire,
+};
+pub use partition::{Backend, Cache, Network, Partition, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
+pub use program::{
+    EarlyWake, Literal, OnFault, Overrun, Program, RESTART_LIMIT_DEFAULT, RESTART_QUIET,
+    RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Release, Restart, Scheduling, Substitute, Task,
+    WATCHDOG_FREEWHEELING,
+};
 
 /// A site: everything in it is within its limits, refers to what exists and fits together.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,13 +1,13 @@
-//! A checked partition: reservation, backend, program and timing.
+//! A checked partition: its backend and its reservation.
 
 use std::fmt;
 
 use quietcore_record::class::Class;
-use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos};
+use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::words::exact;
+use crate::site::Program;
 
 /// What realises a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -94,90 +94,4 @@ pub struct Network {
     pub rate: BitRate,
     /// What may pass at once after a pause.
     pub burst: Option<BitCount>,
-}
-
-/// The control program of a partition and its timing.
-///
-/// `wcet ≤ deadline ≤ period`, and a fixed early wake is shorter than the period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Program {
-    /// The folder of generated C as written, relative to the site file; `None` means that the
-    /// partition is only measured by the probe.
-    pub model: Option<String>,
-    /// The time between two releases, 20 µs to 10 s.
-    pub period: Nanos,
-    /// The latest completion after the release.
-    pub deadline: Nanos,
-    /// A bound on the execution time from analysis.
-    pub wcet: Option<Nanos>,
-    /// Under which policy it runs.
-    pub scheduling: Scheduling,
-    /// How it is woken.
-    pub early_wake: EarlyWake,
-}
-
-/// The kernel's scheduling policy with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "policy", rename_all = "kebab-case")]
-pub enum Scheduling {
-    /// `SCHED_FIFO`.
-    Fifo {
-        /// 1 to 99; 99 is the highest.
-        priority: u32,
-    },
-    /// `SCHED_DEADLINE`.
-    Deadline {
-        /// The reserved run time in each period: the program's WCET.
-        run_time: Nanos,
-        /// Within which it is given.
-        deadline: Nanos,
-        /// How often.
-        period: Nanos,
-    },
-    /// `SCHED_OTHER`.
-    Other,
-}
-
-impl fmt::Display for Scheduling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fifo { priority } => write!(f, "SCHED_FIFO {priority}"),
-            Self::Deadline { run_time, deadline, period } => {
-                let (run_time, deadline) = (exact(*run_time), exact(*deadline));
-                write!(f, "SCHED_DEADLINE {run_time} within {deadline} every {}", exact(*period))
-            }
-            Self::Other => f.write_str("SCHED_OTHER"),
-        }
-    }
-}
-
-/// When a program stops sleeping before its release and spins to the exact instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "mode", rename_all = "kebab-case")]
-pub enum EarlyWake {
-    /// It sleeps to the release itself.
-    Off,
-    /// This long before.
-    Fixed {
-        /// The margin, shorter than the period.
-        margin: Nanos,
-    },
-    /// As long before as the latency seen so far suggests.
-    Adaptive {
-        /// The share of the CPU that spinning may take, 1 to 90 %.
-        share_percent: u32,
-    },
-}
-
-impl fmt::Display for EarlyWake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Off => f.write_str("no early wake"),
-            Self::Fixed { margin } => write!(f, "woken {} early", exact(*margin)),
-            Self::Adaptive { share_percent } => {
-                write!(f, "woken early by a learned margin of at most {share_percent} % of the CPU")
-            }
-        }
-    }
 }

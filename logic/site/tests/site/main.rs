@@ -2,9 +2,13 @@
 
 // `cfg(test)` always holds here; it tells the lints that helper functions belong to tests too.
 #[cfg(test)]
+mod fieldbus_rules;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod program_rules;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

@@ -165,14 +165,69 @@ fn a_pinned_thread_under_sched_deadline_needs_what_the_kernel_demands() {
 }
 
 #[test]
-fn what_is_described_and_not_realised_yet_is_said() {
-    let site = site_with("cpus = [1]", "[partition.program]\nmodel = \"models/servo\"");
-    let (shown, _) = degraded(&site, &machine(2));
-    assert!(shown.contains("`models/servo` is not run"), "{shown}");
-    assert!(shown.contains("isolcpus=managed_irq,domain,1"), "{shown}");
+fn cpus_that_others_use_as_well_are_said() {
+    let site = site_with("cpus = [1]", "");
+    assert!(degraded(&site, &machine(2)).0.contains("isolcpus=managed_irq,domain,1"));
     let mut isolated = machine(2);
     isolated.isolated = "1".parse().unwrap();
     assert!(!degraded(&site, &isolated).0.contains("isolcpus"));
+}
+
+/// A partition with a program of two rates, another one with the probe, and all between them.
+fn two_partitions() -> String {
+    "[partition.program]\nmodel = \"m\"\n[[partition.program.task]]\nname = \"fast\"\nperiod = \"1 \
+     ms\"\n[[partition.program.task]]\nname = \"slow\"\nperiod = \"10 \
+     ms\"\n[[partition]]\nname = \"b\"\nclass = \"motion-control\"\nvcr.cpus = \
+     [2]\n#B\n[[channel]]\nname = \"c\"\nfrom = \"a\"\nto = \"b\"\nsignals = [{ name = \"x\", \
+     type = \"f64\" }]\n[fieldbus.ec0]\npartition = \"a\"\ninterface = \"sim\"\ncycle = \"1 \
+     ms\"\n[[fieldbus.ec0.subdevice]]\nname = \"d\"\ndevice = \
+     \"servo-drive\"\n[campaign]\nprofiles = [\"tp1\", \"tp2\"]"
+        .to_owned()
+}
+
+#[test]
+fn programs_are_built_once_and_run_with_their_channels_and_fieldbus() {
+    let with_both = two_partitions().replace("#B", "program.model = \"n\"");
+    let plan = plan(&site_with("cpus = [1]", &with_both), &machine(3)).unwrap();
+    let shown: Vec<_> = plan.steps.iter().map(ToString::to_string).collect();
+    let count = |text: &str| shown.iter().filter(|step| step.contains(text)).count();
+    assert_eq!(shown[0], "build program `m` of partition `a` with gcc");
+    assert_eq!(count("build program"), 2, "{shown:#?}");
+    assert_eq!(count("create channel `c` from `a` to `b` with 1 signal"), 2, "{shown:#?}");
+    let bring_up = "bring 1 SubDevice of fieldbus `ec0` to OP for partition `a`, on the simulated \
+                    segment, a frame every 1 ms";
+    assert_eq!(count(bring_up), 2, "{shown:#?}");
+    let tasks = "running `m`; task `fast` every 1 ms, SCHED_FIFO 90; task `slow` every 10 ms, \
+                 SCHED_FIFO 89";
+    assert_eq!(count(tasks), 2, "{shown:#?}");
+    let channels = shown.iter().position(|step| step.contains("create channel")).unwrap();
+    let started = shown.iter().position(|step| step.contains("start partition")).unwrap();
+    let brought_up = shown.iter().position(|step| step.contains("to OP")).unwrap();
+    assert!(channels < brought_up && brought_up < started, "{shown:#?}");
+}
+
+#[test]
+fn what_nothing_uses_without_a_program_is_said_and_not_started() {
+    let (shown, plan) = degraded(&site_with("cpus = [1]", &two_partitions()), &machine(3));
+    assert!(shown.contains("channel `c` is not used by partition `b`"), "{shown}");
+    assert!(!plan.steps.iter().any(|step| matches!(step, Step::CreateChannel { .. })));
+    let alone = two_partitions().replace("partition = \"a\"", "partition = \"b\"");
+    let (shown, plan) = degraded(&site_with("cpus = [1]", &alone), &machine(3));
+    assert!(shown.contains("fieldbus `ec0` is not run"), "{shown}");
+    assert!(shown.contains("name a `model` in the program of partition `b`"), "{shown}");
+    assert!(!plan.steps.iter().any(|step| matches!(step, Step::BringUpFieldbus { .. })));
+}
+
+#[test]
+fn a_partition_drives_one_fieldbus() {
+    let second = "[fieldbus.ec1]\npartition = \"a\"\ninterface = \"sim\"\ncycle = \"1 ms\"\n";
+    let both = format!("{}\n{second}", two_partitions());
+    refused(
+        &site_with("cpus = [1]", &both),
+        &machine(3),
+        "fieldbus.ec1.partition",
+        "drives fieldbus `ec0` already",
+    );
 }
 
 #[test]

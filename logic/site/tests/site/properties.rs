@@ -37,7 +37,9 @@ fn check_problems(problems: &Problems, bytes: &[u8]) -> Result<(), TestCaseError
 
 /// Pieces that site files are made of, for files that are nearly right.
 fn piece() -> impl Strategy<Value = String> {
-    let keys = "(name|class|cpus|period|deadline|like|from|to|profiles|cycles|kind|size|initial)";
+    let keys = "(name|class|cpus|period|deadline|like|from|to|profiles|cycles|kind|size|initial|\
+                model|watchdog|on_fault|substitute|retain|rate|trigger|gap|priority|offset|device|\
+                plant|connect|variable|entry|scale|at|subdevice|interface|partition|cycle)";
     let values = prop_oneof![
         Just("\"axis\"".to_owned()),
         Just("\"motion-control\"".to_owned()),
@@ -45,6 +47,15 @@ fn piece() -> impl Strategy<Value = String> {
         Just("[1, 2]".to_owned()),
         Just("[\"tp1\"]".to_owned()),
         Just("{ ways = 4 }".to_owned()),
+        Just("{ input_1 = \"level\" }".to_owned()),
+        Just("{ \"a.b\" = 1 }".to_owned()),
+        Just("\"substitute\"".to_owned()),
+        Just("\"event\"".to_owned()),
+        Just("\"servo-drive\"".to_owned()),
+        Just("\"digital-input-8\"".to_owned()),
+        Just("\"tank\"".to_owned()),
+        Just("\"sim\"".to_owned()),
+        Just("\"axis.input_1\"".to_owned()),
         Just("true".to_owned()),
         any::<i64>().prop_map(|number| number.to_string()),
         any::<f64>().prop_map(|number| format!("{number:?}")),
@@ -57,7 +68,12 @@ fn piece() -> impl Strategy<Value = String> {
         Just("[partition.vcr]"),
         Just("[partition.program]"),
         Just("[[channel]]"),
+        Just("[[partition.program.task]]"),
+        Just("[partition.program.restart]"),
         Just("[fieldbus.x]"),
+        Just("[[fieldbus.x.subdevice]]"),
+        Just("[[fieldbus.x.map]]"),
+        Just("[[fieldbus.x.fault]]"),
         Just("[[class]]"),
         Just("[[profile]]"),
         Just("[[profile.load]]"),
@@ -91,7 +107,7 @@ proptest! {
 
     #[test]
     fn a_good_file_with_some_bytes_changed_is_read_or_refused(
-        changes in proptest::collection::vec((0_usize..4_000, any::<u8>()), 1..6),
+        changes in proptest::collection::vec((0_usize..8_000, any::<u8>()), 1..6),
     ) {
         let mut bytes = press_line().into_bytes();
         for (at, byte) in changes {
@@ -103,7 +119,7 @@ proptest! {
 
     #[test]
     fn a_good_file_with_a_value_changed_is_read_or_refused(
-        line in 0_usize..120,
+        line in 0_usize..240,
         value in "[a-z0-9\"\\[\\]{} ,.-]{0,12}",
     ) {
         let text = press_line();
@@ -120,7 +136,7 @@ proptest! {
 
     #[test]
     fn a_good_file_with_lines_taken_out_is_read_or_refused(
-        from in 0_usize..120,
+        from in 0_usize..240,
         count in 1_usize..30,
     ) {
         let text = press_line();

@@ -1,8 +1,8 @@
 //! Each rule of meaning by itself: one change to a good file gives one problem at its key.
 
-use quietcore_site::{Problem, Site};
+use quietcore_site::Site;
 
-use crate::support::read_text;
+use crate::support::{self, only_problem, read_text};
 
 /// A good file that the rules are broken in.
 const GOOD: &str = r#"
@@ -33,29 +33,19 @@ exceedance = 1e-3
 #END
 "#;
 
-/// The good file with `from` replaced by `to`.
 fn changed(from: &str, to: &str) -> String {
-    assert!(GOOD.contains(from), "{from}");
-    GOOD.replacen(from, to, 1)
-}
-
-fn problem(text: &str) -> Problem {
-    let problems = read_text(text).unwrap_err();
-    let list: Vec<_> = problems.iter().collect();
-    assert_eq!(list.len(), 1, "{problems}");
-    list[0].clone()
+    support::changed(GOOD, from, to)
 }
 
 /// Breaks a rule and expects one problem at `key` whose text has `part`.
 #[track_caller]
 fn breaks(from: &str, to: &str, key: &str, part: &str) {
-    let problem = problem(&changed(from, to));
-    assert_eq!(problem.place.key, key, "{problem}");
-    assert!(problem.to_string().contains(part), "{problem}");
+    support::expect_problem(&changed(from, to), key, part);
 }
 
+#[track_caller]
 fn accepted(from: &str, to: &str) -> Site {
-    read_text(&changed(from, to)).unwrap_or_else(|problems| panic!("{problems}"))
+    support::accept(&changed(from, to))
 }
 
 #[test]
@@ -82,7 +72,7 @@ fn budgets_share_a_cpu_up_to_the_whole() {
             .replace("cpus = [2]", &format!("cpus = [1]\nbudget = {budget}"))
     };
     assert!(read_text(&shared(40)).is_ok());
-    let beyond = problem(&shared(41));
+    let beyond = only_problem(&shared(41));
     assert_eq!(beyond.place.key, "partition.b.vcr.budget");
     assert!(beyond.problem.contains("101 %"), "{beyond}");
 }
@@ -167,7 +157,7 @@ fn classes_exist_and_have_figures_and_a_source() {
 fn a_class_that_is_wrong_is_not_reported_again_where_it_is_used() {
     let text = changed("class = \"motion-control\"", "class = \"own\"");
     let text = text.replace("#END", "[[class]]\nname = \"own\"\nlike = \"own\"");
-    assert_eq!(problem(&text).place.key, "class.own.like");
+    assert_eq!(only_problem(&text).place.key, "class.own.like");
 }
 
 #[test]
@@ -198,8 +188,9 @@ fn channels_lead_to_partitions_with_values_that_fit() {
 fn fieldbuses_have_a_partition_and_an_interface_of_their_own() {
     let bus = |name: &str, partition: &str| {
         format!(
-            "[fieldbus.{name}]\npartition = \"{partition}\"\ninterface = \"eth0\"\ncycle = \"1 \
-             ms\"\n"
+            "[fieldbus.{name}]\npartition = \"{partition}\"\ninterface = \"eth0\"\n\
+             cycle = \"{}\"\n",
+            if partition == "b" { "10 ms" } else { "1 ms" }
         )
     };
     breaks("#END", &bus("e", "c"), "fieldbus.e.partition", "there is no partition `c`");

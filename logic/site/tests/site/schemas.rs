@@ -50,7 +50,7 @@ proptest! {
     /// An editor must not mark as wrong what `read` accepts.
     #[test]
     fn what_is_read_is_accepted_by_the_schema(
-        line in 0_usize..120,
+        line in 0_usize..240,
         value in "(\"[0-9, .-]{0,6} ?(ms|us|s|h|MiB|kB|Mbit/s|bit)?\"|[0-9]{1,3}|\\[[0-9]?\\])",
     ) {
         thread_local! {

@@ -1,8 +1,8 @@
 //! What a good file becomes: defaults, inheritance, and changes from the command line.
 
 use quietcore_site::{
-    Backend, Cache, EarlyWake, Initial, Interface, Length, LoadKind, LoadPlace, OverrideError,
-    Scheduling, SignalKind, Site,
+    Backend, Cache, EarlyWake, Initial, Interface, Length, LoadKind, LoadPlace, OnFault,
+    OverrideError, Scheduling, SignalKind, Site,
 };
 use quietcore_units::{ByteSize, Nanos};
 
@@ -31,7 +31,7 @@ fn every_example_is_read() {
             count += 1;
         }
     }
-    assert!(count >= 4, "{count}");
+    assert!(count >= 7, "{count}");
 }
 
 #[test]
@@ -42,11 +42,20 @@ fn everything_in_a_full_file_arrives() {
     assert_eq!(axis.vcr.memory, Some(ByteSize::new(64 << 20)));
     assert_eq!(axis.vcr.cache, Some(Cache::Ways(4)));
     assert_eq!(axis.vcr.network.unwrap().rate.get(), 100_000_000);
-    assert_eq!(axis.program.model.as_deref(), Some("models/servo"));
+    assert_eq!(axis.program.model.as_deref(), Some("../models/servo"));
     assert_eq!(axis.program.deadline, Nanos::from_micros(800));
     assert_eq!(axis.program.wcet, Some(Nanos::from_micros(120)));
     assert_eq!(axis.program.early_wake, EarlyWake::Adaptive { share_percent: 20 });
+    assert_eq!(
+        (axis.program.tasks[0].watchdog, axis.program.tasks[0].sensitivity),
+        (Nanos::from_micros(500), 3)
+    );
+    assert!(matches!(&axis.program.on_fault, OnFault::Substitute(values) if values.len() == 2));
+    assert_eq!(axis.program.retain.len(), 2);
     let hmi = &site.partitions()[1];
+    let priorities: Vec<_> = hmi.program.tasks.iter().map(|task| task.scheduling).collect();
+    let fifo = |priority| Scheduling::Fifo { priority };
+    assert_eq!(priorities, [fifo(90), fifo(70), fifo(89), fifo(69)]);
     assert_eq!(hmi.vcr.budget_percent, Some(60));
     let margin = Nanos::from_micros(50);
     assert_eq!(hmi.program.early_wake, EarlyWake::Fixed { margin });
@@ -58,7 +67,10 @@ fn everything_in_a_full_file_arrives() {
     let initial = Initial::Truth(false);
     assert_eq!(signals[1].kind, SignalKind::Latest { initial });
     assert_eq!(site.channels()[1].signals[0].kind, SignalKind::Queue { depth: 64 });
-    assert_eq!(site.fieldbuses()[0].interface, Interface::Simulated);
+    let line = &site.fieldbuses()[0];
+    assert_eq!((&line.interface, line.seed), (&Interface::Simulated, 7));
+    assert_eq!((line.subdevices.len(), line.map.len(), line.faults.len()), (3, 5, 5));
+    assert_eq!(line.plants()[0].subdevices, [1, 2]);
     assert_eq!(site.housekeeping().unwrap().to_string(), "0,4-7");
     assert_eq!(site.claimed_cpus().to_string(), "1,2");
 }

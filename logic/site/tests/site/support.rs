@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use quietcore_record::class::catalogue;
-use quietcore_site::{Machine, Problems, Site, read};
+use quietcore_site::{Machine, Problem, Problems, Site, read};
 use quietcore_units::{ByteSize, CpuId, CpuSet};
 
 /// A machine that can do everything, with this many CPUs.
@@ -27,6 +27,46 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
 /// Reads a text as `site.toml` with the published classes.
 pub(crate) fn read_text(text: &str) -> Result<Site, Problems> {
     read("site.toml", text.as_bytes(), &catalogue())
+}
+
+/// The good file with `from` replaced by `to`.
+pub(crate) fn changed(good: &str, from: &str, to: &str) -> String {
+    assert!(good.contains(from), "{from}");
+    good.replacen(from, to, 1)
+}
+
+/// The one problem of a text.
+#[track_caller]
+pub(crate) fn only_problem(text: &str) -> Problem {
+    let problems = match read_text(text) {
+        Ok(_) => panic!("no problem is found in\n{text}"),
+        Err(problems) => problems,
+    };
+    let list: Vec<_> = problems.iter().collect();
+    assert_eq!(list.len(), 1, "{problems}");
+    list[0].clone()
+}
+
+/// Expects that a text has one problem, at `key`, whose text has `part`.
+#[track_caller]
+pub(crate) fn expect_problem(text: &str, key: &str, part: &str) {
+    let problem = only_problem(text);
+    assert_eq!(problem.place.key, key, "{problem}");
+    assert!(problem.to_string().contains(part), "{problem}");
+}
+
+/// Reads a text that has no problem.
+#[track_caller]
+pub(crate) fn accept(text: &str) -> Site {
+    read_text(text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// The remarks of a text, one a line.
+#[track_caller]
+pub(crate) fn remarks(text: &str) -> String {
+    let remarks = accept(text).remarks();
+    let shown: Vec<_> = remarks.iter().map(ToString::to_string).collect();
+    shown.join("\n")
 }
 
 /// A file of the repository.

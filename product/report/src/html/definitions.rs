@@ -128,6 +128,64 @@ pub(super) const SPIN: Definition = define(
     "Share of the core that waiting actively for releases took: the price of early wake.",
 );
 
+pub(super) const EXECUTION: Definition = define(
+    "execution",
+    "Cycles of the program",
+    "Scan cycles that ran to their end. The execution time is that from the start of a cycle to \
+     its end: inputs, step and outputs. Its largest value is an observed maximum, never a WCET.",
+);
+pub(super) const RESPONSE: Definition = define(
+    "response",
+    "Cycles with a response",
+    "The response time is that from the instant at which a release was due to the end of its \
+     cycle: release latency and execution time together.",
+);
+pub(super) const SCAN_MINIMUM: Definition =
+    define("scan-minimum", "Shortest", "The smallest time of the record.");
+pub(super) const SCAN_QUANTILE: Definition = define(
+    "scan-quantile",
+    "Median, p99, p99.9",
+    "Half, 99 % and 99.9 % of all cycles took at most this long; each given only where at least \
+     ten values lie beyond it.",
+);
+pub(super) const SCAN_MAXIMUM: Definition =
+    define("scan-maximum", "Longest", "The largest time seen.");
+pub(super) const WORST: Definition = define(
+    "worst-cycle",
+    "Came with",
+    "The cycle with the largest time, and how long after the first release it was due.",
+);
+pub(super) const DEADLINE: Definition = define(
+    "deadline",
+    "Deadline",
+    "The latest end of a cycle after the instant at which its release was due.",
+);
+pub(super) const OVERRUNS: Definition = define(
+    "overruns",
+    "Overruns",
+    "Cycles that ended after their deadline. One of them is a FAIL.",
+);
+pub(super) const OVERRUN_RUN: Definition = define(
+    "overrun-run",
+    "Longest overrun run",
+    "The most cycles one after the other that ended after their deadline.",
+);
+pub(super) const SKIPPED: Definition = define(
+    "skipped",
+    "Releases left out",
+    "Releases that passed while the cycle before was still running.",
+);
+pub(super) const WATCHDOG: Definition = define(
+    "watchdog",
+    "Watchdog time",
+    "The execution time beyond which the watchdog counts a cycle.",
+);
+pub(super) const WATCHDOG_HITS: Definition = define(
+    "watchdog-hits",
+    "Stopped by the watchdog",
+    "Times the program was stopped because its cycles took too long.",
+);
+
 /// A term in a table: its definition on hover, and as a footnote behind the link.
 pub(super) fn term(definition: &Definition) -> Markup {
     html! {

@@ -1,5 +1,7 @@
 //! All statistics of all records, each explained, and the loads with what they achieved.
 
+mod scan;
+
 use maud::{Markup, html};
 use quietcore_record::histogram::Quantile;
 
@@ -82,8 +84,12 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     if summary.records.is_empty() {
         return html! { p.empty { "There is no record." } };
     }
+    let mut groups = GROUPS.to_vec();
+    if summary.records.iter().any(|record| record.scan.is_some()) {
+        groups.extend(scan::GROUPS);
+    }
     let mut explained: Vec<Definition> = Vec::new();
-    for (definition, _, _) in GROUPS.iter().flat_map(|(_, rows)| *rows) {
+    for (definition, _, _) in groups.iter().flat_map(|(_, rows)| *rows) {
         if !explained.iter().any(|known| known.id == definition.id) {
             explained.push(**definition);
         }
@@ -99,17 +105,19 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
             @if summary.partitions.len() > 1 && !own.is_empty() {
                 h3 { (summary.partition_word()) " " (partition.name) }
             }
-            @for part in own.chunks(COLUMNS_MAX) { (table(part, summary)) }
+            @for part in own.chunks(COLUMNS_MAX) { (table("Statistics", &GROUPS, part, summary)) }
+            (scan::tables(&own, summary))
         }
         (footnotes(&explained))
         (loads(summary))
     }
 }
 
-fn table(part: &[usize], summary: &Summary<'_>) -> Markup {
+/// A column a record, a row a figure.
+fn table(name: &str, groups: &[Group], part: &[usize], summary: &Summary<'_>) -> Markup {
     let records: Vec<_> = part.iter().map(|index| &summary.records[*index]).collect();
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Statistics" {
+        div.scroll tabindex="0" role="region" aria-label=(name) {
             table.statistics {
                 thead {
                     tr {
@@ -123,7 +131,7 @@ fn table(part: &[usize], summary: &Summary<'_>) -> Markup {
                         }
                     }
                 }
-                @for (heading, rows) in &GROUPS {
+                @for (heading, rows) in groups {
                     tbody {
                         tr.group { th colspan=(records.len() + 1) scope="colgroup" { (heading) } }
                         @for (definition, name, value) in *rows {

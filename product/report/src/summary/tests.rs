@@ -18,6 +18,7 @@ fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
         period_ns: None,
         release: Histogram::new(),
         wakeup: None,
+        scan: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),
@@ -50,6 +51,7 @@ fn evidence(records: Vec<Record>) -> Evidence {
         judgements: Vec::new(),
         site: None,
         doctor: None,
+        traces: Vec::new(),
         damage: Vec::new(),
     }
 }

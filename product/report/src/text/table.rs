@@ -7,7 +7,7 @@ use crate::figures;
 use crate::summary::{ClassRow, Column, PartitionSummary, Summary};
 
 /// Columns of a duration.
-const TIME: usize = 9;
+pub(super) const TIME: usize = 9;
 /// Columns of a count.
 const COUNT: usize = 12;
 /// Columns of a cycle or a limit.
@@ -159,7 +159,7 @@ impl Page {
 }
 
 /// `text` in exactly `width` columns; a longer one ends in `…`.
-fn fit(text: &str, width: usize) -> String {
+pub(super) fn fit(text: &str, width: usize) -> String {
     let text = plain(text);
     if text.chars().count() <= width {
         return format!("{text:width$}");

@@ -7,7 +7,8 @@ use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, NotMeasured, Origi
 use quietcore_record::class::catalogue;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Spike, Timeline,
+    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms,
+    Spike, Timeline, Worst,
 };
 use quietcore_record::verdict::judge;
 
@@ -111,6 +112,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         period_ns: Some(1_000_000),
         release,
         wakeup: Some(wakeup),
+        scan: None,
         counters,
         spikes,
         timeline: Timeline { slot_cycles, slots },
@@ -119,6 +121,43 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         degraded: Vec::new(),
         invalid_because: Vec::new(),
     }
+}
+
+/// Adds the scan cycles of a program to a record: each takes a quarter to a half of a period of
+/// 1 ms, and `overruns` of them end after their deadline.
+pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Record {
+    const DEADLINE_NS: u64 = 800_000;
+    let mut random = Random::new(record.release.count());
+    let (mut execution, mut response) = (Histogram::new(), Histogram::new());
+    let mut worst = (0, 0);
+    for cycle in 0..record.release.count() {
+        let late = cycle < overruns;
+        let took =
+            if late { 850_000 + cycle } else { 250_000 + (random.part() * 250_000.0) as u64 };
+        execution.record(took);
+        response.record(took + 20_000);
+        worst = worst.max((took, cycle));
+    }
+    let (value_ns, release) = worst;
+    let at_ns = release * 1_000_000;
+    record.name = format!("{}.{}.{task}", record.partition, record.profile);
+    record.scan = Some(Scan {
+        terms: ScanTerms {
+            program_period_ns: 1_000_000,
+            deadline_ns: DEADLINE_NS,
+            watchdog_ns: Some(500_000),
+        },
+        execution,
+        response,
+        counters: ScanCounters {
+            overruns,
+            longest_overrun_run: overruns,
+            ..ScanCounters::default()
+        },
+        worst_execution: Some(Worst { value_ns, release, at_ns }),
+        worst_response: Some(Worst { value_ns: value_ns + 20_000, release, at_ns }),
+    });
+    record
 }
 
 fn spike(cycle: u64, late: u64, woken: u64, cpu: u32) -> Spike {

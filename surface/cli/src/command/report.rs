@@ -54,6 +54,9 @@ fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
     ] {
         write_whole(&folder.join(name), text.as_bytes())?;
     }
+    if let Some(text) = export::scan_histogram_csv(&evidence.records) {
+        write_whole(&folder.join("program-histograms.csv"), text.as_bytes())?;
+    }
     Ok(())
 }
 

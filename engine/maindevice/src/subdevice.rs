@@ -1,0 +1,160 @@
+//! A SubDevice as it was found and set up.
+//!
+//! After the bring-up the MainDevice reads back what the SubDevices were set to: SyncManagers,
+//! FMMUs, clock. The read values are the truth about the process image, and what a SubDevice is set
+//! to again when it lost its power.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::expectation::{Identity, StartUp};
+use crate::frame::register;
+use crate::mailbox::Mailbox;
+
+/// Bytes of the process data of all SubDevices, at most.
+pub const IMAGE_BYTES_MAX: usize = 8192;
+
+/// Settings of a SubDevice's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockSettings {
+    /// Delay from the reference clock, in nanoseconds.
+    pub(crate) delay_ns: u32,
+    /// The SYNC signals, if any is on.
+    pub(crate) sync: Option<SyncSettings>,
+}
+
+/// Settings of the SYNC signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SyncSettings {
+    /// The register that switches them on.
+    pub(crate) activation: u8,
+    /// System time of the first SYNC0, in nanoseconds.
+    pub(crate) start_ns: u64,
+    /// Period of SYNC0, in nanoseconds.
+    pub(crate) period_ns: u32,
+    /// Time of SYNC1, in nanoseconds.
+    pub(crate) second_ns: u32,
+}
+
+/// One SubDevice.
+#[derive(Clone, Debug)]
+pub struct SubDevice {
+    pub(crate) position: u16,
+    pub(crate) address: u16,
+    pub(crate) name: String,
+    pub(crate) identity: Identity,
+    pub(crate) features: u16,
+    pub(crate) links: u16,
+    pub(crate) managers: Vec<[u8; 8]>,
+    pub(crate) fmmus: Vec<[u8; 16]>,
+    pub(crate) mailbox: Option<Mailbox>,
+    pub(crate) clock: Option<ClockSettings>,
+    pub(crate) start_up: Vec<StartUp>,
+    /// Time of the process data watchdog in steps of 100 µs, where that of power-up is too short.
+    pub(crate) watchdog: Option<u16>,
+    pub(crate) inputs: Range<usize>,
+    pub(crate) outputs: Range<usize>,
+}
+
+impl SubDevice {
+    /// Position in the order in which frames pass, from 0.
+    pub fn position(&self) -> u16 {
+        self.position
+    }
+
+    /// Its configured station address.
+    pub fn address(&self) -> u16 {
+        self.address
+    }
+
+    /// The name that it calls itself.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it is recognised.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Where its inputs lie in the process image.
+    pub fn inputs(&self) -> Range<usize> {
+        self.inputs.clone()
+    }
+
+    /// Where its outputs lie in the process image.
+    pub fn outputs(&self) -> Range<usize> {
+        self.outputs.clone()
+    }
+
+    /// Whether it has a clock that is synchronised.
+    pub fn has_clock(&self) -> bool {
+        self.clock.is_some()
+    }
+
+    /// Whether it understands LRW.
+    pub(crate) fn knows_lrw(&self) -> bool {
+        self.features & register::FEATURE_NO_LRW == 0
+    }
+
+    /// What it adds to the working counter of an LRW of all its process data.
+    pub fn working_counter(&self) -> u16 {
+        u16::from(!self.inputs.is_empty()) + 2 * u16::from(!self.outputs.is_empty())
+    }
+
+    /// The logical memory that FMMUs give to inputs and outputs.
+    pub(crate) fn mapped(fmmus: &[[u8; 16]]) -> (Range<usize>, Range<usize>) {
+        let hull = |direction: u8| {
+            let mut hull: Option<Range<usize>> = None;
+            let active = |fmmu: &&[u8; 16]| fmmu[11] & direction != 0 && fmmu[12] & 1 == 1;
+            for fmmu in fmmus.iter().filter(active) {
+                let start = u32::from_le_bytes([fmmu[0], fmmu[1], fmmu[2], fmmu[3]]) as usize;
+                let end = start + usize::from(u16::from_le_bytes([fmmu[4], fmmu[5]]));
+                hull = Some(hull.map_or(start..end, |old| old.start.min(start)..old.end.max(end)));
+            }
+            hull.unwrap_or(0..0)
+        };
+        (hull(1), hull(2))
+    }
+}
+
+#[cfg(test)]
+impl SubDevice {
+    /// A SubDevice with this place in the image, for tests.
+    pub(crate) fn fake(position: u16, inputs: Range<usize>, outputs: Range<usize>) -> Self {
+        Self {
+            position,
+            address: 0x1000 + position,
+            name: alloc::format!("fake {position}"),
+            identity: Identity { vendor: 1, product: 2, revision: Some(3), serial: None },
+            features: 0,
+            links: 0,
+            managers: Vec::new(),
+            fmmus: Vec::new(),
+            mailbox: None,
+            clock: None,
+            start_up: Vec::new(),
+            watchdog: None,
+            inputs,
+            outputs,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fmmus_say_where_the_process_data_lie() {
+        let fmmu = |start: u8, bytes: u8, direction: u8, active: u8| {
+            [start, 0, 0, 0, bytes, 0, 0, 7, 0, 0x11, 0, direction, active, 0, 0, 0]
+        };
+        let fmmus = [fmmu(4, 2, 1, 1), fmmu(6, 1, 1, 1), fmmu(20, 3, 2, 1), fmmu(30, 3, 2, 0)];
+        assert_eq!(SubDevice::mapped(&fmmus), (4..7, 20..23));
+        assert_eq!(SubDevice::mapped(&[]), (0..0, 0..0));
+        assert_eq!(SubDevice::fake(0, 4..7, 20..23).working_counter(), 3);
+        assert_eq!(SubDevice::fake(0, 0..0, 20..23).working_counter(), 2);
+    }
+}

@@ -1,0 +1,50 @@
+/**
+ * @file quietcore_module.h
+ * @brief The face of a built program: all that its loader sees of it. Version 1.
+ *
+ * A module is a shared object that exports one symbol, `quietcore_module`. The functions behind it are
+ * generated for each model; they look alike whatever the generator of the model named and packed.
+ *
+ * All functions are called from one thread at a time. None of them blocks, allocates or keeps time.
+ */
+#ifndef QUIETCORE_MODULE_H
+#define QUIETCORE_MODULE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The version of this file; a loader refuses a module of another one. */
+#define QUIETCORE_MODULE_VERSION 1u
+
+/** What the loader does for the program; see quietcore_services.h. */
+struct quietcore_services;
+
+/** The face of a program. */
+struct quietcore_module {
+    /** QUIETCORE_MODULE_VERSION. */
+    uint32_t version;
+    /** Number of rates, at least 1; rate 0 is the fastest. */
+    uint32_t rate_count;
+    /** Called once, before the first step. Never null. */
+    void (*initialize)(void);
+    /** One step of one rate, below rate_count; any other number does nothing. Never null. */
+    void (*step)(uint32_t rate);
+    /** Called once, after the last step. Never null; empty where the model has none. */
+    void (*terminate)(void);
+    /** The model's own error status; null where there is no error. Never null itself. */
+    const char *(*error_status)(void);
+    /** The loader stores the address of its table here before it calls initialize. Never null. */
+    const struct quietcore_services **services;
+};
+
+/** The one symbol that a module exports. */
+extern const struct quietcore_module quietcore_module;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,258 @@
+//! The way from a folder of generated C to a module that can be loaded.
+//!
+//! 1. `sources`: which files belong to the program. They are copied, so that what is built is what
+//!    the hash was made of, whatever happens to the folder meanwhile.
+//! 2. Each is compiled. A failure counts only if something needs the file.
+//! 3. `objects`: the entry points, and the objects that they need.
+//! 4. A first link, for the debug information: it says what the entry points take.
+//! 5. The glue is written and compiled; the second link makes the module.
+//! 6. `image`: the module is checked against all that its loader relies on.
+//! 7. `collect`: its symbols. `store`: all of it moves to its place at once.
+//!
+//! The same sources, options and compiler give the same bytes, wherever they lie.
+
+mod collect;
+pub(crate) mod compiler;
+mod diagnostic;
+mod headers;
+pub(crate) mod image;
+pub(crate) mod lexing;
+pub(crate) mod objects;
+mod recipe;
+pub(crate) mod sources;
+pub(crate) mod store;
+mod widths;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::debug::DebugError;
+use crate::interface::{Interface, InterfaceError};
+use crate::place::{Memory, Place};
+use crate::symbols::{DataImage, Symbols, SymbolsFileError};
+use crate::value::Value;
+use image::LinkedFile;
+
+pub use compiler::CompilerError;
+pub use image::{DATA_BYTES_MAX, ImageError};
+pub use sources::FolderError;
+pub use store::BUILD_SCHEMA;
+
+/// What may be chosen about a build. The default suits what generators write.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Name of the model; `None` when the folder holds only one.
+    pub model: Option<String>,
+    /// Number of rates, for a model whose step function takes the rate's number and does not say
+    /// how many there are. Where it is known, another number is an error.
+    pub rates: Option<u32>,
+    /// The compiler; `None` means the one that `CC` names, or `gcc`.
+    pub compiler: Option<PathBuf>,
+    /// Macros to define, each as `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Further folders to look for headers in.
+    pub include: Vec<PathBuf>,
+    /// Source files to leave out, relative to the folder; `*` and `?` are wildcards.
+    pub leave_out: Vec<String>,
+    /// Longest time that one run of the compiler may take.
+    pub time_limit: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            model: None,
+            rates: None,
+            compiler: None,
+            defines: Vec::new(),
+            include: Vec::new(),
+            leave_out: Vec::new(),
+            time_limit: Duration::from_secs(120),
+        }
+    }
+}
+
+/// A program, built.
+#[derive(Debug, Clone)]
+pub struct Build {
+    /// Name of the model.
+    pub model: String,
+    /// The module: a shared object that exports `quietcore_module`.
+    pub module: PathBuf,
+    /// The file that [`Build::symbols`] can be loaded from.
+    pub symbols_file: PathBuf,
+    /// Its variables.
+    pub symbols: Symbols,
+    /// Its writable data.
+    pub data: DataImage,
+    /// The functions that it is run by.
+    pub interface: Interface,
+    /// SHA-256 of all that went into it, in hexadecimal digits: sources, compiler, options.
+    pub hash: String,
+    /// The compiler's version and what it compiles for.
+    pub compiler: String,
+    /// What the compiler warned of.
+    pub warnings: Vec<Diagnostic>,
+    /// What the builder found worth saying.
+    pub remarks: Vec<String>,
+    /// Source files that are no part of it, each with the reason.
+    pub left_out: Vec<LeftOut>,
+    /// Whether it was found as built before.
+    pub cached: bool,
+}
+
+/// A source file that is no part of the module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The file, relative to the folder.
+    pub file: String,
+    /// Why.
+    pub why: String,
+}
+
+/// How grave a remark of the compiler is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// There is no module.
+    Error,
+    /// There is one.
+    Warning,
+}
+
+/// One remark of the compiler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// How grave.
+    pub severity: Severity,
+    /// The file, as the compiler named it: relative to the folder. Empty where it named none.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: Option<u32>,
+    /// The column, counted from 1.
+    pub column: Option<u32>,
+    /// The first line of the remark.
+    pub message: String,
+}
+
+/// A program that could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The folder holds no program.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The compiler can't be run.
+    #[error(transparent)]
+    Compiler(#[from] CompilerError),
+    /// The compiler refused the program.
+    #[error("the program does not compile{}:\n{}", remedy(text), text.trim_end())]
+    Refused {
+        /// All that it said, word for word.
+        text: String,
+        /// Its errors.
+        errors: Vec<Diagnostic>,
+    },
+    /// The functions of the program can't be run.
+    #[error(transparent)]
+    Interface(#[from] InterfaceError),
+    /// The module can't be loaded.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// What the compiler wrote about the variables can't be read.
+    #[error("the variables of the program cannot be read: {0}")]
+    Variables(String),
+    /// A file could not be read or written.
+    #[error("`{}` could not be read or written", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl BuildError {
+    fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+}
+
+impl From<DebugError> for BuildError {
+    fn from(error: DebugError) -> Self {
+        Self::Variables(error.to_string())
+    }
+}
+
+impl From<SymbolsFileError> for BuildError {
+    fn from(error: SymbolsFileError) -> Self {
+        Self::Variables(error.to_string())
+    }
+}
+
+/// What helps where a header of the generator's own is missing; empty, or a remark in brackets.
+fn remedy(text: &str) -> &'static str {
+    const GENERATORS: [&str; 4] =
+        ["rtw_capi.h", "simstruc.h", "model_reference_types.h", "ext_work.h"];
+    let missing = GENERATORS.iter().any(|header| {
+        text.lines().any(|line| line.contains(header) && line.contains("No such file"))
+    });
+    if missing {
+        "; it needs headers of the generator's installation, which packNGo puts beside the code"
+    } else if text.contains("Code was generated for compiler with different sized") {
+        "; it was generated for a processor of other word sizes: choose x86-64 as its hardware, or \
+         portable word sizes"
+    } else if text.contains("fatal error: ") && text.contains("No such file") {
+        "; utilities that models share lie in `slprj/…/_sharedutils`: name the folder that holds \
+         them too"
+    } else {
+        ""
+    }
+}
+
+/// Builds the program in `folder` into a subfolder of `out_dir`, or finds it as built before.
+///
+/// # Errors
+/// [`BuildError`]; then nothing is left in `out_dir` but what was there before.
+pub fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
+    let folder = fs::canonicalize(folder).map_err(|error| BuildError::io(folder, error))?;
+    fs::create_dir_all(out_dir).map_err(|error| BuildError::io(out_dir, error))?;
+    recipe::build(&folder, options, out_dir)
+}
+
+impl Build {
+    /// The data image as the module's file holds it: initial values, zero where there are none.
+    /// Addresses in it are not relocated.
+    ///
+    /// # Errors
+    /// When the module can't be read.
+    pub fn initial_data(&self) -> Result<Vec<u8>, BuildError> {
+        let bytes = self.read_module()?;
+        Ok(LinkedFile::parse(&bytes)?.initial_data(self.data)?)
+    }
+
+    /// The value of a constant; `None` when the place is none, or the file does not hold it.
+    ///
+    /// # Errors
+    /// When the module can't be read.
+    pub fn constant(&self, place: &Place) -> Result<Option<Value>, BuildError> {
+        if place.memory != Memory::Constant {
+            return Ok(None);
+        }
+        let bytes = self.read_module()?;
+        let linked = LinkedFile::parse(&bytes)?;
+        let found = linked.file_range(u64::from(place.offset), place.bytes() as u64);
+        Ok(found.and_then(|bytes| place.decode(bytes)))
+    }
+
+    fn read_module(&self) -> Result<Vec<u8>, BuildError> {
+        fs::read(&self.module).map_err(|error| BuildError::io(&self.module, error))
+    }
+}

@@ -1,0 +1,178 @@
+//! From the debug information of the linked module to its symbols.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::build::image::LinkedFile;
+use crate::debug::{DebugInfo, RawKind, RawVariable, Shapes};
+use crate::interface::INSTANCE_PREFIX;
+use crate::place::{Access, Memory};
+use crate::symbols::{DataImage, Root, Symbols, SymbolsFileError};
+
+/// Most variables with a static address.
+const ROOTS_MAX: usize = 500_000;
+
+/// A variable on its way to becoming a root.
+struct Found<'a> {
+    variable: &'a RawVariable,
+    /// Its name without what the glue puts before it.
+    name: &'a str,
+    root: Root,
+}
+
+/// Collects the variables of a module.
+///
+/// `access` says what variables that the glue made are to the model, where their types do not tell.
+pub(super) fn symbols(
+    model: &str,
+    info: &DebugInfo,
+    linked: &LinkedFile<'_>,
+    image: DataImage,
+    access: &HashMap<String, Access>,
+) -> Result<Symbols, SymbolsFileError> {
+    let mut shapes = Shapes::new(info);
+    let mut found = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for variable in &info.variables {
+        let made = variable.name.strip_prefix(INSTANCE_PREFIX);
+        if made.is_none() && variable.name.starts_with("quietcore_") {
+            continue;
+        }
+        if !seen.insert((variable.address, &variable.name)) {
+            continue;
+        }
+        if found.len() == ROOTS_MAX {
+            return Err(SymbolsFileError::Content(format!("more than {ROOTS_MAX} variables")));
+        }
+        let name = made.unwrap_or(&variable.name);
+        let shape = shapes.of(variable.target);
+        let bytes = shapes.bytes(shape);
+        let Some((memory, offset)) = locate(variable.address, bytes, linked, image) else {
+            continue;
+        };
+        let given = made.and_then(|name| access.get(name)).copied();
+        let access = given.unwrap_or_else(|| class(info, variable, name));
+        let root = Root { name: String::new(), shape, memory, offset, access };
+        found.push(Found { variable, name, root });
+    }
+    Symbols::new(model, image, named(found), shapes.into_types())
+}
+
+/// The class by the variable's own type; a plain number has none but by its name.
+fn class(info: &DebugInfo, variable: &RawVariable, name: &str) -> Access {
+    let stripped = info.strip(variable.target);
+    let is_structure = stripped.is_some_and(|it| matches!(it.raw.kind, RawKind::Structure { .. }));
+    if !is_structure {
+        return Access::Other;
+    }
+    Access::of_root(name, &stripped.map_or_else(String::new, |it| it.name().to_owned()))
+}
+
+/// Where a variable lies: in the data image or in the constants of the file.
+fn locate(
+    address: u64,
+    bytes: u64,
+    linked: &LinkedFile<'_>,
+    image: DataImage,
+) -> Option<(Memory, u32)> {
+    if bytes == 0 {
+        return None;
+    }
+    if let Some(offset) = address.checked_sub(image.address) {
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= image.bytes);
+        return inside.then_some((Memory::Data, u32::try_from(offset).ok()?));
+    }
+    linked.file_range(address, bytes)?;
+    Some((Memory::Constant, u32::try_from(address).ok()?))
+}
+
+/// Gives each variable a name of its own.
+///
+/// At file level a plain name goes to the one that other files see, or to the only one of that
+/// name; all others are qualified by their source file. A variable in a function is always
+/// qualified by it.
+fn named(found: Vec<Found<'_>>) -> Vec<Root> {
+    let mut of_name: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for Found { variable, name, .. } in found.iter().filter(|it| it.variable.function.is_none()) {
+        let (all, seen_outside) = of_name.entry(name).or_default();
+        *all += 1;
+        *seen_outside += usize::from(variable.external);
+    }
+    let mut taken: BTreeMap<String, Root> = BTreeMap::new();
+    for Found { variable, name, root } in found {
+        let (all, seen_outside) = of_name.get(name).copied().unwrap_or_default();
+        let is_plain = all == 1 || (variable.external && seen_outside == 1);
+        let qualified = match &variable.function {
+            Some(function) => format!("{function}::{name}"),
+            None if is_plain => name.to_owned(),
+            None => format!("{}::{name}", qualifier(&variable.unit)),
+        };
+        let mut unique = qualified.clone();
+        let mut number = 1;
+        // Blocks inside of one function may each have a variable of one name.
+        while taken.contains_key(&unique) {
+            number += 1;
+            unique = format!("{qualified}~{number}");
+        }
+        taken.insert(unique.clone(), Root { name: unique, ..root });
+    }
+    taken.into_values().collect()
+}
+
+/// A source file as part of a name: without its ending, and without what a path would be cut at.
+fn qualifier(unit: &str) -> String {
+    let stem = unit.strip_suffix(".c").unwrap_or(unit);
+    stem.replace(['.', '[', ']'], "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(variables: &[(&str, Option<&str>, &str, bool)]) -> Vec<String> {
+        let raw: Vec<RawVariable> = variables
+            .iter()
+            .map(|(name, function, unit, external)| RawVariable {
+                name: (*name).to_owned(),
+                function: function.map(str::to_owned),
+                unit: (*unit).to_owned(),
+                external: *external,
+                target: 1,
+                address: 0,
+            })
+            .collect();
+        let root = |_| Root {
+            name: String::new(),
+            shape: 0,
+            memory: Memory::Data,
+            offset: 0,
+            access: Access::Other,
+        };
+        let found =
+            raw.iter().map(|variable| Found { variable, name: &variable.name, root: root(0) });
+        named(found.collect()).into_iter().map(|root| root.name).collect()
+    }
+
+    #[test]
+    fn every_variable_gets_a_name_of_its_own() {
+        assert_eq!(
+            names(&[
+                ("gain", None, "servo.c", true),
+                ("gain", None, "sub/filter.v2.c", false),
+                ("table", None, "a.c", false),
+                ("once", None, "a.c", false),
+                ("table", None, "b.c", false),
+                ("count", Some("servo_step"), "servo.c", false),
+                ("count", Some("servo_step"), "servo.c", false),
+            ]),
+            [
+                "a::table",
+                "b::table",
+                "gain",
+                "once",
+                "servo_step::count",
+                "servo_step::count~2",
+                "sub/filter_v2::gain",
+            ]
+        );
+    }
+}

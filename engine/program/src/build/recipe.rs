@@ -1,0 +1,401 @@
+//! The steps of a build, in order.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::build::compiler::{Compiler, Outcome, WORKING_FOLDER};
+use crate::build::image::{LinkedFile, MODULE_SYMBOL};
+use crate::build::objects::{self, Object, Selection};
+use crate::build::sources::{self, SourceFile, Sources};
+use crate::build::store::{self, Fresh};
+use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, headers, widths};
+use crate::debug::{self, DebugInfo};
+use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
+
+/// Where the sources are copied to, below the folder of the build.
+const SOURCE_FOLDER: &str = "source";
+
+/// Tells the linker what a module exports.
+const EXPORTS_FILE: &str = "exports.map";
+
+/// Most compilers at once.
+const WORKERS_MAX: usize = 8;
+
+/// How each source file is compiled.
+///
+/// - Names stay inside of the module, all but one; so nothing of another library is taken for the
+///   program's.
+/// - Static variables that are never written are variables all the same: they are what one tunes.
+/// - Products are not fused with sums, which would give other digits than the simulation did.
+const COMPILE: [&str; 14] = [
+    "-c",
+    "-std=gnu11",
+    "-O2",
+    "-g",
+    "-gdwarf-5",
+    "-gz=none",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-ipa-reference-addressable",
+    "-ffp-contract=off",
+    "-fno-common",
+    "-fdiagnostics-color=never",
+    "-Wall",
+    "-Wextra",
+];
+
+/// How the module is linked. Without a word on its stack: an object that wants it executable is
+/// noticed.
+const LINK: [&str; 10] = [
+    "-shared",
+    "-nostartfiles",
+    "-fPIC",
+    "-fdiagnostics-color=never",
+    "-Wl,-z,now",
+    "-Wl,-z,relro",
+    "-Wl,-z,separate-code",
+    "-Wl,-z,max-page-size=4096",
+    "-Wl,-z,common-page-size=4096",
+    "-Wl,--build-id=sha1",
+];
+
+/// A build on its way.
+struct Recipe<'a> {
+    /// Where the copies of the sources lie.
+    folder: &'a Path,
+    scratch: &'a Path,
+    options: &'a Options,
+    compiler: &'a Compiler,
+    sources: &'a Sources,
+    /// Whether the code expects a `long` of 32 bits.
+    short_long: bool,
+}
+
+pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
+    let mut sources = sources::scan(folder, &options.leave_out)?;
+    for include in &options.include {
+        sources.beside.extend(sources::headers(include)?);
+    }
+    let compiler = Compiler::find(options)?;
+    let mut parts: Vec<&str> = headers::all().collect();
+    parts.extend(COMPILE);
+    parts.extend(LINK);
+    let hash = store::hash(&sources, options, &compiler.identity, &parts);
+    let place = store::folder(out_dir, "program", &hash);
+    if let Some(build) = store::find(&place, &hash) {
+        return Ok(build);
+    }
+    let scratch = tempfile::Builder::new()
+        .prefix(".quietcore-building-")
+        .tempdir_in(out_dir)
+        .map_err(|error| BuildError::io(out_dir, error))?;
+    let scratch_path =
+        fs::canonicalize(scratch.path()).map_err(|error| BuildError::io(scratch.path(), error))?;
+    let copies = scratch_path.join(SOURCE_FOLDER);
+    let recipe = Recipe {
+        folder: &copies,
+        scratch: &scratch_path,
+        options,
+        compiler: &compiler,
+        sources: &sources,
+        short_long: expects_short_long(&sources),
+    };
+    let fresh = recipe.build()?;
+    store::keep(fresh, &hash, &compiler.identity, &scratch_path, &place)
+}
+
+impl Recipe<'_> {
+    fn build(&self) -> Result<Fresh, BuildError> {
+        headers::write(self.scratch)?;
+        self.copy_sources()?;
+        let exports = self.scratch.join(EXPORTS_FILE);
+        let text = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
+        fs::write(&exports, text).map_err(|error| BuildError::io(&exports, error))?;
+        let objects = self.compile_all()?;
+        let entry = interface::choose(&objects, self.options.model.as_deref())
+            .map_err(|error| or_refused(error, &objects))?;
+        self.check_unbuilt(&objects, &entry)?;
+        let mut roots = entry.functions();
+        let selection = self.select(&objects, &roots)?;
+        let first = self.link("first.so", &paths(&objects, &selection), &[])?;
+        let info = debug_info(&first)?;
+        widths::check(&info)?;
+        let mut discovery = interface::discover(&info, &entry, &self.surroundings(&entry))?;
+        let glue = self.compile_glue(&interface::glue(&discovery))?;
+        // The glue may need what the entry points do not, such as initial parameters.
+        roots.extend(glue.needed.iter().cloned());
+        let selection = self.select(&objects, &roots)?;
+        discovery.interface.com = uses_services(&objects, &selection);
+        discovery.remarks.extend(headers::remark(self.sources));
+        if self.short_long {
+            discovery.remarks.push(widths::SHORT_LONG_REMARK.to_owned());
+        }
+        let mut files = paths(&objects, &selection);
+        files.push(glue.path.to_string_lossy().into_owned());
+        let module = self.link("module.so", &files, &["-Wl,-z,defs"])?;
+        self.finish(module, &discovery, &objects, &selection, &glue)
+    }
+
+    fn finish(
+        &self,
+        module: Vec<u8>,
+        discovery: &Discovery,
+        objects: &[Object],
+        selection: &Selection,
+        glue: &Object,
+    ) -> Result<Fresh, BuildError> {
+        let linked = LinkedFile::parse(&module)?;
+        let data = linked.check()?;
+        let info = debug_info(&module)?;
+        let access: HashMap<_, _> = discovery
+            .instances
+            .iter()
+            .filter_map(|(instance, _)| Some((instance.name.clone(), instance.access?)))
+            .collect();
+        let model = &discovery.interface.model;
+        let symbols = collect::symbols(model, &info, &linked, data, &access)?;
+        let chosen = selection.chosen.iter().map(|index| &objects[*index]);
+        let warnings: Vec<Diagnostic> =
+            chosen.chain([glue]).flat_map(|object| object.outcome.diagnostics()).collect();
+        Ok(Fresh {
+            symbols,
+            data,
+            interface: discovery.interface.clone(),
+            warnings,
+            remarks: discovery.remarks.clone(),
+            left_out: self.left_out(objects, selection),
+            module,
+        })
+    }
+
+    /// Writes the sources as they were read into a folder of the build's own.
+    fn copy_sources(&self) -> Result<(), BuildError> {
+        for file in self.sources.compiled.iter().chain(&self.sources.included) {
+            let path = self.folder.join(&file.name);
+            let folder = path.parent().unwrap_or(self.folder);
+            fs::create_dir_all(folder)
+                .and_then(|()| fs::write(&path, &file.content))
+                .map_err(|error| BuildError::io(&path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Compiles all files, several at once.
+    fn compile_all(&self) -> Result<Vec<Object>, BuildError> {
+        let files = &self.sources.compiled;
+        let next = AtomicUsize::new(0);
+        let finished: Mutex<Vec<Option<Result<Object, BuildError>>>> =
+            Mutex::new(files.iter().map(|_| None).collect());
+        let workers = thread::available_parallelism().map_or(1, usize::from).min(WORKERS_MAX);
+        thread::scope(|scope| {
+            for _ in 0..workers.min(files.len()) {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(file) = files.get(index) else {
+                            break;
+                        };
+                        let object = self.compile(file, index);
+                        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
+                        finished[index] = Some(object);
+                    }
+                });
+            }
+        });
+        let finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+        finished.into_iter().flatten().collect()
+    }
+
+    fn compile(&self, file: &SourceFile, index: usize) -> Result<Object, BuildError> {
+        let object = self.scratch.join(format!("{index}.o"));
+        let mut arguments = self.compile_arguments();
+        // A name that starts with `-` or `@` would be taken for something else.
+        arguments.extend(["-o".to_owned(), object.to_string_lossy().into_owned()]);
+        arguments.push(format!("./{}", file.name));
+        let outcome = self.compiler.run(self.folder, &arguments)?;
+        Object::new(file.name.clone(), object.clone(), outcome)
+            .map_err(|error| BuildError::io(&object, error))
+    }
+
+    fn compile_glue(&self, text: &str) -> Result<Object, BuildError> {
+        let file = self.scratch.join("quietcore_glue.c");
+        fs::write(&file, text).map_err(|error| BuildError::io(&file, error))?;
+        let object = self.scratch.join("glue.o");
+        let mut arguments = self.compile_arguments();
+        arguments.push("-Werror=implicit-function-declaration".to_owned());
+        arguments.extend(["-o".to_owned(), object.to_string_lossy().into_owned()]);
+        arguments.push(file.to_string_lossy().into_owned());
+        let outcome = self.compiler.run(self.folder, &arguments)?;
+        if !outcome.success {
+            return Err(refused([&outcome]));
+        }
+        Object::new("quietcore_glue.c".to_owned(), object.clone(), outcome)
+            .map_err(|error| BuildError::io(&object, error))
+    }
+
+    fn compile_arguments(&self) -> Vec<String> {
+        let scratch = self.scratch.to_string_lossy();
+        let mut arguments: Vec<String> = COMPILE.iter().map(|it| (*it).to_owned()).collect();
+        arguments.push(format!("-ffile-prefix-map={scratch}=quietcore"));
+        arguments.push(format!("-fdebug-prefix-map={WORKING_FOLDER}=."));
+        if self.short_long {
+            arguments.extend(["-include".to_owned(), headers::short_long(self.scratch)]);
+        }
+        arguments.push("-I.".to_owned());
+        let folders = self.sources.header_folders.iter();
+        arguments.extend(folders.map(|folder| format!("-I./{folder}")));
+        let include = self.options.include.iter();
+        arguments.extend(include.map(|folder| {
+            let whole = fs::canonicalize(folder);
+            format!("-I{}", whole.as_deref().unwrap_or(folder).display())
+        }));
+        arguments.extend(headers::search(self.scratch));
+        arguments.extend(self.options.defines.iter().map(|define| format!("-D{define}")));
+        arguments
+    }
+
+    /// Links object files; the file is read back as it is.
+    fn link(&self, name: &str, files: &[String], more: &[&str]) -> Result<Vec<u8>, BuildError> {
+        let output = self.scratch.join(name);
+        let mut arguments: Vec<String> = LINK.iter().map(|it| (*it).to_owned()).collect();
+        arguments.extend(more.iter().map(|it| (*it).to_owned()));
+        let exports = self.scratch.join(EXPORTS_FILE);
+        arguments.push(format!("-Wl,--version-script={}", exports.display()));
+        arguments.extend(["-o".to_owned(), output.to_string_lossy().into_owned()]);
+        arguments.extend(files.iter().cloned());
+        arguments.push("-lm".to_owned());
+        let outcome = self.compiler.run(self.scratch, &arguments)?;
+        if !outcome.success {
+            return Err(refused([&outcome]));
+        }
+        fs::read(&output).map_err(|error| BuildError::io(&output, error))
+    }
+
+    /// The objects of the program. One that did not compile is an error if a name is open that it
+    /// could define.
+    fn select(
+        &self,
+        objects: &[Object],
+        roots: &BTreeSet<String>,
+    ) -> Result<Selection, BuildError> {
+        let selection = objects::select(objects, roots);
+        let wanted = self.failed_and_wanted(objects, &selection.open);
+        if wanted.is_empty() { Ok(selection) } else { Err(refused(wanted)) }
+    }
+
+    /// Files that did not compile and mention a name that nobody defines.
+    fn failed_and_wanted<'o>(
+        &self,
+        objects: &'o [Object],
+        open: &BTreeSet<String>,
+    ) -> Vec<&'o Outcome> {
+        let failed = objects.iter().filter(|object| !object.outcome.success);
+        let wanted = failed.filter(|object| {
+            let file = self.sources.compiled.iter().find(|file| file.name == object.name);
+            file.is_some_and(|file| {
+                let text = file.text();
+                let tokens = super::lexing::tokens(&text);
+                tokens.iter().any(|token| open.contains(token.text))
+            })
+        });
+        wanted.map(|object| &object.outcome).collect()
+    }
+
+    /// Another model may have been taken only because the file of the one that is meant does not
+    /// compile.
+    fn check_unbuilt(&self, objects: &[Object], entry: &Entry) -> Result<(), BuildError> {
+        let failed = objects.iter().filter(|object| !object.outcome.success);
+        let models = failed.filter(|object| {
+            let file = self.sources.compiled.iter().find(|file| file.name == object.name);
+            file.is_some_and(|file| {
+                let model = file.stem();
+                let text = file.text();
+                let has = |end: &str| text.contains(&format!("{model}_{end}"));
+                model != entry.model && has("initialize") && (has("step") || has("output"))
+            })
+        });
+        let outcomes: Vec<&Outcome> = models.map(|object| &object.outcome).collect();
+        if outcomes.is_empty() || self.options.model.is_some() {
+            Ok(())
+        } else {
+            Err(refused(outcomes))
+        }
+    }
+
+    fn surroundings(&self, entry: &Entry) -> Surroundings {
+        let header = format!("{}.h", entry.model);
+        let included = &self.sources.included;
+        let texts = |files: &[SourceFile]| -> Vec<String> {
+            files.iter().map(|file| file.text().into_owned()).collect()
+        };
+        let is_header =
+            |file: &&SourceFile| file.name == header || file.name.ends_with(&format!("/{header}"));
+        Surroundings {
+            header: included.iter().find(is_header).map(|file| file.name.clone()),
+            headers: texts(included),
+            sources: texts(&self.sources.compiled),
+            mains: texts(&self.sources.mains),
+            rates: self.options.rates,
+        }
+    }
+
+    /// Files that are no part of the module, with those that nothing needs.
+    fn left_out(&self, objects: &[Object], selection: &Selection) -> Vec<LeftOut> {
+        let mut left_out = self.sources.left_out.clone();
+        for (index, object) in objects.iter().enumerate() {
+            if selection.chosen.contains(&index) {
+                continue;
+            }
+            let why = match object.outcome.errors().first() {
+                Some(error) if !object.outcome.success => {
+                    format!("nothing needs it, and it does not compile: {error}")
+                }
+                _ => "nothing needs it".to_owned(),
+            };
+            left_out.push(LeftOut { file: object.name.clone(), why });
+        }
+        left_out
+    }
+}
+
+fn expects_short_long(sources: &Sources) -> bool {
+    let files = sources.compiled.iter().chain(&sources.included);
+    files.map(SourceFile::text).any(|text| widths::expects_short_long(&text))
+}
+
+/// Whether the program sends or receives through the channels of its partition.
+fn uses_services(objects: &[Object], selection: &Selection) -> bool {
+    let mut chosen = selection.chosen.iter().map(|index| &objects[*index]);
+    chosen.any(|object| object.needed.contains(interface::SERVICES_NAME))
+}
+
+fn paths(objects: &[Object], selection: &Selection) -> Vec<String> {
+    let chosen = selection.chosen.iter();
+    chosen.map(|index| objects[*index].path.to_string_lossy().into_owned()).collect()
+}
+
+fn debug_info(file: &[u8]) -> Result<DebugInfo, BuildError> {
+    let file =
+        object::File::parse(file).map_err(|error| BuildError::Variables(error.to_string()))?;
+    Ok(debug::read(&file)?)
+}
+
+/// The error of the interface, or that of the compiler where a file that failed may be the reason.
+fn or_refused(error: InterfaceError, objects: &[Object]) -> BuildError {
+    let failed: Vec<&Outcome> =
+        objects.iter().map(|object| &object.outcome).filter(|it| !it.success).collect();
+    if failed.is_empty() { error.into() } else { refused(failed) }
+}
+
+fn refused<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> BuildError {
+    let (mut text, mut errors) = (String::new(), Vec::new());
+    for outcome in outcomes {
+        text.push_str(&outcome.text);
+        errors.extend(outcome.errors());
+    }
+    BuildError::Refused { text, errors }
+}

@@ -1,0 +1,201 @@
+//! Builds on disk: written whole, found again by the hash of what went into them.
+//!
+//! ```text
+//! OUT/servo-1f0c…/            the first 16 digits of the hash
+//! ├── module.so
+//! ├── symbols.json            quietcore.symbols/1
+//! └── build.json              quietcore.build/1; with the sums of the other two
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::build::sources::Sources;
+use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options};
+use crate::interface::Interface;
+use crate::symbols::{DataImage, Symbols};
+
+/// Schema of `build.json`.
+pub const BUILD_SCHEMA: &str = "quietcore.build/1";
+
+/// Changes whenever the same sources would be built into something else.
+const RECIPE: &str = "quietcore program recipe 1";
+
+const MODULE_FILE: &str = "module.so";
+const SYMBOLS_FILE: &str = "symbols.json";
+const BUILD_FILE: &str = "build.json";
+
+/// Largest file of a build that is read back, in bytes.
+const BUILD_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Number of digits of the hash in a folder's name.
+const HASH_DIGITS: usize = 16;
+
+/// What `build.json` says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    schema: String,
+    hash: String,
+    compiler: String,
+    data: DataImage,
+    interface: Interface,
+    warnings: Vec<Diagnostic>,
+    remarks: Vec<String>,
+    left_out: Vec<LeftOut>,
+    module_sha256: String,
+    symbols_sha256: String,
+}
+
+/// What was built, before it has its place.
+#[derive(Debug)]
+pub(super) struct Fresh {
+    pub(super) module: Vec<u8>,
+    pub(super) symbols: Symbols,
+    pub(super) data: DataImage,
+    pub(super) interface: Interface,
+    pub(super) warnings: Vec<Diagnostic>,
+    pub(super) remarks: Vec<String>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// The hash of all that decides about a build.
+pub(super) fn hash(sources: &Sources, options: &Options, compiler: &str, parts: &[&str]) -> String {
+    let mut hasher = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        // With the length before each part, no two lists of parts look alike.
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    add(RECIPE.as_bytes());
+    add(compiler.as_bytes());
+    for part in parts {
+        add(part.as_bytes());
+    }
+    add(options.model.as_deref().unwrap_or_default().as_bytes());
+    add(&options.rates.unwrap_or_default().to_le_bytes());
+    for define in &options.defines {
+        add(define.as_bytes());
+    }
+    add(b"include");
+    for file in &sources.beside {
+        add(file.name.as_bytes());
+        add(&file.content);
+    }
+    add(b"files");
+    for file in sources.compiled.iter().chain(&sources.included).chain(&sources.mains) {
+        add(file.name.as_bytes());
+        add(&file.content);
+    }
+    hexadecimal(&hasher.finalize())
+}
+
+/// The folder of a build.
+pub(super) fn folder(out_dir: &Path, name: &str, hash: &str) -> PathBuf {
+    let digits = hash.get(..HASH_DIGITS).unwrap_or(hash);
+    out_dir.join(format!("{name}-{digits}"))
+}
+
+/// A build that is on disk already, whole and undamaged.
+pub(super) fn find(folder: &Path, hash: &str) -> Option<Build> {
+    let record: Record = serde_json::from_slice(&read(&folder.join(BUILD_FILE)).ok()?).ok()?;
+    let module = folder.join(MODULE_FILE);
+    let symbols_file = folder.join(SYMBOLS_FILE);
+    let symbols_bytes = fs::read(&symbols_file).ok()?;
+    let intact = record.schema == BUILD_SCHEMA
+        && record.hash == hash
+        && record.module_sha256 == sum(&fs::read(&module).ok()?)
+        && record.symbols_sha256 == sum(&symbols_bytes);
+    if !intact {
+        return None;
+    }
+    let symbols = Symbols::from_json(&symbols_bytes).ok()?;
+    Some(Build {
+        model: record.interface.model.clone(),
+        module,
+        symbols_file,
+        symbols,
+        data: record.data,
+        interface: record.interface,
+        hash: record.hash,
+        compiler: record.compiler,
+        warnings: record.warnings,
+        remarks: record.remarks,
+        left_out: record.left_out,
+        cached: true,
+    })
+}
+
+/// Writes a build into a folder beside its place, and moves it there whole.
+pub(super) fn keep(
+    fresh: Fresh,
+    hash: &str,
+    compiler: &str,
+    scratch: &Path,
+    place: &Path,
+) -> Result<Build, BuildError> {
+    let whole = scratch.join("whole");
+    let symbols = fresh.symbols.to_json();
+    let record = Record {
+        schema: BUILD_SCHEMA.to_owned(),
+        hash: hash.to_owned(),
+        compiler: compiler.to_owned(),
+        data: fresh.data,
+        interface: fresh.interface,
+        warnings: fresh.warnings,
+        remarks: fresh.remarks,
+        left_out: fresh.left_out,
+        module_sha256: sum(&fresh.module),
+        symbols_sha256: sum(&symbols),
+    };
+    let mut description =
+        serde_json::to_vec_pretty(&record).map_err(|error| BuildError::io(place, error.into()))?;
+    description.push(b'\n');
+    fs::create_dir(&whole).map_err(|error| BuildError::io(&whole, error))?;
+    for (name, content) in
+        [(MODULE_FILE, &fresh.module), (SYMBOLS_FILE, &symbols), (BUILD_FILE, &description)]
+    {
+        write_synced(&whole.join(name), content)?;
+    }
+    if fs::rename(&whole, place).is_err() {
+        // Something is there: a build of this hash that was made meanwhile, or a damaged one.
+        if let Some(build) = find(place, hash) {
+            return Ok(build);
+        }
+        // It is moved away first, as a folder can't be renamed over one that is not empty.
+        let damaged = scratch.join("damaged");
+        fs::rename(place, &damaged).map_err(|error| BuildError::io(place, error))?;
+        fs::rename(&whole, place).map_err(|error| BuildError::io(place, error))?;
+    }
+    let mut build = find(place, hash)
+        .ok_or_else(|| BuildError::io(place, io::Error::other("what was written is not there")))?;
+    build.cached = false;
+    Ok(build)
+}
+
+fn write_synced(path: &Path, content: &[u8]) -> Result<(), BuildError> {
+    let write = || -> io::Result<()> {
+        let mut file = fs::File::create_new(path)?;
+        io::Write::write_all(&mut file, content)?;
+        file.sync_all()
+    };
+    write().map_err(|error| BuildError::io(path, error))
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.len() > BUILD_BYTES_MAX {
+        return Err(io::Error::other("it is larger than any build.json"));
+    }
+    fs::read(path)
+}
+
+fn sum(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,169 @@
+//! What the compiler wrote about types, variables and functions (DWARF), as plain data.
+//!
+//! The reader takes each entry once, in one pass, and follows nothing; relations between entries
+//! are kept as their offsets and looked up later. So no shape of the input can make it recurse, and
+//! its work is bounded by the number of entries, which is limited.
+//!
+//! | entry | becomes |
+//! |---|---|
+//! | base, enumeration, structure, union, array, pointer, `typedef`, qualifier | [`RawType`] |
+//! | variable with a static address | [`RawVariable`] |
+//! | function, its parameters | [`RawFunction`] |
+
+mod read;
+mod shapes;
+
+use std::collections::HashMap;
+
+pub(crate) use read::{DebugError, read, sections};
+pub(crate) use shapes::Shapes;
+
+/// Offset of an entry in the debug information; the name by which entries refer to one another.
+pub(crate) type EntryOffset = usize;
+
+/// Everything that was read.
+#[derive(Debug, Default)]
+pub(crate) struct DebugInfo {
+    pub(crate) types: HashMap<EntryOffset, RawType>,
+    pub(crate) variables: Vec<RawVariable>,
+    pub(crate) functions: Vec<RawFunction>,
+}
+
+/// One entry that describes a type.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RawType {
+    pub(crate) kind: RawKind,
+    /// Its own name; empty where it has none.
+    pub(crate) name: String,
+    /// Length in bytes, where the entry says it.
+    pub(crate) bytes: Option<u64>,
+    /// The type that it refers to: of an element, of what a pointer points to, of a `typedef`.
+    /// `None` means `void`.
+    pub(crate) target: Option<EntryOffset>,
+}
+
+/// What a type is.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum RawKind {
+    /// A number; its encoding as in DWARF 5, 7.8.
+    Base(gimli::DwAte),
+    /// A name for another type.
+    Typedef,
+    /// `const`.
+    Constant,
+    /// `volatile`, `_Atomic`, `restrict`: without meaning here.
+    Qualifier,
+    /// An address.
+    Pointer,
+    /// A structure or union; `None` members mean that only its name is known.
+    Structure { union: bool, members: Option<Vec<RawMember>> },
+    /// Names for numbers.
+    Enumeration(Vec<(String, i64)>),
+    /// Lengths of its dimensions, the outermost first; 0 where it is not known.
+    Array(Vec<u64>),
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// A part of a structure.
+#[derive(Debug, Clone)]
+pub(crate) struct RawMember {
+    /// Its name; empty for an anonymous structure or union.
+    pub(crate) name: String,
+    pub(crate) target: EntryOffset,
+    pub(crate) offset: u64,
+    /// First bit, from the start of the structure, and number of bits.
+    pub(crate) bits: Option<(u64, u64)>,
+}
+
+/// A variable with a static address.
+#[derive(Debug, Clone)]
+pub(crate) struct RawVariable {
+    pub(crate) name: String,
+    /// The function around it; `None` at file level.
+    pub(crate) function: Option<String>,
+    /// The source file.
+    pub(crate) unit: String,
+    /// Whether other source files see it.
+    pub(crate) external: bool,
+    pub(crate) target: EntryOffset,
+    /// Link-time address.
+    pub(crate) address: u64,
+}
+
+/// A function that is defined.
+#[derive(Debug, Clone)]
+pub(crate) struct RawFunction {
+    pub(crate) name: String,
+    pub(crate) external: bool,
+    /// What it returns; `None` is `void`.
+    pub(crate) returns: Option<EntryOffset>,
+    /// Names and types of its parameters.
+    pub(crate) parameters: Vec<(String, EntryOffset)>,
+}
+
+/// Longest chain of `typedef`s and qualifiers that is followed.
+const CHAIN_MAX: usize = 64;
+
+/// A type without its names and qualifiers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stripped<'a> {
+    pub(crate) offset: EntryOffset,
+    pub(crate) raw: &'a RawType,
+    /// The outermost `typedef`'s name; empty where there is none.
+    pub(crate) alias: &'a str,
+    /// Whether a `const` was on the way.
+    pub(crate) constant: bool,
+    /// Whether one of the names was `boolean_T`: an `unsigned char` that holds truth.
+    pub(crate) boolean: bool,
+}
+
+impl Stripped<'_> {
+    /// The name that a person knows the type by.
+    pub(crate) fn name(&self) -> &str {
+        if self.alias.is_empty() { &self.raw.name } else { self.alias }
+    }
+
+    /// The type as it is written in C. `None` where it has no name.
+    pub(crate) fn spelled(&self) -> Option<String> {
+        if !self.alias.is_empty() {
+            return Some(self.alias.to_owned());
+        }
+        if self.raw.name.is_empty() {
+            return None;
+        }
+        let word = match self.raw.kind {
+            RawKind::Structure { union: true, .. } => "union ",
+            RawKind::Structure { .. } => "struct ",
+            RawKind::Enumeration(_) => "enum ",
+            RawKind::Base(_) => "",
+            _ => return None,
+        };
+        Some(format!("{word}{}", self.raw.name))
+    }
+}
+
+impl DebugInfo {
+    /// Follows `typedef`s and qualifiers to the type itself. `None` where they lead nowhere or to
+    /// `void`.
+    pub(crate) fn strip(&self, start: EntryOffset) -> Option<Stripped<'_>> {
+        let (mut offset, mut alias, mut constant, mut boolean) = (start, "", false, false);
+        for _ in 0..CHAIN_MAX {
+            let raw = self.types.get(&offset)?;
+            match raw.kind {
+                RawKind::Typedef => {
+                    boolean |= raw.name == "boolean_T";
+                    if alias.is_empty() {
+                        alias = &raw.name;
+                    }
+                }
+                RawKind::Constant => constant = true,
+                RawKind::Qualifier => {}
+                _ => return Some(Stripped { offset, raw, alias, constant, boolean }),
+            }
+            offset = raw.target?;
+        }
+        None
+    }
+}

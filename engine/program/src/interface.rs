@@ -1,0 +1,140 @@
+//! The functions that a program is run by.
+//!
+//! Generators name and pack them in many ways; the glue that is generated here makes them all look
+//! alike.
+//!
+//! | form | functions |
+//! |---|---|
+//! | one rate | `NAME_step()` |
+//! | a function a rate | `NAME_step0()`, `NAME_step1()`, …; numbers may be missing |
+//! | the rate as a number | `NAME_step(tid)` |
+//! | two halves | `NAME_output()` and `NAME_update()`, each of them in any form above |
+//!
+//! Data are global, or the model structure and perhaps inputs and outputs are passed to each
+//! function. What is passed is made by the glue, under the names of the parameters; so
+//! `servo_U.position` names an input in both cases.
+
+mod discover;
+mod entry;
+mod glue;
+mod signature;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use discover::{Discovery, Surroundings, discover};
+pub(crate) use entry::{Entry, choose};
+pub(crate) use glue::{INSTANCE_PREFIX, SERVICES_NAME, glue};
+
+/// How the generator packed the model's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Packaging {
+    /// Global variables; the functions take nothing or the number of a rate.
+    Global,
+    /// The model structure, or inputs and outputs, are passed to the functions.
+    Reusable,
+}
+
+/// What is run at one rate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The functions, in the order of calls.
+    pub functions: Vec<String>,
+    /// The period in nanoseconds, where the generator left a remark on it.
+    pub period_ns: Option<u64>,
+}
+
+/// The functions that a program is run by, and what is known of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interface {
+    /// Name of the model.
+    pub model: String,
+    /// How its data are packed.
+    pub packaging: Packaging,
+    /// What is run at each rate; the first is the fastest. Never empty.
+    pub rates: Vec<Rate>,
+    /// The function that comes first.
+    pub initialize: String,
+    /// The function that comes last, where there is one.
+    pub terminate: Option<String>,
+    /// Whether the model keeps an error status.
+    pub error_status: bool,
+    /// Whether it sends or receives signals through `Com.h`.
+    pub com: bool,
+}
+
+/// A folder whose functions can't be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InterfaceError {
+    /// There is no model.
+    #[error(
+        "no model was found: there is no `NAME_initialize` with a `NAME_step` or \
+         `NAME_output`{hint}"
+    )]
+    NoModel {
+        /// What else was found; empty, or a remark.
+        hint: String,
+    },
+    /// There are several.
+    #[error("the folder holds several models: {}; name the one to run", names.join(", "))]
+    Several {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// The one asked for is not there.
+    #[error("there is no model `{wanted}` in the folder; there is {}", names.join(", "))]
+    Unknown {
+        /// The name asked for.
+        wanted: String,
+        /// The names that are there.
+        names: Vec<String>,
+    },
+    /// The number of rates is not known.
+    #[error(
+        "`{function}` takes the number of a rate, but nothing says how many there are; give the \
+         number of rates"
+    )]
+    RatesUnknown {
+        /// The step function.
+        function: String,
+    },
+    /// The number of rates is known to be another.
+    #[error("the model has {found} rates and not {wanted}")]
+    RatesDiffer {
+        /// What was asked for.
+        wanted: u32,
+        /// What there is.
+        found: u32,
+    },
+    /// A parameter is of a kind that can't be provided.
+    #[error("`{function}` takes `{parameter}`, {problem}")]
+    Parameter {
+        /// The function.
+        function: String,
+        /// Its parameter.
+        parameter: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A type is not as wide as its name says.
+    #[error(
+        "`{name}` has {found} bytes instead of {promised}; the code was generated for another \
+         processor: choose x86-64 as its hardware, or portable word sizes"
+    )]
+    Width {
+        /// The type.
+        name: String,
+        /// The width that its name promises, in bytes.
+        promised: u64,
+        /// The width that it has, in bytes.
+        found: u64,
+    },
+    /// The header that declares the functions is missing.
+    #[error("the header `{header}` is missing, which declares what `{function}` takes")]
+    HeaderMissing {
+        /// Name of the header.
+        header: String,
+        /// The function.
+        function: String,
+    },
+}

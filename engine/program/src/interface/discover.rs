@@ -1,0 +1,410 @@
+//! From entry points to everything that the glue must say.
+
+use std::collections::BTreeMap;
+
+use crate::build::lexing;
+use crate::debug::{DebugInfo, EntryOffset, RawFunction, RawKind};
+use crate::interface::signature::{self, Argument, Instance, Role};
+use crate::interface::{Entry, Interface, InterfaceError, Packaging, Rate};
+
+/// Addresses that a model structure holds, and the end of the name of what they point to.
+const PACKED_MEMBERS: [(&str, &str); 8] = [
+    ("defaultParam", "P"),
+    ("inputs", "U"),
+    ("outputs", "Y"),
+    ("blockIO", "B"),
+    ("dwork", "DW"),
+    ("contStates", "X"),
+    ("contStateDisabled", "XDis"),
+    ("prevZCSigState", "PrevZCX"),
+];
+
+/// What the folder says beside the debug information.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    /// Name of the header that declares the entry points, relative to the folder; `None` where it
+    /// is missing.
+    pub(crate) header: Option<String>,
+    /// Texts of all headers.
+    pub(crate) headers: Vec<String>,
+    /// Texts of the source files of the model.
+    pub(crate) sources: Vec<String>,
+    /// Texts of the files with a `main`, which may hold the initial values of parameters.
+    pub(crate) mains: Vec<String>,
+    /// Number of rates, where it was given.
+    pub(crate) rates: Option<u32>,
+}
+
+/// A call of an entry point.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) function: String,
+    pub(super) arguments: Vec<Argument>,
+    /// Where its result goes.
+    pub(super) result: Option<Instance>,
+}
+
+/// Everything that the glue must say.
+#[derive(Debug)]
+pub(crate) struct Discovery {
+    pub(crate) interface: Interface,
+    pub(crate) header: Option<String>,
+    pub(super) initialize: Call,
+    /// Each rate's calls.
+    pub(super) rates: Vec<Vec<Call>>,
+    pub(super) terminate: Option<Call>,
+    /// The variables to make, each with the text of its initialiser where one was found.
+    pub(crate) instances: Vec<(Instance, Option<String>)>,
+    /// Addresses to store before the first call: where, and of what.
+    pub(super) packed: Vec<(String, String)>,
+    /// The model structure as an expression, where the model has one with an error status.
+    pub(super) status: Option<Status>,
+    /// What the user should know.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// What the model structure says of the model's state.
+#[derive(Debug, Clone)]
+pub(super) struct Status {
+    /// The structure as an expression of C.
+    pub(super) model: String,
+    pub(super) error_status: bool,
+    pub(super) stop_requested: bool,
+    pub(super) final_time: bool,
+}
+
+/// Reads the signatures of the entry points and decides what the glue makes and passes.
+pub(crate) fn discover(
+    info: &DebugInfo,
+    entry: &Entry,
+    around: &Surroundings,
+) -> Result<Discovery, InterfaceError> {
+    let mut calls = Calls { info, around, instances: BTreeMap::new() };
+    let initialize = calls.call(&entry.initialize, Role::Initialize)?;
+    let mut rates = Vec::new();
+    for functions in &entry.rates {
+        let of_rate = functions.iter().map(|function| calls.call(function, Role::Step));
+        rates.push(of_rate.collect::<Result<Vec<_>, _>>()?);
+    }
+    let terminate =
+        entry.terminate.as_ref().map(|name| calls.call(name, Role::Terminate)).transpose()?;
+    let mut instances: Vec<Instance> = calls.instances.into_values().collect();
+    let model = find_model(info, entry, &instances);
+    let rates = by_number(info, rates, model.as_ref(), around)?;
+    let mut remarks = Vec::new();
+    let packed = match &model {
+        Some(Model { instance: true, expression, target }) => {
+            let start = instances.len();
+            let packed = pack(info, entry, expression, *target, &mut instances);
+            // An instance that comes with the structure is named like the parameters beside it.
+            instances[start..].sort_by(|one, other| one.name.cmp(&other.name));
+            packed
+        }
+        _ => Vec::new(),
+    };
+    let packaging = if instances.is_empty() { Packaging::Global } else { Packaging::Reusable };
+    if around.header.is_none() && !instances.is_empty() {
+        let header = format!("{}.h", entry.model);
+        return Err(InterfaceError::HeaderMissing { header, function: entry.initialize.clone() });
+    }
+    let instances = with_initialisers(instances, around, &mut remarks);
+    let status = model.filter(|_| around.header.is_some()).map(|model| status(info, &model));
+    let interface = Interface {
+        model: entry.model.clone(),
+        packaging,
+        rates: describe(&rates, around),
+        initialize: entry.initialize.clone(),
+        terminate: entry.terminate.clone(),
+        error_status: status.as_ref().is_some_and(|status| status.error_status),
+        com: false,
+    };
+    let header = around.header.clone();
+    Ok(Discovery {
+        interface,
+        header,
+        initialize,
+        rates,
+        terminate,
+        instances,
+        packed,
+        status,
+        remarks,
+    })
+}
+
+struct Calls<'a> {
+    info: &'a DebugInfo,
+    around: &'a Surroundings,
+    instances: BTreeMap<String, Instance>,
+}
+
+impl Calls<'_> {
+    /// Reads one entry point. Parameters of one name are one variable in all of them.
+    fn call(&mut self, name: &str, role: Role) -> Result<Call, InterfaceError> {
+        let described = |function: &&RawFunction| function.name == name && function.external;
+        let function = self.info.functions.iter().find(described);
+        let Some(function) = function else {
+            let problem = "of which nothing is known: the function has no debug information";
+            return Err(InterfaceError::Parameter {
+                function: name.to_owned(),
+                parameter: "…".to_owned(),
+                problem: problem.to_owned(),
+            });
+        };
+        let arguments = signature::arguments(self.info, &self.around.headers, function, role)?;
+        let result = self.result(function);
+        let made = arguments.iter().filter_map(|argument| match argument {
+            Argument::Instance { instance, .. } => Some(instance),
+            _ => None,
+        });
+        for instance in made.chain(&result) {
+            let known = self.instances.entry(instance.name.clone()).or_insert(instance.clone());
+            if known.spelled != instance.spelled {
+                return Err(InterfaceError::Parameter {
+                    function: name.to_owned(),
+                    parameter: instance.name.clone(),
+                    problem: format!(
+                        "a `{}`, and elsewhere a `{}` of the same name",
+                        instance.spelled, known.spelled
+                    ),
+                });
+            }
+            known.length = known.length.max(instance.length);
+        }
+        Ok(Call { function: name.to_owned(), arguments, result })
+    }
+
+    /// A number that a function returns is an output; anything else is dropped.
+    fn result(&self, function: &RawFunction) -> Option<Instance> {
+        let stripped = self.info.strip(function.returns?)?;
+        let is_number = matches!(stripped.raw.kind, RawKind::Base(_) | RawKind::Enumeration(_));
+        Some(Instance {
+            name: format!("{}_result", function.name),
+            spelled: stripped.spelled().filter(|_| is_number)?,
+            length: None,
+            access: Some(crate::place::Access::Output),
+            target: stripped.offset,
+        })
+    }
+}
+
+/// The model structure.
+#[derive(Debug)]
+struct Model {
+    /// It as an expression of C.
+    expression: String,
+    /// Its type, or that of its address.
+    target: EntryOffset,
+    /// Whether the glue makes it.
+    instance: bool,
+}
+
+/// Whether a type, or what it points to, is a model structure.
+fn is_model(info: &DebugInfo, target: EntryOffset) -> bool {
+    let Some(mut stripped) = info.strip(target) else {
+        return false;
+    };
+    if matches!(stripped.raw.kind, RawKind::Pointer) {
+        let Some(pointee) = stripped.raw.target.and_then(|target| info.strip(target)) else {
+            return false;
+        };
+        stripped = pointee;
+    }
+    let named = stripped.alias.starts_with("RT_MODEL") || stripped.raw.name.starts_with("tag_RTM");
+    named || signature::members(info, stripped.offset).iter().any(|it| it.name == "errorStatus")
+}
+
+fn find_model(info: &DebugInfo, entry: &Entry, instances: &[Instance]) -> Option<Model> {
+    if let Some(instance) = instances.iter().find(|instance| is_model(info, instance.target)) {
+        let expression = instance_name(&instance.name);
+        return Some(Model { expression, target: instance.target, instance: true });
+    }
+    let model = &entry.model;
+    let names =
+        [format!("{model}_M"), "rtM".to_owned(), format!("{model}_rtM"), format!("{model}_M_")];
+    names.iter().find_map(|name| {
+        let of_name = |it: &&crate::debug::RawVariable| it.name == *name && it.external;
+        let variable = info.variables.iter().find(of_name)?;
+        let stripped = info.strip(variable.target)?;
+        let is_address = matches!(stripped.raw.kind, RawKind::Pointer);
+        let expression = if is_address { format!("(*{name})") } else { name.clone() };
+        is_model(info, variable.target).then_some(Model {
+            expression,
+            target: variable.target,
+            instance: false,
+        })
+    })
+}
+
+/// Where a function takes the number of the rate, one call a rate.
+fn by_number(
+    info: &DebugInfo,
+    mut rates: Vec<Vec<Call>>,
+    model: Option<&Model>,
+    around: &Surroundings,
+) -> Result<Vec<Vec<Call>>, InterfaceError> {
+    let takes_number = |call: &Call| call.arguments.contains(&Argument::RateNumber);
+    let numbered = rates.iter().flatten().find(|call| takes_number(call)).cloned();
+    let mut found = u32::try_from(rates.len()).unwrap_or(u32::MAX);
+    if let (Some(call), [calls]) = (numbered, &rates[..]) {
+        let counted = model.and_then(|model| task_counters(info, model.target));
+        let unknown = || InterfaceError::RatesUnknown { function: call.function.clone() };
+        found = counted.or(around.rates).ok_or_else(unknown)?;
+        let calls = calls.clone();
+        rates = (0..found).map(|_| calls.clone()).collect();
+    }
+    match around.rates {
+        Some(wanted) if wanted != found => Err(InterfaceError::RatesDiffer { wanted, found }),
+        _ => Ok(rates),
+    }
+}
+
+/// Number of rates that the model structure counts: the length of `Timing.TaskCounters.TID`.
+fn task_counters(info: &DebugInfo, model: EntryOffset) -> Option<u32> {
+    let counters = signature::member_type(info, model, &["Timing", "TaskCounters", "TID"])?;
+    match &info.strip(counters)?.raw.kind {
+        RawKind::Array(lengths) => {
+            u32::try_from(*lengths.first()?).ok().filter(|count| (1..=64).contains(count))
+        }
+        _ => None,
+    }
+}
+
+/// Which addresses the model structure wants to hold, and the variables for them.
+fn pack(
+    info: &DebugInfo,
+    entry: &Entry,
+    model: &str,
+    target: EntryOffset,
+    instances: &mut Vec<Instance>,
+) -> Vec<(String, String)> {
+    let mut packed = Vec::new();
+    let is_short = instances.iter().any(|instance| instance.name == "rtM");
+    for (within, path) in [("", target)]
+        .into_iter()
+        .chain(signature::member_type(info, target, &["ModelData"]).map(|it| ("ModelData.", it)))
+    {
+        for (member, end) in PACKED_MEMBERS {
+            let Some(pointed) = pointed_structure(info, path, member, end, entry) else {
+                continue;
+            };
+            let (spelled, pointed) = pointed;
+            let same = |instance: &&Instance| instance.spelled == spelled;
+            let of_type = |it: &&crate::debug::RawVariable| {
+                it.external
+                    && info.strip(it.target).is_some_and(|it| {
+                        it.spelled().as_deref() == Some(&spelled)
+                            && !matches!(it.raw.kind, RawKind::Pointer)
+                    })
+            };
+            let source = if let Some(instance) = instances.iter().find(same) {
+                instance_name(&instance.name)
+            } else if let Some(variable) = info.variables.iter().find(of_type) {
+                variable.name.clone()
+            } else {
+                let name =
+                    if is_short { format!("rt{end}") } else { format!("{}_{end}", entry.model) };
+                let source = instance_name(&name);
+                instances.push(Instance {
+                    name,
+                    spelled,
+                    length: None,
+                    access: None,
+                    target: pointed,
+                });
+                source
+            };
+            packed.push((format!("{model}.{within}{member}"), source));
+        }
+    }
+    packed
+}
+
+/// The structure that a member of the model structure points to: its spelling and its entry.
+fn pointed_structure(
+    info: &DebugInfo,
+    model: EntryOffset,
+    member: &str,
+    end: &str,
+    entry: &Entry,
+) -> Option<(String, EntryOffset)> {
+    let stripped = info.strip(signature::member_type(info, model, &[member])?)?;
+    if !matches!(stripped.raw.kind, RawKind::Pointer) {
+        return None;
+    }
+    let pointee = stripped.raw.target.and_then(|target| info.strip(target));
+    if let Some(pointee) = pointee
+        && matches!(pointee.raw.kind, RawKind::Structure { members: Some(_), .. })
+    {
+        return Some((pointee.spelled()?, pointee.offset));
+    }
+    // Continuous states are known by the address of their first number; their structure by its
+    // name.
+    let names =
+        [format!("{end}_{}_T", entry.model), format!("{end}_{}", entry.model), end.to_owned()];
+    let mut named = info
+        .types
+        .iter()
+        .filter(|(_, raw)| matches!(raw.kind, RawKind::Typedef) && names.contains(&raw.name));
+    let (offset, _) = named.next()?;
+    let structure = info.strip(*offset)?;
+    let is_structure = matches!(structure.raw.kind, RawKind::Structure { members: Some(_), .. });
+    is_structure.then_some((structure.spelled()?, structure.offset))
+}
+
+/// The initial values of parameters that a generator leaves in its example of a `main`.
+fn with_initialisers(
+    instances: Vec<Instance>,
+    around: &Surroundings,
+    remarks: &mut Vec<String>,
+) -> Vec<(Instance, Option<String>)> {
+    let with_text = instances.into_iter().map(|instance| {
+        let text =
+            around.mains.iter().find_map(|main| lexing::initialiser_of(main, &instance.spelled));
+        let is_parameter = crate::place::Access::of_root(&instance.name, &instance.spelled)
+            == crate::place::Access::Parameter;
+        if is_parameter && text.is_none() && instance.access.is_none() {
+            remarks.push(format!(
+                "the folder holds no initial values of `{}`: its parameters start as 0",
+                instance.name
+            ));
+        }
+        (instance, text.map(str::to_owned))
+    });
+    with_text.collect()
+}
+
+fn status(info: &DebugInfo, model: &Model) -> Status {
+    let has = |path: &[&str]| signature::member_type(info, model.target, path).is_some();
+    Status {
+        model: model.expression.clone(),
+        error_status: has(&["errorStatus"]),
+        stop_requested: has(&["Timing", "stopRequestedFlag"]),
+        final_time: has(&["Timing", "tFinal"]),
+    }
+}
+
+fn describe(rates: &[Vec<Call>], around: &Surroundings) -> Vec<Rate> {
+    let rate = |calls: &Vec<Call>| {
+        let seconds = calls.iter().find_map(|call| {
+            let numbered = call.arguments.contains(&Argument::RateNumber);
+            let mut texts = around.sources.iter().filter(|_| !numbered);
+            texts.find_map(|text| lexing::sample_time(text, &call.function))
+        });
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "in the range checked"
+        )]
+        let period_ns = seconds
+            .filter(|seconds| (1e-9..=1e6).contains(seconds))
+            .map(|seconds| (seconds * 1e9).round() as u64);
+        Rate { functions: calls.iter().map(|call| call.function.clone()).collect(), period_ns }
+    };
+    rates.iter().map(rate).collect()
+}
+
+/// The name of a variable of the glue's, as C knows it.
+pub(super) fn instance_name(name: &str) -> String {
+    format!("{}{name}", super::INSTANCE_PREFIX)
+}

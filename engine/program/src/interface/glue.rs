@@ -1,0 +1,130 @@
+//! The C that makes a model a module: `quietcore_module` with the model behind it.
+
+use std::fmt::{self, Write as _};
+
+use crate::interface::discover::{Call, Discovery, instance_name};
+use crate::interface::signature::Argument;
+
+/// What stands before the names of variables that the glue makes. Symbols are shown without it; in
+/// C it keeps a parameter called `y1` apart from the function of the mathematical library.
+pub(crate) const INSTANCE_PREFIX: &str = "quietcore_instance_";
+
+/// Where the loader puts its services; `Com.h` refers to it.
+pub(crate) const SERVICES_NAME: &str = "quietcore_services_given";
+
+/// The glue of a model.
+pub(crate) fn glue(discovery: &Discovery) -> String {
+    let mut text = String::new();
+    write(&mut text, discovery).expect("text can always be added to text");
+    text
+}
+
+fn write(text: &mut String, discovery: &Discovery) -> fmt::Result {
+    let interface = &discovery.interface;
+    writeln!(text, "/* How to run the model {}; generated with each build. */", interface.model)?;
+    match &discovery.header {
+        Some(header) => writeln!(text, "#include \"{header}\"")?,
+        None => {
+            // Without a header every function here takes and gives nothing.
+            let rates = discovery.rates.iter().flatten();
+            let terminate = discovery.terminate.iter();
+            for call in [&discovery.initialize].into_iter().chain(rates).chain(terminate) {
+                let number = call.arguments.contains(&Argument::RateNumber);
+                let parameters = if number { "int" } else { "void" };
+                writeln!(text, "extern void {}({parameters});", call.function)?;
+            }
+        }
+    }
+    writeln!(text, "#include <stddef.h>\n#include \"quietcore_module.h\"\n")?;
+    for (instance, initialiser) in &discovery.instances {
+        write!(text, "static {} {}", instance.spelled, instance_name(&instance.name))?;
+        if let Some(length) = instance.length {
+            write!(text, "[{length}]")?;
+        }
+        match initialiser {
+            Some(initialiser) => writeln!(text, " = {initialiser};")?,
+            None => writeln!(text, ";")?,
+        }
+    }
+    writeln!(text, "const struct quietcore_services *{SERVICES_NAME};\n")?;
+    write_initialize(text, discovery)?;
+    write_step(text, discovery)?;
+    writeln!(text, "static void quietcore_terminate(void)\n{{")?;
+    if let Some(call) = &discovery.terminate {
+        write_call(text, call, "0")?;
+    }
+    writeln!(text, "}}\n")?;
+    write_status(text, discovery)?;
+    write!(
+        text,
+        "__attribute__((visibility(\"default\")))\n\
+         const struct quietcore_module quietcore_module = {{\n  \
+         .version = QUIETCORE_MODULE_VERSION,\n  \
+         .rate_count = {}u,\n  \
+         .initialize = quietcore_initialize,\n  \
+         .step = quietcore_step,\n  \
+         .terminate = quietcore_terminate,\n  \
+         .error_status = quietcore_error_status,\n  \
+         .services = &quietcore_services_given,\n\
+         }};\n",
+        discovery.rates.len()
+    )
+}
+
+fn write_initialize(text: &mut String, discovery: &Discovery) -> fmt::Result {
+    writeln!(text, "static void quietcore_initialize(void)\n{{")?;
+    for (member, variable) in &discovery.packed {
+        // A member may be an address of the first number instead of the structure.
+        writeln!(text, "  {member} = (void *)&{variable};")?;
+    }
+    write_call(text, &discovery.initialize, "0")?;
+    if let Some(status) = &discovery.status
+        && status.final_time
+    {
+        // A simulation ends; a controller does not.
+        writeln!(text, "  {}.Timing.tFinal = -1;", status.model)?;
+    }
+    writeln!(text, "}}\n")
+}
+
+fn write_step(text: &mut String, discovery: &Discovery) -> fmt::Result {
+    writeln!(text, "static void quietcore_step(uint32_t rate)\n{{\n  switch (rate) {{")?;
+    for (rate, calls) in discovery.rates.iter().enumerate() {
+        writeln!(text, "  case {rate}u:")?;
+        for call in calls {
+            write_call(text, call, &rate.to_string())?;
+        }
+        writeln!(text, "  break;")?;
+    }
+    writeln!(text, "  default:\n  break;\n  }}\n}}\n")
+}
+
+fn write_status(text: &mut String, discovery: &Discovery) -> fmt::Result {
+    writeln!(text, "static const char *quietcore_error_status(void)\n{{")?;
+    if let Some(status) = &discovery.status {
+        if status.error_status {
+            writeln!(text, "  const char *status = (const char *){}.errorStatus;", status.model)?;
+            writeln!(text, "  if (status != NULL) {{\n    return status;\n  }}")?;
+        }
+        if status.stop_requested {
+            writeln!(text, "  if ({}.Timing.stopRequestedFlag) {{", status.model)?;
+            writeln!(text, "    return \"the model asked to be stopped\";\n  }}")?;
+        }
+    }
+    writeln!(text, "  return NULL;\n}}\n")
+}
+
+fn write_call(text: &mut String, call: &Call, rate: &str) -> fmt::Result {
+    let arguments = call.arguments.iter().map(|argument| match argument {
+        Argument::RateNumber => rate.to_owned(),
+        Argument::One => "1".to_owned(),
+        Argument::Instance { instance, by_address } => {
+            let sign = if *by_address { "&" } else { "" };
+            format!("{sign}{}", instance_name(&instance.name))
+        }
+    });
+    let arguments = arguments.collect::<Vec<_>>().join(", ");
+    let result = call.result.as_ref().map(|result| instance_name(&result.name));
+    let result = result.map(|name| format!("{name} = ")).unwrap_or_default();
+    writeln!(text, "  {result}{}({arguments});", call.function)
+}

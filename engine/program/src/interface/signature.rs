@@ -1,0 +1,150 @@
+//! What the entry points take, from the debug information: which of it the glue has to make.
+
+use crate::build::lexing;
+use crate::debug::{DebugInfo, EntryOffset, RawFunction, RawKind, RawMember, Stripped};
+use crate::interface::InterfaceError;
+use crate::place::Access;
+
+/// What is passed for one parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Argument {
+    /// The number of the rate.
+    RateNumber,
+    /// 1: "this is the first time".
+    One,
+    /// A variable that the glue makes.
+    Instance { instance: Instance, by_address: bool },
+}
+
+/// A variable that the glue makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Instance {
+    /// The name by which it is known: that of the parameter.
+    pub(crate) name: String,
+    /// Its type as C writes it.
+    pub(crate) spelled: String,
+    /// Number of elements, where it is an array.
+    pub(crate) length: Option<u64>,
+    /// What it is to the model, where its type does not tell.
+    pub(crate) access: Option<Access>,
+    /// Its type's entry.
+    pub(crate) target: EntryOffset,
+}
+
+/// Which function the parameter belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Initialize,
+    Step,
+    Terminate,
+}
+
+/// Reads the parameters of a function.
+pub(super) fn arguments(
+    info: &DebugInfo,
+    headers: &[String],
+    function: &RawFunction,
+    role: Role,
+) -> Result<Vec<Argument>, InterfaceError> {
+    let parameters = function.parameters.iter();
+    parameters
+        .map(|(name, target)| {
+            argument(info, headers, function, role, name, *target).map_err(|problem| {
+                InterfaceError::Parameter {
+                    function: function.name.clone(),
+                    parameter: name.clone(),
+                    problem,
+                }
+            })
+        })
+        .collect()
+}
+
+fn argument(
+    info: &DebugInfo,
+    headers: &[String],
+    function: &RawFunction,
+    role: Role,
+    name: &str,
+    target: EntryOffset,
+) -> Result<Argument, String> {
+    let passed = info.strip(target).ok_or("whose type is not described")?;
+    let is_number = matches!(passed.raw.kind, RawKind::Base(_) | RawKind::Enumeration(_));
+    match role {
+        Role::Step if is_number && name.eq_ignore_ascii_case("tid") => {
+            return Ok(Argument::RateNumber);
+        }
+        Role::Initialize if is_number && name == "firstTime" => return Ok(Argument::One),
+        _ => {}
+    }
+    if name.is_empty() {
+        return Err("a parameter without a name".to_owned());
+    }
+    let instance = |of: Stripped<'_>, length, access| -> Result<Instance, String> {
+        let spelled = of.spelled().ok_or("whose type has no name")?;
+        let name = name.to_owned();
+        Ok(Instance { name, spelled, length, access, target: of.offset })
+    };
+    match &passed.raw.kind {
+        RawKind::Base(_) | RawKind::Enumeration(_) => {
+            let instance = instance(passed, None, Some(Access::Input))?;
+            Ok(Argument::Instance { instance, by_address: false })
+        }
+        RawKind::Structure { .. } => {
+            let instance = instance(passed, None, None)?;
+            Ok(Argument::Instance { instance, by_address: false })
+        }
+        RawKind::Pointer => {
+            let pointee = passed.raw.target.and_then(|target| info.strip(target));
+            let pointee = pointee.ok_or("an address of something that is not described")?;
+            match &pointee.raw.kind {
+                RawKind::Structure { members: Some(_), .. } => {
+                    let instance = instance(pointee, None, None)?;
+                    Ok(Argument::Instance { instance, by_address: true })
+                }
+                RawKind::Base(_) | RawKind::Enumeration(_) => {
+                    // The debug information knows an array as an address only; without its length
+                    // the program would write beyond it.
+                    let length = headers
+                        .iter()
+                        .find_map(|header| lexing::parameter_length(header, &function.name, name));
+                    let access = if pointee.constant { Access::Input } else { Access::Output };
+                    let instance = instance(pointee, length, Some(access))?;
+                    Ok(Argument::Instance { instance, by_address: length.is_none() })
+                }
+                _ => Err("an address of something that cannot be made".to_owned()),
+            }
+        }
+        _ => Err("which cannot be made".to_owned()),
+    }
+}
+
+/// The members of a structure, of what an address points to where it is one.
+pub(super) fn members(info: &DebugInfo, target: EntryOffset) -> &[RawMember] {
+    let Some(stripped) = info.strip(target) else {
+        return &[];
+    };
+    match &stripped.raw.kind {
+        RawKind::Structure { members: Some(members), .. } => members,
+        RawKind::Pointer => {
+            let pointee = stripped.raw.target.and_then(|target| info.strip(target));
+            match pointee.map(|pointee| &pointee.raw.kind) {
+                Some(RawKind::Structure { members: Some(members), .. }) => members,
+                _ => &[],
+            }
+        }
+        _ => &[],
+    }
+}
+
+/// The type of a member, down a path of names.
+pub(super) fn member_type(
+    info: &DebugInfo,
+    target: EntryOffset,
+    path: &[&str],
+) -> Option<EntryOffset> {
+    path.iter().try_fold(target, |target, name| {
+        let member = members(info, target).iter().find(|member| member.name == *name)?;
+        Some(member.target)
+    })
+}

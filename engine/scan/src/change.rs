@@ -1,0 +1,301 @@
+//! What changes a partition from outside, between two cycles: commands, and the swap of builds.
+//!
+//! ```text
+//! staged ──Swap──► running, on probation ──► running
+//!                         │ fault
+//!                         └──────────────► the build before runs again
+//! ```
+//!
+//! A swap copies the state that the host chose from the old data to the new, moves the forces, and
+//! makes the new slot the active one. It happens between two steps of the leading task, at an
+//! instant at which no other task is inside a step; where there is none in [`SWAP_TRIES`] cycles
+//! the command is refused.
+
+use quietcore_exchange::{
+    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, ForceTable, Happening,
+    Limits, Region, Slot, Target, WhyRejected,
+};
+use quietcore_units::Nanos;
+
+use crate::program::Build;
+use crate::shared::Shared;
+use crate::stage::Stage;
+use crate::task::Task;
+
+/// Cycles in which an instant for a swap is looked for.
+pub const SWAP_TRIES: u32 = 10_000;
+
+/// A swap that was asked for.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    ticket: u32,
+    generation: u32,
+    tries: u32,
+}
+
+/// A swap that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Swapped {
+    pub(crate) generation: u32,
+    pub(crate) reverted: bool,
+}
+
+/// The commands of a partition and the builds that they swap.
+pub(crate) struct Changes<'map> {
+    region: Region<'map>,
+    commands: CommandConsumer<'map>,
+    pub(crate) forces: ForceTable<'map>,
+    wanted: Option<Wanted>,
+    /// Cycles of probation that are left; zero when the build before is no longer kept.
+    probation: u64,
+    probation_cycles: u64,
+    reset: bool,
+}
+
+/// Both slots' builds; which one runs is in [`Shared`].
+pub type Builds<'a, P> = [Option<&'a Build<P>>; 2];
+
+/// The slot of this number.
+pub(crate) const fn slot_of(number: u8) -> Slot {
+    if number == 0 { Slot::A } else { Slot::B }
+}
+
+impl<'map> Changes<'map> {
+    /// `None` when the region has no place for commands or forces.
+    pub(crate) fn new(region: Region<'map>, probation_cycles: u64) -> Option<Self> {
+        Some(Self {
+            region,
+            commands: region.command_consumer()?,
+            forces: region.force_table()?,
+            wanted: None,
+            probation: 0,
+            probation_cycles,
+            reset: false,
+        })
+    }
+
+    /// Applies the groups that wait, each whole or not at all.
+    #[inline]
+    pub(crate) fn take_commands(&mut self, task: &mut Task<'_>, stage: &Stage, now: Nanos) {
+        let limits = Limits {
+            data_bytes: stage.data_bytes,
+            generation: stage.generation,
+            task_count: self.region.layout().shape.task_count,
+        };
+        let mut budget = COMMANDS_PER_CYCLE;
+        while self.wanted.is_none() {
+            let Some(group) = self.commands.take(budget, &limits) else { return };
+            let ticket = group.ticket;
+            let mut commands = [Command::UnforceAll; COMMANDS_PER_CYCLE];
+            let result = group.commands.map(|taken| {
+                commands[..taken.len()].copy_from_slice(taken);
+                taken.len()
+            });
+            let cycle = task.cycle;
+            match result {
+                Err(refusal) => self.refuse(task, now, ticket, refusal),
+                Ok(count) => {
+                    budget -= count.min(budget);
+                    match self.apply(task, slot_of(stage.slot), ticket, &commands[..count], now) {
+                        Ok(true) => self.commands.answer(ticket, cycle, Ok(())),
+                        Ok(false) => {}
+                        Err(refusal) => self.refuse(task, now, ticket, refusal),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Applies one group. Returns whether it is answered already: a swap is not.
+    fn apply(
+        &mut self,
+        task: &mut Task<'_>,
+        slot: Slot,
+        ticket: u32,
+        commands: &[Command],
+        now: Nanos,
+    ) -> Result<bool, (usize, WhyRejected)> {
+        let forced = commands.iter().filter_map(|command| match command {
+            Command::Force(assignment) => Some(*assignment),
+            _ => None,
+        });
+        // Everything that can be refused is refused before anything is applied.
+        if !self.forces.has_room(forced) {
+            let is_force = |command: &Command| matches!(command, Command::Force(_));
+            return Err((commands.iter().position(is_force).unwrap_or(0), WhyRejected::ForcesFull));
+        }
+        let swap = commands.iter().position(|command| matches!(command, Command::Swap { .. }));
+        if swap.is_some() && commands.len() > 1 {
+            return Err((swap.unwrap_or(0), WhyRejected::NotNow));
+        }
+        let Some(data) = self.region.writable_data(slot) else {
+            return Err((0, WhyRejected::OutOfData));
+        };
+        for command in commands {
+            match *command {
+                Command::Set(Assignment { target: Target { offset, bytes, mask }, value }) => {
+                    // Its place was checked when it was taken from the ring.
+                    let _ = data.write_value(offset, bytes, mask, value);
+                }
+                Command::Force(assignment) => {
+                    let _ = self.forces.force(assignment);
+                    let Assignment { target, value } = assignment;
+                    task.tell(now, Happening::ForceApplied { target, value });
+                }
+                Command::Unforce(target) => {
+                    if self.forces.release(&target) {
+                        task.tell(now, Happening::ForceReleased { target });
+                    }
+                }
+                Command::UnforceAll => {
+                    let count = self.forces.release_all() as u64;
+                    task.tell(now, Happening::ForcesReleased { count });
+                }
+                Command::ResetStatistics { .. } => self.reset = true,
+                Command::Swap { generation } => {
+                    self.wanted = Some(Wanted { ticket, generation, tries: 0 });
+                    return Ok(false);
+                }
+                Command::Revert | Command::Restart(_) => return Err((0, WhyRejected::NotNow)),
+            }
+        }
+        Ok(true)
+    }
+
+    #[cold]
+    fn refuse(
+        &mut self,
+        task: &mut Task<'_>,
+        now: Nanos,
+        ticket: u32,
+        (index, why): (usize, WhyRejected),
+    ) {
+        self.commands.answer(ticket, task.cycle, Err((index, why)));
+        task.tell(now, Happening::CommandRejected { ticket, index: index as u32, why });
+    }
+
+    /// Swaps to the staged build, if that is wanted and possible in this cycle.
+    #[inline]
+    pub(crate) fn try_swap<P>(
+        &mut self,
+        task: &mut Task<'_>,
+        builds: &Builds<'_, P>,
+        shared: &Shared,
+        now: Nanos,
+    ) -> Option<Swapped> {
+        self.wanted?;
+        self.try_wanted_swap(task, builds, shared, now)
+    }
+
+    #[cold]
+    fn try_wanted_swap<P>(
+        &mut self,
+        task: &mut Task<'_>,
+        builds: &Builds<'_, P>,
+        shared: &Shared,
+        now: Nanos,
+    ) -> Option<Swapped> {
+        let mut wanted = self.wanted?;
+        let old_slot = shared.active();
+        let staged = builds[usize::from(1 - old_slot)]
+            .filter(|build| build.stage.generation == wanted.generation);
+        let (Some(new), Some(old)) = (staged, builds[usize::from(old_slot)]) else {
+            self.wanted = None;
+            self.refuse(task, now, wanted.ticket, (0, WhyRejected::NothingStaged));
+            return None;
+        };
+        let swapped = shared.while_all_are_outside(|| self.swap(&old.stage, &new.stage, shared));
+        if swapped.is_none() {
+            wanted.tries += 1;
+            self.wanted = (wanted.tries < SWAP_TRIES).then_some(wanted);
+            if self.wanted.is_none() {
+                self.refuse(task, now, wanted.ticket, (0, WhyRejected::NotNow));
+            }
+            return None;
+        }
+        self.wanted = None;
+        self.commands.answer(wanted.ticket, task.cycle, Ok(()));
+        // A program in fault is no state to come back to.
+        let on_probation = new.stage.on_probation && !shared.is_in_fault();
+        self.probation = if on_probation { self.probation_cycles } else { 0 };
+        shared.set_probation(self.probation > 0);
+        shared.leave_fault();
+        Some(Swapped { generation: new.stage.generation, reverted: false })
+    }
+
+    /// The swap itself; no task is inside a step.
+    fn swap(&mut self, old: &Stage, new: &Stage, shared: &Shared) {
+        let slots =
+            [slot_of(old.slot), slot_of(new.slot)].map(|slot| self.region.writable_data(slot));
+        if let [Some(from), Some(to)] = slots {
+            for carried in &new.carried {
+                // Both places were checked with the stage.
+                let _ = to.copy_from(carried.to, &from, carried.from, carried.bytes);
+            }
+        }
+        self.move_forces(new);
+        self.activate(new, shared);
+    }
+
+    fn move_forces(&mut self, new: &Stage) {
+        let count = self.forces.forces().len();
+        let mut held = [Assignment::default(); quietcore_exchange::FORCE_LIMIT];
+        held[..count].copy_from_slice(self.forces.forces());
+        self.forces.release_all();
+        for force in &held[..count] {
+            let moved = new.forces.iter().find(|moved| moved.from == force.target.offset);
+            if let Some(moved) = moved {
+                let target = Target { offset: moved.to, ..force.target };
+                let _ = self.forces.force(Assignment { target, ..*force });
+            }
+        }
+    }
+
+    fn activate(&self, stage: &Stage, shared: &Shared) {
+        shared.set_active(stage.slot);
+        let (slot, generation) = (slot_of(stage.slot), stage.generation);
+        self.region.set_active(Active { slot, generation });
+    }
+
+    /// Whether the statistics shall be cleared, once.
+    pub(crate) fn take_reset(&mut self) -> bool {
+        core::mem::take(&mut self.reset)
+    }
+
+    /// Says that the first build runs.
+    pub(crate) fn begin(&self, stage: &Stage, shared: &Shared) {
+        self.activate(stage, shared);
+    }
+
+    /// Counts a good cycle of a build on probation.
+    #[inline]
+    pub(crate) fn note_good_cycle(&mut self, shared: &Shared) {
+        if self.probation > 0 {
+            self.probation -= 1;
+            if self.probation == 0 {
+                shared.set_probation(false);
+            }
+        }
+    }
+
+    /// Goes back to the build before, if the one in fault is on probation.
+    #[cold]
+    pub(crate) fn try_revert<P>(
+        &mut self,
+        builds: &Builds<'_, P>,
+        shared: &Shared,
+    ) -> Option<Swapped> {
+        if self.probation == 0 {
+            return None;
+        }
+        let before = builds[usize::from(1 - shared.active())]?;
+        shared.while_all_are_outside(|| {
+            self.forces.release_all();
+            self.activate(&before.stage, shared);
+        })?;
+        self.probation = 0;
+        shared.set_probation(false);
+        shared.leave_fault();
+        Some(Swapped { generation: before.stage.generation, reverted: true })
+    }
+}

@@ -1,0 +1,41 @@
+//! The scan cycle of a partition: what a control program runs in.
+//!
+//! ```text
+//! release → fieldbus: outputs of the last cycle out, inputs in → inputs to variables
+//!         → commands → forces → step → forces → variables to outputs
+//!         → statistics, images, retained values, trace → sleep
+//! ```
+//!
+//! | module | what |
+//! |--------|------|
+//! | [`leader`] | the cycle of the leading task: everything above |
+//! | [`follower`] | the cycle of the other tasks: forces, step, forces |
+//! | [`change`] | commands, and the swap of one build for another |
+//! | [`outputs`] | the fieldbus's image and the variables behind it |
+//! | [`shared`] | what the tasks of a partition share |
+//! | [`stage`] | a build as places and sizes |
+//! | [`mapping`], [`schedule`], [`watchdog`], [`fault`] | decisions, as pure functions |
+//! | `process` | all of it in a Linux process; with the feature of that name |
+//!
+//! Bounds of a cycle (promise P50 of SPECIFICATION.md): no allocation, no lock, no system call but
+//! those of the fieldbus and the sleep; at most
+//! [`COMMANDS_PER_CYCLE`](quietcore_exchange::COMMANDS_PER_CYCLE) commands.
+
+#![cfg_attr(not(any(test, feature = "process")), no_std)]
+
+extern crate alloc;
+
+pub mod change;
+pub mod fault;
+pub mod follower;
+pub mod leader;
+pub mod mapping;
+pub mod outputs;
+#[cfg(feature = "process")]
+pub mod process;
+pub mod program;
+pub mod schedule;
+pub mod shared;
+pub mod stage;
+pub mod task;
+pub mod watchdog;

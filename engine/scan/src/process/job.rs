@@ -1,0 +1,128 @@
+//! What the process of a partition is asked to run: one line of JSON, then more lines while it runs.
+
+use std::path::PathBuf;
+use std::vec::Vec;
+
+use quietcore_probe::job::Wake;
+use quietcore_process::module::DataImage;
+use quietcore_process::setting::Policy;
+use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
+
+use crate::fault::OnFault;
+use crate::schedule::Overrun;
+use crate::stage::{Piece, Stage};
+
+/// The most bytes that one line may take.
+pub const LINE_BYTES_MAX: usize = 32 << 20;
+
+/// A partition with a control program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProgramJob {
+    /// The CPU on which all its tasks run; none if they may move.
+    pub cpu: Option<u32>,
+    /// Its tasks. The first one leads: it takes commands, drives the fieldbus and swaps builds.
+    pub tasks: Vec<TaskJob>,
+    /// What the outputs become in fault.
+    pub on_fault: OnFault,
+    /// The program to begin with.
+    pub build: Build,
+    /// How long a new build is on probation: a fault in this many cycles of the leading task
+    /// brings the build before back.
+    pub probation_cycles: u64,
+    /// Releases of the leading task before those that are measured.
+    pub warm_up_cycles: u64,
+    /// Releases to measure; none to run until told to stop.
+    pub cycles: Option<u64>,
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskJob {
+    /// Its name.
+    pub name: String,
+    /// Which step function of the program it runs.
+    pub rate: u32,
+    /// When it is released.
+    pub kind: TaskKind,
+    /// The latest completion after a release.
+    pub deadline: Nanos,
+    /// Its watchdog time.
+    pub watchdog: Nanos,
+    /// Its watchdog's sensitivity.
+    pub sensitivity: u32,
+    /// What happens to releases that pass while a job runs.
+    pub overrun: Overrun,
+    /// How it is scheduled.
+    pub policy: Policy,
+    /// How it comes to its release.
+    pub wake: Wake,
+}
+
+/// When a task is released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskKind {
+    /// At fixed instants.
+    Cyclic {
+        /// Time between releases.
+        period: Nanos,
+        /// From the common start to its first release.
+        offset: Nanos,
+    },
+    /// When its trigger becomes true, looked at in each cycle of the leading task.
+    Event {
+        /// The shortest pause after a job.
+        gap: Nanos,
+    },
+    /// Again and again while its trigger is true.
+    Status {
+        /// The shortest pause after a job.
+        gap: Nanos,
+    },
+    /// Again and again.
+    Freewheeling {
+        /// The pause after a job.
+        gap: Nanos,
+    },
+}
+
+/// A built program to be loaded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Build {
+    /// The module.
+    pub module: PathBuf,
+    /// Where its writable data lie.
+    pub image: DataImage,
+    /// Its places.
+    pub stage: Stage,
+    /// Values given to it between `initialize` and its first step: retained ones.
+    pub values: Vec<Value>,
+}
+
+/// Bytes for one place of the program's data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Value {
+    /// Where they go.
+    pub place: Piece,
+    /// The bytes; as many as the place has.
+    pub bytes: Vec<u8>,
+}
+
+/// A line that follows the job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Load a build into the free slot and swap it in.
+    Stage(Build),
+}
+
+impl TaskKind {
+    /// The time between releases, or the shortest there can be.
+    pub fn period(&self) -> Nanos {
+        match *self {
+            Self::Cyclic { period, .. } => period,
+            Self::Event { gap } | Self::Status { gap } | Self::Freewheeling { gap } => gap,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A build from its module file to a program in a data slot.
+//!
+// UNSAFETY: calls into the module. What it asks for is given by the order of things here: a build
+// is initialised before any task knows it, each rate belongs to one task, and a build is dropped
+// only when no task holds it any more.
+#![expect(unsafe_code, reason = "a program is foreign code")]
+
+use std::fs::File;
+use std::io;
+use std::string::{String, ToString as _};
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use quietcore_exchange::{DataSlot as Slot, Region};
+use quietcore_process::guard::Guard;
+use quietcore_process::module::{DataSlot, Module};
+
+use crate::change::slot_of;
+use crate::fault::Fault;
+use crate::process::job;
+use crate::process::watchman::Watched;
+use crate::program::{Build, Program};
+use crate::stage::Room;
+
+/// A program loaded into this process.
+#[derive(Debug)]
+pub struct Loaded {
+    module: Module,
+    watched: Arc<[Watched]>,
+}
+
+/// The builds in the two data slots.
+pub type Slots = [ArcSwapOption<Build<Loaded>>; 2];
+
+impl Program for Loaded {
+    #[inline]
+    fn step(&self, task: usize, rate: u32) -> Result<(), Fault> {
+        let Some(watched) = self.watched.get(task) else { return Err(Fault::Model) };
+        // SAFETY: each rate is given to one task only, which `Loader::load` checks; initialised
+        // before any task got it.
+        let stepped = unsafe { self.module.step(&watched.guard, rate) };
+        stepped.map_err(|fault| {
+            let instruction = self.module.linked_address(fault.instruction);
+            let instruction = instruction.unwrap_or(fault.instruction);
+            if fault.is_cancelled() {
+                Fault::Loop { instruction }
+            } else {
+                Fault::Crash { signal: fault.signal, address: fault.address, instruction }
+            }
+        })
+    }
+
+    #[inline]
+    fn has_error(&self) -> bool {
+        self.module.has_error()
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // SAFETY: dropped by the last holder, so no other code of it runs. Its fault ends it too.
+        let _ = unsafe { self.module.terminate(&Guard::default()) };
+    }
+}
+
+/// Loads builds.
+#[derive(Debug)]
+pub struct Loader<'a> {
+    /// The exchange's memory file.
+    pub file: &'a File,
+    /// The exchange.
+    pub region: Region<'a>,
+    /// What all stages must fit.
+    pub room: Room,
+    /// The step function of each task.
+    pub rates: &'a [u32],
+    /// The guards of the tasks.
+    pub watched: Arc<[Watched]>,
+}
+
+impl Loader<'_> {
+    /// Loads a build into its slot, runs its `initialize` and gives it its values.
+    ///
+    /// # Errors
+    /// Why it can't be loaded, in words; nothing of it stays loaded.
+    pub fn load(&self, build: &job::Build) -> Result<Arc<Build<Loaded>>, String> {
+        let stage = &build.stage;
+        stage.check(&self.room).map_err(|error| error.to_string())?;
+        let slot = self.region.data(slot_of(stage.slot)).ok_or("the exchange has no data slots")?;
+        let module = self.load_module(build, &slot)?;
+        for rate in self.rates {
+            if *rate >= module.rate_count() {
+                return Err(std::format!(
+                    "a task runs step function {rate}, but the program has {}",
+                    module.rate_count()
+                ));
+            }
+        }
+        // SAFETY: nobody else knows the module yet.
+        let initialized = unsafe { module.initialize(&Guard::default()) };
+        initialized.map_err(|fault| {
+            let instruction = module.linked_address(fault.instruction).unwrap_or(0);
+            std::format!("`initialize` crashed: signal {} at {instruction:#x}", fault.signal)
+        })?;
+        if let Some(status) = module.error_status() {
+            return Err(std::format!("the model reports an error after `initialize`: {status}"));
+        }
+        self.give_values(build)?;
+        let program = Loaded { module, watched: Arc::clone(&self.watched) };
+        Ok(Arc::new(Build { stage: stage.clone(), program }))
+    }
+
+    fn load_module(&self, build: &job::Build, slot: &Slot<'_>) -> Result<Module, String> {
+        let section = slot.section();
+        let place =
+            DataSlot { file: self.file, offset: section.offset as u64, bytes: section.bytes };
+        // SAFETY: the host built the module; the slot is free, which whoever orders it made sure.
+        let module = unsafe { Module::load(&build.module, build.image, place) };
+        module.map_err(|error| chain(&error))
+    }
+
+    fn give_values(&self, build: &job::Build) -> Result<(), String> {
+        let data = self.region.writable_data(slot_of(build.stage.slot));
+        let data = data.ok_or("the exchange has no data slots")?;
+        for value in &build.values {
+            if value.bytes.len() != value.place.bytes as usize {
+                return Err("a retained value has not the size of its place".to_owned());
+            }
+            data.write(value.place.offset, &value.bytes).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// Makes programs callable in this process.
+///
+/// # Errors
+/// When the kernel refuses a signal handler.
+pub fn prepare() -> io::Result<()> {
+    quietcore_process::module::prepare()
+}

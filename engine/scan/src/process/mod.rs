@@ -1,0 +1,24 @@
+//! The scan cycle in a Linux process.
+//!
+//! ```text
+//! main thread      loads builds, reads orders, ends the process when the host goes
+//! watchman         finds steps that do not return
+//! task 0 (leads)   ─┐
+//! task 1 …          ├ one thread each, on one CPU, under its own priority
+//! ```
+//!
+//! | module | what |
+//! |--------|------|
+//! | [`job`] | what the process is asked to run |
+//! | [`loading`] | a build from its module file to a program in a data slot |
+//! | [`release`] | waiting for the next release |
+//! | [`threads`] | the threads of the tasks |
+//! | [`watchman`] | the thread that finds a step which does not return |
+//! | [`orders`] | new builds, staged while the tasks run |
+
+pub mod job;
+pub mod loading;
+pub mod orders;
+pub mod release;
+pub mod threads;
+pub mod watchman;

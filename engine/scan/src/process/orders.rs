@@ -1,0 +1,134 @@
+//! Orders that follow the job: new builds, staged while the tasks run.
+//!
+//! ```text
+//! line on the pipe ─ free slot? ─ load, initialize, values ─ slot ─ event `staged` ─ (host: Swap)
+//!                        │              └ refused: event, and the reason as a remark
+//!                        └ the build before is on probation: refused
+//! ```
+
+use std::io::{BufRead, Read as _};
+use std::string::{String, ToString as _};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+
+use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_exchange::{EventWriter, Happening};
+
+use crate::process::job::{Build, LINE_BYTES_MAX, Order};
+use crate::process::loading::{Loader, Slots};
+use crate::shared::Shared;
+
+/// Orders that wait while one is carried out.
+const WAITING_MAX: usize = 4;
+/// How often the end of the tasks is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a task may hold on to a build that no longer runs.
+const RELEASE_MAX: Duration = Duration::from_secs(2);
+
+/// The lines that come after the job.
+#[derive(Debug)]
+pub struct Orders {
+    lines: Receiver<Vec<u8>>,
+}
+
+/// Reads lines until the pipe closes, and passes them on. Returns when it has closed.
+pub fn read_lines(input: &mut impl BufRead, sender: &SyncSender<Vec<u8>>) {
+    loop {
+        let mut line = Vec::new();
+        let limited = input.take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line);
+        if !matches!(limited, Ok(bytes) if bytes > 0) {
+            return;
+        }
+        // Nobody takes orders any more: the tasks have ended.
+        if sender.send(line).is_err() {
+            return;
+        }
+    }
+}
+
+impl Orders {
+    /// A way for lines to the tasks.
+    pub fn channel() -> (SyncSender<Vec<u8>>, Self) {
+        let (sender, lines) = sync_channel(WAITING_MAX);
+        (sender, Self { lines })
+    }
+
+    /// Carries out orders until the tasks are `over`.
+    pub(crate) fn serve(
+        &self,
+        loader: &Loader<'_>,
+        slots: &Slots,
+        shared: &Shared,
+        over: impl Fn() -> bool,
+    ) {
+        let writer = loader.region.layout().shape.task_count;
+        let Some(mut events) = loader.region.event_writer(writer) else { return };
+        while !over() {
+            match self.lines.recv_timeout(LOOK) {
+                Ok(line) => carry_out(&line, loader, slots, shared, &mut events),
+                Err(RecvTimeoutError::Timeout) => {}
+                // The host has gone; the process ends in a moment.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
+            }
+        }
+    }
+}
+
+fn carry_out(
+    line: &[u8],
+    loader: &Loader<'_>,
+    slots: &Slots,
+    shared: &Shared,
+    events: &mut EventWriter<'_>,
+) {
+    let task = loader.region.layout().shape.task_count;
+    let (generation, result) = match serde_json::from_slice(line) {
+        Ok(Order::Stage(build)) => (build.stage.generation, stage(&build, loader, slots, shared)),
+        Err(error) => (0, Err(std::format!("this is no order: {error}"))),
+    };
+    let what = match result {
+        Ok(()) => Happening::Staged { generation },
+        Err(why) => {
+            std::eprintln!("build {generation} is refused: {why}");
+            Happening::StageRefused { generation }
+        }
+    };
+    events.tell(0, Monotonic.now(), task, what);
+}
+
+/// Loads a build into the slot that is free.
+fn stage(build: &Build, loader: &Loader<'_>, slots: &Slots, shared: &Shared) -> Result<(), String> {
+    let free = 1 - shared.active();
+    if build.stage.slot != free {
+        return Err(std::format!("it is meant for slot {}, but that is in use", build.stage.slot));
+    }
+    if shared.is_on_probation() {
+        return Err("the running build is on probation, and the one before is kept".to_string());
+    }
+    let place = &slots[usize::from(free)];
+    if let Some(old) = place.swap(None) {
+        let_go(old)?;
+    }
+    place.store(Some(loader.load(build)?));
+    Ok(())
+}
+
+/// Waits until no task holds `build` any more, and unloads it.
+fn let_go<T>(mut build: Arc<T>) -> Result<(), String> {
+    let end = Instant::now() + RELEASE_MAX;
+    loop {
+        match Arc::try_unwrap(build) {
+            Ok(last) => {
+                drop(last);
+                return Ok(());
+            }
+            Err(held) => build = held,
+        }
+        if Instant::now() > end {
+            return Err("a task still holds the build that was in the slot".to_string());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,342 @@
+//! The threads of a partition's tasks.
+//!
+//! ```text
+//! load the first build ─ watchman ─ task threads: settings ─┐ barrier ┌─ cycles ─ state
+//!                                                           └ start ──┘
+//! ```
+//!
+//! A setting that the kernel refuses is written into the exchange and the run goes on: the host
+//! decides what that is worth.
+
+use std::fs::File;
+use std::string::{String, ToString as _};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, OnceLock};
+use std::thread::{self, Thread};
+use std::vec::Vec;
+
+use arc_swap::ArcSwapOption;
+use quietcore_clock::{Clock, Monotonic};
+use quietcore_exchange::{Recorder, Region, SLOT_COUNT, TaskState};
+use quietcore_probe::margin::Margin;
+use quietcore_probe::partition as settings;
+use quietcore_process::guard::Guard;
+use quietcore_process::setting::{self, Policy};
+use quietcore_units::Nanos;
+use rustix::thread::gettid;
+
+use crate::follower::Follower;
+use crate::leader::Leader;
+use crate::process::job::{ProgramJob, TaskJob, TaskKind};
+use crate::process::loading::{self, Loader, Slots};
+use crate::process::orders::Orders;
+use crate::process::release::Waiting;
+use crate::process::watchman::{self, Watched};
+use crate::program::Fieldbus;
+use crate::shared::{Shared, TASK_LIMIT};
+use crate::stage::{Room, Stage};
+use crate::task::{Task, TaskSettings};
+use crate::watchdog::Watchdog;
+
+/// The highest real-time priority.
+const PRIORITY_MAX: u8 = 99;
+/// Stack of a task's thread: all of it is locked.
+const STACK_BYTES: usize = 512 << 10;
+/// Time from the last thread being ready to the first release.
+const START_DELAY: Nanos = Nanos::from_millis(20);
+/// Releases to a stretch of the time line where there is no end.
+const ENDLESS_SLOT_CYCLES: u64 = 1 << 32;
+
+/// All that the tasks' threads share.
+struct Hall<'a> {
+    job: &'a ProgramJob,
+    region: Region<'a>,
+    shared: Shared,
+    slots: Slots,
+    watched: Arc<[Watched]>,
+    threads: [OnceLock<Thread>; TASK_LIMIT],
+    ready: Barrier,
+    start: AtomicU64,
+    done: AtomicBool,
+    memory_refused: Option<i32>,
+}
+
+/// Runs a program's tasks until they are told to stop or their cycles are run. `orders` are the
+/// lines that follow the job. To be called in a process of its own: it locks the process's memory.
+///
+/// # Errors
+/// Why nothing could be run, in words.
+pub fn run(
+    job: &ProgramJob,
+    region: Region<'_>,
+    file: &File,
+    fieldbus: impl Fieldbus + Send,
+    orders: &Orders,
+) -> Result<(), String> {
+    check(job)?;
+    loading::prepare().map_err(|error| std::format!("faults can't be caught: {error}"))?;
+    let memory_refused = setting::lock_memory().err().map(|error| settings::number_of(&error));
+    let watched: Arc<[Watched]> = job.tasks.iter().map(watched).collect();
+    let shape = region.layout().shape;
+    let rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
+    let loader = Loader {
+        file,
+        region,
+        room: Room {
+            data: shape.data_bytes as usize,
+            inputs: shape.input_bytes as usize,
+            outputs: shape.output_bytes as usize,
+            retain: shape.retain_bytes as usize,
+            tasks: job.tasks.len(),
+        },
+        rates: &rates,
+        watched: Arc::clone(&watched),
+    };
+    let first = loader.load(&job.build)?;
+    let hall = Hall {
+        job,
+        region,
+        shared: Shared::default(),
+        slots: [ArcSwapOption::empty(), ArcSwapOption::empty()],
+        watched,
+        threads: Default::default(),
+        ready: Barrier::new(job.tasks.len()),
+        start: AtomicU64::new(0),
+        done: AtomicBool::new(false),
+        memory_refused,
+    };
+    let first_stage = first.stage.clone();
+    hall.slots[usize::from(first_stage.slot)].store(Some(first));
+    let mut fieldbus = Some(fieldbus);
+    thread::scope(|scope| {
+        let hall = &hall;
+        let first = &first_stage;
+        let spawn =
+            |name: &str| thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
+        for (index, task) in job.tasks.iter().enumerate() {
+            let bus = if index == 0 { fieldbus.take() } else { None };
+            let spawned = spawn(&task.name).spawn_scoped(scope, move || {
+                let _ = hall.threads[index].set(thread::current());
+                match bus {
+                    Some(bus) => hall.lead(task, bus, first),
+                    None => hall.follow(index, task),
+                }
+            });
+            if let Err(error) = spawned {
+                // Those started wait at the barrier for one that will never come; nothing but the
+                // end of the process frees them.
+                std::eprintln!("quietcore-runtime: thread `{}`: {error}", task.name);
+                std::process::exit(1);
+            }
+        }
+        let watching = spawn("watchman").spawn_scoped(scope, move || hall.watch());
+        if let Err(error) = watching {
+            std::eprintln!("quietcore-runtime: thread `watchman`: {error}");
+            std::process::exit(1);
+        }
+        let over = || hall.done.load(Ordering::Relaxed);
+        orders.serve(&loader, &hall.slots, &hall.shared, over);
+    });
+    Ok(())
+}
+
+fn check(job: &ProgramJob) -> Result<(), String> {
+    if job.tasks.is_empty() || job.tasks.len() > TASK_LIMIT {
+        return Err(std::format!("{} tasks; 1 to {TASK_LIMIT} are possible", job.tasks.len()));
+    }
+    let mut rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
+    rates.sort_unstable();
+    rates.dedup();
+    if rates.len() != job.tasks.len() {
+        return Err("two tasks run the same step function".to_string());
+    }
+    let led = matches!(job.tasks[0].kind, TaskKind::Cyclic { .. } | TaskKind::Freewheeling { .. });
+    if !led {
+        return Err("the first task leads and must be cyclic or freewheeling".to_string());
+    }
+    let stands = |task: &&TaskJob| matches!(task.kind, TaskKind::Cyclic { period, .. } if period == Nanos::ZERO);
+    match job.tasks.iter().find(stands) {
+        Some(task) => Err(std::format!("the cyclic task `{}` has no period", task.name)),
+        None => Ok(()),
+    }
+}
+
+fn watched(task: &TaskJob) -> Watched {
+    Watched {
+        guard: Guard::default(),
+        limit: Watchdog::new(task.watchdog, task.sensitivity).limit(),
+        thread_id: AtomicU32::new(0),
+    }
+}
+
+impl<'a> Hall<'a> {
+    fn watch(&self) {
+        if let Some(cpu) = self.job.cpu {
+            let priorities = self.job.tasks.iter().filter_map(|task| match task.policy {
+                Policy::Fifo(priority) => Some(priority),
+                _ => None,
+            });
+            let above = priorities.max().unwrap_or(0).saturating_add(1).min(PRIORITY_MAX);
+            watchman::stand_beside(cpu, above);
+        }
+        watchman::watch(&Monotonic, &self.watched, &self.done);
+    }
+
+    /// Prepares the calling thread and returns what its task needs.
+    fn prepare(&self, index: usize, task: &TaskJob) -> Option<(Task<'a>, Option<u32>)> {
+        let number = index as u32;
+        let shared = self.region.task(number)?;
+        let slot_cycles = match self.job.cycles {
+            Some(cycles) => cycles.div_ceil(SLOT_COUNT as u64),
+            None => ENDLESS_SLOT_CYCLES,
+        };
+        // A task without a period of its own is late by no period.
+        let period = match task.kind {
+            TaskKind::Cyclic { period, .. } => period,
+            _ => Nanos::from_secs(3600),
+        };
+        let mut recorder = Recorder::new(shared, period, slot_cycles);
+        let thread_id = gettid().as_raw_nonzero().get().unsigned_abs();
+        recorder.set_thread_id(thread_id);
+        self.watched[index].thread_id.store(thread_id, Ordering::Relaxed);
+        let pinned =
+            settings::prepare(&mut recorder, self.job.cpu, task.policy, self.memory_refused);
+        // A thread's first look allocates; its cycles must not.
+        drop(self.slots.each_ref().map(ArcSwapOption::load));
+        let own = TaskSettings {
+            index,
+            rate: task.rate,
+            deadline: task.deadline,
+            watchdog: Watchdog::new(task.watchdog, task.sensitivity),
+        };
+        let events = self.region.event_writer(number)?;
+        Some((Task::new(own, recorder, events, self.region.trace_writer(number)), pinned))
+    }
+
+    fn agree_on_start(&self) -> Nanos {
+        if self.ready.wait().is_leader() {
+            self.start.store((Monotonic.now() + START_DELAY).get(), Ordering::Relaxed);
+        }
+        self.ready.wait();
+        Nanos::new(self.start.load(Ordering::Relaxed))
+    }
+
+    fn waiting(
+        &self,
+        index: usize,
+        task: &TaskJob,
+        cpu: Option<u32>,
+        start: Nanos,
+    ) -> Waiting<'static, Monotonic> {
+        let margin = Margin::new(task.wake, task.kind.period());
+        Waiting::new(&Monotonic, task.kind, index, margin, cpu, start)
+    }
+
+    fn stop(&self) -> bool {
+        self.region.stop_requested() || self.done.load(Ordering::Relaxed)
+    }
+
+    fn lead(&self, job: &TaskJob, fieldbus: impl Fieldbus, first: &Stage) {
+        let prepared = self.prepare(0, job).and_then(|(task, cpu)| {
+            let leader = Leader::new(
+                task,
+                self.region,
+                fieldbus,
+                self.job.on_fault,
+                self.job.probation_cycles,
+                first,
+                &self.shared,
+            );
+            Some((leader?, cpu))
+        });
+        let start = self.agree_on_start();
+        let Some((mut leader, cpu)) = prepared else {
+            self.done.store(true, Ordering::Relaxed);
+            return;
+        };
+        let mut waiting = self.waiting(0, job, cpu, start);
+        let warm_up = self.job.warm_up_cycles;
+        leader.begin(start);
+        if warm_up == 0 {
+            leader.task().recorder().set_first_release(waiting.due());
+            leader.task().recorder().set_state(TaskState::Running);
+        }
+        let mut left = self.job.cycles.map(|cycles| cycles.saturating_add(warm_up));
+        let mut warming = warm_up;
+        let mut end = TaskState::Finished;
+        while left != Some(0) {
+            let Some(release) = waiting.wait(&self.shared, || self.stop()) else {
+                end = TaskState::Stopped;
+                break;
+            };
+            let guards = self.slots.each_ref().map(ArcSwapOption::load);
+            let builds = guards.each_ref().map(|build| build.as_deref());
+            let done = leader.cycle(&release, &builds, &self.shared, || Monotonic.now());
+            for task in 0..TASK_LIMIT {
+                if done.fired & (1 << task) != 0
+                    && let Some(thread) = self.threads[task].get()
+                {
+                    thread.unpark();
+                }
+            }
+            let Some(next) = waiting.advance(job.overrun, done.finished.at) else {
+                leader.task().fail_overrun(&self.shared, &done.finished);
+                end = TaskState::Failed;
+                break;
+            };
+            if next.skipped > 0 {
+                leader.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
+            }
+            leader.after(done.finished.at, next.skipped);
+            if warming > 0 {
+                warming -= 1;
+                if warming == 0 {
+                    leader.task().recorder().clear();
+                    waiting.catch_up();
+                    leader.task().recorder().set_first_release(waiting.due());
+                    leader.task().recorder().set_state(TaskState::Running);
+                }
+            }
+            left = left.map(|left| left.saturating_sub(1 + next.skipped));
+        }
+        if warming > 0 {
+            leader.task().recorder().clear();
+        }
+        leader.task().recorder().set_state(end);
+        self.done.store(true, Ordering::Relaxed);
+        for thread in self.threads.iter().filter_map(OnceLock::get) {
+            thread.unpark();
+        }
+    }
+
+    fn follow(&self, index: usize, job: &TaskJob) {
+        let prepared = self.prepare(index, job);
+        let start = self.agree_on_start();
+        let Some((task, cpu)) = prepared else { return };
+        let mut follower = Follower::new(task, self.region);
+        let mut waiting = self.waiting(index, job, cpu, start);
+        follower.task().recorder().set_first_release(waiting.due());
+        follower.task().recorder().set_state(TaskState::Running);
+        let mut end = TaskState::Stopped;
+        while let Some(release) = waiting.wait(&self.shared, || self.stop()) {
+            let guards = self.slots.each_ref().map(ArcSwapOption::load);
+            let builds = guards.each_ref().map(|build| build.as_deref());
+            let Some(finished) =
+                follower.cycle(&release, &builds, &self.shared, || Monotonic.now())
+            else {
+                // A build is being swapped, which the leading task does within its cycle.
+                thread::yield_now();
+                continue;
+            };
+            let Some(next) = waiting.advance(job.overrun, finished.at) else {
+                follower.task().fail_overrun(&self.shared, &finished);
+                end = TaskState::Failed;
+                break;
+            };
+            if next.skipped > 0 {
+                follower.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
+            }
+        }
+        follower.task().recorder().set_state(end);
+    }
+}

@@ -1,0 +1,58 @@
+//! What the cycle drives: a program, and a fieldbus.
+
+use quietcore_exchange::EventWriter;
+use quietcore_units::Nanos;
+
+use crate::fault::Fault;
+use crate::stage::Stage;
+
+/// A loaded control program.
+pub trait Program {
+    /// Runs step function `rate` for task `task`. Tasks may run at the same time, each with a rate
+    /// of its own.
+    ///
+    /// # Errors
+    /// [`Fault`] when it crashed or was cancelled; the program's data are as that left them.
+    fn step(&self, task: usize, rate: u32) -> Result<(), Fault>;
+
+    /// Whether the model says that it has an error.
+    fn has_error(&self) -> bool;
+}
+
+/// A program in one of the two data slots, with its places.
+#[derive(Debug)]
+pub struct Build<P> {
+    /// The places, which were checked.
+    pub stage: Stage,
+    /// The program.
+    pub program: P,
+}
+
+/// A fieldbus, as one process image of inputs and one of outputs.
+pub trait Fieldbus {
+    /// Sends the outputs and receives the inputs. What goes wrong is told as an event of cycle
+    /// `cycle`; the inputs are then those of the last frame that came back.
+    fn exchange(&mut self, cycle: u64, now: Nanos, events: &mut EventWriter<'_>);
+
+    /// The inputs, as received last.
+    fn inputs(&self) -> &[u8];
+
+    /// The outputs, to be sent next.
+    fn outputs(&mut self) -> &mut [u8];
+}
+
+/// No fieldbus.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFieldbus;
+
+impl Fieldbus for NoFieldbus {
+    fn exchange(&mut self, _: u64, _: Nanos, _: &mut EventWriter<'_>) {}
+
+    fn inputs(&self) -> &[u8] {
+        &[]
+    }
+
+    fn outputs(&mut self) -> &mut [u8] {
+        &mut []
+    }
+}

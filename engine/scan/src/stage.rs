@@ -1,0 +1,219 @@
+//! A build of the program as the cycle needs it: places and sizes, no names.
+//!
+//! The host resolves every name before the partition sees it. A [`Stage`] is what is left: which
+//! bytes of the program's data are connected to the fieldbus, retained, or watched as a trigger,
+//! and what has to be copied from the build before it. [`Stage::check`] refuses what would reach
+//! beyond the data, so the cycle itself need not doubt it.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::mapping::Mapping;
+
+/// The most connections to the fieldbus, each way.
+pub const MAPPING_LIMIT: usize = 4096;
+/// The most pieces of state that are carried over or retained.
+pub const PIECE_LIMIT: usize = 65_536;
+
+/// A built program in one of the two data slots.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Number of the build in this partition's life, from 1.
+    pub generation: u32,
+    /// Its data slot, 0 or 1.
+    pub slot: u8,
+    /// Bytes of its data.
+    pub data_bytes: u32,
+    /// Whether a fault soon after the swap brings the build before back; not for a restart.
+    pub on_probation: bool,
+    /// From the fieldbus into the program.
+    pub inputs: Vec<Mapping>,
+    /// From the program to the fieldbus.
+    pub outputs: Vec<Mapping>,
+    /// What the outputs become in fault, for [`OnFault::Substitute`](crate::fault::OnFault):
+    /// numbers of outputs with their values. Outputs that are not named become zero.
+    pub substitutes: Vec<(u32, f64)>,
+    /// For each task the variable that triggers it, where it has one.
+    pub triggers: Vec<Option<Trigger>>,
+    /// What survives a restart, in the order in which it is kept.
+    pub retained: Vec<Piece>,
+    /// What is carried over from the build before, at the swap.
+    pub carried: Vec<Carried>,
+    /// Where forced variables have gone: places in the build before and in this one. Forces whose
+    /// place is not among them end with the swap.
+    pub forces: Vec<Moved>,
+}
+
+/// A stretch of the program's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// Where it begins, in bytes.
+    pub offset: u32,
+    /// How long it is.
+    pub bytes: u32,
+}
+
+/// A stretch that is copied from the old data to the new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// Where it begins in the old data, in bytes.
+    pub from: u32,
+    /// Where it begins in the new data, in bytes.
+    pub to: u32,
+    /// How long it is.
+    pub bytes: u32,
+}
+
+/// The place of one variable in two builds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// In the old data, in bytes.
+    pub from: u32,
+    /// In the new data, in bytes.
+    pub to: u32,
+}
+
+/// A variable whose truth starts a task: any byte but zero is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// Where it lies, in bytes.
+    pub offset: u32,
+    /// Its size, 1 to 8.
+    pub bytes: u8,
+}
+
+/// Why a stage can't be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageError(String);
+
+impl fmt::Display for StageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the staged program does not fit this partition: {}", self.0)
+    }
+}
+
+impl core::error::Error for StageError {}
+
+/// The sizes that a stage must fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Bytes of a data slot.
+    pub data: usize,
+    /// Bytes of the fieldbus's inputs.
+    pub inputs: usize,
+    /// Bytes of the fieldbus's outputs.
+    pub outputs: usize,
+    /// Bytes of the retain area.
+    pub retain: usize,
+    /// Tasks of the partition.
+    pub tasks: usize,
+}
+
+impl Stage {
+    /// Makes sure that all places lie within what there is.
+    ///
+    /// # Errors
+    /// [`StageError`] with the first place that does not.
+    pub fn check(&self, room: &Room) -> Result<(), StageError> {
+        let data = self.data_bytes as usize;
+        need(self.slot < 2, "its slot", self.slot)?;
+        need(data <= room.data, "its data", self.data_bytes)?;
+        need(self.inputs.len() <= MAPPING_LIMIT, "its inputs", self.inputs.len())?;
+        need(self.outputs.len() <= MAPPING_LIMIT, "its outputs", self.outputs.len())?;
+        need(self.retained.len() <= PIECE_LIMIT, "its retained pieces", self.retained.len())?;
+        need(self.carried.len() <= PIECE_LIMIT, "its carried pieces", self.carried.len())?;
+        need(self.triggers.len() <= room.tasks, "its triggers", self.triggers.len())?;
+        for (index, mapping) in self.inputs.iter().enumerate() {
+            need(mapping.fits(room.inputs, data), "input", index)?;
+        }
+        for (index, mapping) in self.outputs.iter().enumerate() {
+            need(mapping.fits(room.outputs, data), "output", index)?;
+        }
+        for (output, value) in &self.substitutes {
+            let known = (*output as usize) < self.outputs.len() && value.is_finite();
+            need(known, "the substitute of output", output)?;
+        }
+        for trigger in self.triggers.iter().flatten() {
+            let good = (1..=8).contains(&trigger.bytes);
+            need(good, "the size of the trigger at", trigger.offset)?;
+            need(
+                lies_within(trigger.offset, u32::from(trigger.bytes), data),
+                "trigger at",
+                trigger.offset,
+            )?;
+        }
+        for piece in &self.retained {
+            need(lies_within(piece.offset, piece.bytes, data), "retained piece at", piece.offset)?;
+        }
+        need(self.retained_bytes() <= room.retain, "what it retains", self.retained_bytes())?;
+        for carried in &self.carried {
+            need(lies_within(carried.to, carried.bytes, data), "carried piece at", carried.to)?;
+            need(
+                lies_within(carried.from, carried.bytes, room.data),
+                "carried piece from",
+                carried.from,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of everything that is retained.
+    pub fn retained_bytes(&self) -> usize {
+        self.retained.iter().map(|piece| piece.bytes as usize).sum()
+    }
+}
+
+fn need(holds: bool, what: &str, which: impl fmt::Display) -> Result<(), StageError> {
+    if holds { Ok(()) } else { Err(StageError(alloc::format!("{what} {which} has no room"))) }
+}
+
+fn lies_within(offset: u32, bytes: u32, size: usize) -> bool {
+    u64::from(offset) + u64::from(bytes) <= size as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOM: Room = Room { data: 4096, inputs: 8, outputs: 8, retain: 16, tasks: 2 };
+
+    fn stage() -> Stage {
+        Stage { generation: 1, data_bytes: 64, ..Stage::default() }
+    }
+
+    fn refusal(stage: &Stage) -> String {
+        stage.check(&ROOM).unwrap_err().0
+    }
+
+    #[test]
+    fn what_lies_within_is_accepted() {
+        let full = Stage {
+            retained: [Piece { offset: 48, bytes: 16 }].into(),
+            carried: [Carried { from: 4080, to: 48, bytes: 16 }].into(),
+            triggers: [None, Some(Trigger { offset: 63, bytes: 1 })].into(),
+            ..stage()
+        };
+        assert_eq!(full.check(&ROOM), Ok(()));
+    }
+
+    #[test]
+    fn what_reaches_beyond_is_refused_and_named() {
+        let beyond = Piece { offset: u32::MAX, bytes: u32::MAX };
+        assert!(refusal(&Stage { slot: 2, ..stage() }).contains("slot 2"));
+        assert!(refusal(&Stage { data_bytes: 5000, ..stage() }).contains("data 5000"));
+        assert!(refusal(&Stage { retained: [beyond].into(), ..stage() }).contains("retained"));
+        let large = [Piece { offset: 0, bytes: 17 }].into();
+        assert!(refusal(&Stage { retained: large, ..stage() }).contains("retains 17"));
+        let trigger = Some(Trigger { offset: 62, bytes: 4 });
+        assert!(
+            refusal(&Stage { triggers: [trigger].into(), ..stage() }).contains("trigger at 62")
+        );
+        let carried = [Carried { from: 4090, to: 0, bytes: 16 }].into();
+        assert!(refusal(&Stage { carried, ..stage() }).contains("from 4090"));
+        let substitutes = [(0, 1.0)].into();
+        assert!(refusal(&Stage { substitutes, ..stage() }).contains("substitute of output 0"));
+    }
+}

@@ -1,0 +1,173 @@
+//! What every task has, leading or not: its watchdog, its statistics, its events and its trace.
+
+use quietcore_exchange::{Cycle, EventWriter, Happening, Recorder, TraceWriter, WritableData};
+use quietcore_units::Nanos;
+
+use crate::fault::Fault;
+use crate::program::{Build, Program};
+use crate::shared::Shared;
+use crate::watchdog::Watchdog;
+
+/// A task's own settings.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskSettings {
+    /// Its number in the partition; 0 leads.
+    pub index: usize,
+    /// Which step function it runs.
+    pub rate: u32,
+    /// The latest completion after a release.
+    pub deadline: Nanos,
+    /// Its watchdog.
+    pub watchdog: Watchdog,
+}
+
+/// A task, as its thread holds it.
+pub struct Task<'map> {
+    pub(crate) settings: TaskSettings,
+    pub(crate) recorder: Recorder<'map>,
+    pub(crate) events: EventWriter<'map>,
+    pub(crate) trace: Option<TraceWriter<'map>>,
+    pub(crate) cycle: u64,
+    overruns_in_a_row: u64,
+}
+
+/// One release, as the thread that waited for it saw it.
+#[derive(Clone, Copy, Debug)]
+pub struct Release {
+    /// When it was due.
+    pub due: Nanos,
+    /// When the job did start.
+    pub started: Nanos,
+    /// How late the kernel woke the task.
+    pub wakeup_latency: Nanos,
+    /// The margin by which it had asked to be woken before.
+    pub margin: Nanos,
+    /// The time it spun.
+    pub spin: Nanos,
+    /// The CPU it runs on.
+    pub cpu: u32,
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// When it was done.
+    pub at: Nanos,
+    /// From its start.
+    pub execution: Nanos,
+    /// From its release.
+    pub response: Nanos,
+}
+
+impl<'map> Task<'map> {
+    /// A task that writes its statistics, events and traces with these.
+    pub fn new(
+        settings: TaskSettings,
+        recorder: Recorder<'map>,
+        events: EventWriter<'map>,
+        trace: Option<TraceWriter<'map>>,
+    ) -> Self {
+        Self { settings, recorder, events, trace, cycle: 0, overruns_in_a_row: 0 }
+    }
+
+    /// Its statistics, to be cleared after a warm-up or ended.
+    pub fn recorder(&mut self) -> &mut Recorder<'map> {
+        &mut self.recorder
+    }
+
+    /// Runs one step; what is wrong afterwards is a fault.
+    #[inline]
+    pub(crate) fn step<P: Program>(&self, build: &Build<P>) -> Result<(), Fault> {
+        build.program.step(self.settings.index, self.settings.rate)?;
+        if build.program.has_error() { Err(Fault::Model) } else { Ok(()) }
+    }
+
+    /// Samples the trace, records the cycle and looks at the watchdog. Returns the watchdog's
+    /// fault, if it is one. `running` is the data of the program and its generation.
+    #[inline]
+    pub(crate) fn finish(
+        &mut self,
+        release: &Release,
+        finished: &Finished,
+        running: Option<(&WritableData<'map>, u32)>,
+    ) -> Result<(), Fault> {
+        if let (Some(trace), Some((data, generation))) = (&mut self.trace, running) {
+            trace.sample(self.cycle, release.started, data, generation);
+        }
+        let overrun = finished.response > self.settings.deadline;
+        self.recorder.record_scan(
+            &Cycle {
+                due: release.due,
+                started: release.started,
+                wakeup_latency: release.wakeup_latency,
+                margin: release.margin,
+                spin: release.spin,
+                cpu: release.cpu,
+            },
+            finished.execution,
+            finished.response,
+            overrun,
+        );
+        self.overruns_in_a_row = if overrun { self.overruns_in_a_row + 1 } else { 0 };
+        if overrun {
+            let response_ns = finished.response.get();
+            let in_a_row = self.overruns_in_a_row;
+            self.tell(finished.at, Happening::Overrun { response_ns, in_a_row });
+        }
+        let seen = self.settings.watchdog.observe(finished.execution);
+        if seen.hit {
+            self.recorder.note_watchdog_hit();
+            let elapsed_ns = finished.execution.get();
+            self.tell(finished.at, Happening::WatchdogHit { elapsed_ns });
+        }
+        match seen.expired {
+            None => Ok(()),
+            Some(cycles) => {
+                let execution = finished.execution;
+                Err(Fault::Watchdog { cycles: u64::from(cycles), execution })
+            }
+        }
+    }
+
+    /// Notes `skipped` releases after `release`, none of which was run; the first one after them is
+    /// due at `next`. A stall counts as the cycles it cost: each is recorded as so late as the
+    /// release that was run in its place.
+    pub fn note_skipped(&mut self, release: &Release, next: Nanos, period: Nanos, skipped: u64) {
+        let mut due = release.due;
+        for _ in 0..skipped {
+            due += period;
+            self.recorder.record(&Cycle {
+                due,
+                started: next,
+                wakeup_latency: Nanos::ZERO,
+                margin: Nanos::ZERO,
+                spin: Nanos::ZERO,
+                cpu: release.cpu,
+            });
+        }
+        self.recorder.note_skipped_releases(skipped);
+    }
+
+    /// Puts the partition in fault because a job did not end before its next release.
+    pub fn fail_overrun(&mut self, shared: &Shared, finished: &Finished) {
+        self.fail(shared, finished.at, Fault::Overrun { response: finished.response });
+    }
+
+    /// Puts the partition in fault, unless it is already, and tells why.
+    #[cold]
+    pub(crate) fn fail(&mut self, shared: &Shared, now: Nanos, fault: Fault) {
+        if shared.enter_fault() {
+            self.tell(now, fault.happening());
+        }
+    }
+
+    pub(crate) fn tell(&mut self, now: Nanos, what: Happening) {
+        self.events.tell(self.cycle, now, self.settings.index as u32, what);
+    }
+}
+
+impl core::fmt::Debug for Task<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Task").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,232 @@
+//! What the scan cycles of a program took: there where a task ran one, and not the probe alone.
+//!
+//! ```text
+//! due          start                        end        deadline
+//!  │◄─ release ─►│◄──── execution time ─────►│             │
+//!  │   latency                               │             │
+//!  │◄────────────── response time ──────────►│             │
+//! ```
+//!
+//! A cycle that ends after its deadline is an overrun. One overrun is a FAIL: the program was not
+//! done when it had to be, whatever the release latency looks like.
+
+use quietcore_exchange::{TaskStatistics, TornRead, Worst as WorstInExchange};
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::{Histogram, StoredError};
+use crate::record::Record;
+
+/// The scan cycles of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scan {
+    /// What the task was held to.
+    pub terms: ScanTerms,
+    /// Execution time: start to end of the cycle.
+    pub execution: Histogram,
+    /// Response time: due instant to the end of the cycle.
+    pub response: Histogram,
+    /// What was counted beside the histograms.
+    pub counters: ScanCounters,
+    /// The cycle that took longest; `None` where none ran.
+    pub worst_execution: Option<Worst>,
+    /// The cycle that ended latest after its release; `None` where none ran.
+    pub worst_response: Option<Worst>,
+}
+
+/// What a task of a program was held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ScanTerms {
+    /// The period of the program's fastest task, in ns: the one that its class is about. A slower
+    /// task is judged by its own period, which is the record's.
+    pub program_period_ns: u64,
+    /// The latest completion after the release, in ns.
+    pub deadline_ns: u64,
+    /// The longest execution time before the watchdog counts it, in ns.
+    pub watchdog_ns: Option<u64>,
+}
+
+/// Counters of scan cycles.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub struct ScanCounters {
+    /// Cycles that ended after their deadline.
+    pub overruns: u64,
+    /// The longest run of consecutive overruns.
+    pub longest_overrun_run: u64,
+    /// How often the watchdog stopped the program.
+    pub watchdog_hits: u64,
+    /// Releases that were left out, because the cycle before took until after them.
+    pub skipped_releases: u64,
+}
+
+/// A cycle that was worse than all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Worst {
+    /// The time it took, in ns.
+    pub value_ns: u64,
+    /// Number of the release, from 0.
+    pub release: u64,
+    /// Time since the first release, in ns.
+    pub at_ns: u64,
+}
+
+/// Scan cycles that can't be taken from an exchange.
+#[derive(Debug, thiserror::Error)]
+pub enum ScanError {
+    /// A histogram contradicts itself.
+    #[error("the {what} time in the exchange: {why}")]
+    Histogram {
+        /// `execution` or `response`.
+        what: &'static str,
+        /// How.
+        why: StoredError,
+    },
+    /// The task was ended while it wrote its counters.
+    #[error("the task was ended in the middle of a cycle")]
+    Torn,
+}
+
+impl Scan {
+    /// The scan cycles of a task in an exchange whose writer has ended.
+    ///
+    /// # Errors
+    /// [`ScanError`] when what stands there contradicts itself.
+    pub fn from_exchange(task: &TaskStatistics, terms: ScanTerms) -> Result<Self, ScanError> {
+        let copy = |what, shared| {
+            Histogram::from_exchange(shared).map_err(|why| ScanError::Histogram { what, why })
+        };
+        let counted = task.scan_counters().map_err(|TornRead| ScanError::Torn)?;
+        let first_ns = task.first_release_ns();
+        let worst = |worst: WorstInExchange| {
+            (worst.value_ns > 0).then(|| Worst {
+                value_ns: worst.value_ns,
+                release: worst.release,
+                at_ns: worst.due_ns.saturating_sub(first_ns),
+            })
+        };
+        Ok(Self {
+            terms,
+            execution: copy("execution", task.execution())?,
+            response: copy("response", task.response())?,
+            counters: ScanCounters {
+                overruns: counted.overruns,
+                longest_overrun_run: counted.longest_overrun_run,
+                watchdog_hits: counted.watchdog_hits,
+                skipped_releases: counted.skipped_releases,
+            },
+            worst_execution: worst(counted.worst_execution),
+            worst_response: worst(counted.worst_response),
+        })
+    }
+
+    /// Adds an earlier part of the same run. Its worst cycles have no place in the later part's
+    /// time, so their instant is that of its own.
+    pub(super) fn absorb(&mut self, earlier: &Self) {
+        self.execution.merge(&earlier.execution);
+        self.response.merge(&earlier.response);
+        let (own, before) = (&mut self.counters, &earlier.counters);
+        own.overruns = own.overruns.saturating_add(before.overruns);
+        own.longest_overrun_run = own.longest_overrun_run.max(before.longest_overrun_run);
+        own.watchdog_hits = own.watchdog_hits.saturating_add(before.watchdog_hits);
+        own.skipped_releases = own.skipped_releases.saturating_add(before.skipped_releases);
+        let worse = |one: Option<Worst>, other: Option<Worst>| {
+            one.into_iter().chain(other).max_by_key(|worst| worst.value_ns)
+        };
+        self.worst_execution = worse(self.worst_execution, earlier.worst_execution);
+        self.worst_response = worse(self.worst_response, earlier.worst_response);
+    }
+
+    /// What is wrong with these numbers, in words.
+    pub(super) fn self_check(&self, record: &Record) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if !self.execution.is_consistent() || !self.response.is_consistent() {
+            wrong.push("the bins of execution or response time do not add up".to_owned());
+        }
+        let count = self.execution.count();
+        if count != self.response.count() {
+            wrong.push("execution and response time have different counts".to_owned());
+        }
+        if count > record.release.count() {
+            wrong.push("more cycles ended than were released".to_owned());
+        }
+        if self.execution.max_ns() > self.response.max_ns() {
+            wrong.push("a cycle took longer than from its release to its end".to_owned());
+        }
+        if self.counters.overruns > count {
+            wrong.push("more cycles ended after their deadline than ran".to_owned());
+        }
+        let late = self.response.max_ns() > self.terms.deadline_ns;
+        if late && self.counters.overruns == 0 {
+            wrong.push(
+                "a cycle ended after its deadline and was not counted as an overrun".to_owned(),
+            );
+        }
+        wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::check::self_check;
+    use crate::test_scan_record;
+
+    #[test]
+    fn sound_scan_cycles_have_no_findings() {
+        assert_eq!(self_check(&test_scan_record(), None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn numbers_that_contradict_each_other_are_found() {
+        let found = |change: fn(&mut Scan)| {
+            let mut record = test_scan_record();
+            change(record.scan.as_mut().unwrap());
+            self_check(&record, None).join("; ")
+        };
+        assert!(found(|scan| scan.execution.record(1)).contains("different counts"));
+        let many = found(|scan| {
+            scan.execution.record_many(10, 10_000);
+            scan.response.record_many(10, 10_000);
+        });
+        assert!(many.contains("than were released"), "{many}");
+        let long = found(|scan| {
+            scan.execution = Histogram::new();
+            scan.execution.record_many(900_000, scan.response.count());
+        });
+        assert!(long.contains("longer than from its release"), "{long}");
+        assert!(found(|scan| scan.counters.overruns = 1 << 40).contains("than ran"));
+        assert!(found(|scan| scan.terms.deadline_ns = 1).contains("not counted as an overrun"));
+    }
+
+    #[test]
+    fn an_earlier_part_is_added_and_its_worst_cycle_stays() {
+        let mut later = test_scan_record();
+        let mut earlier = test_scan_record();
+        let scan = earlier.scan.as_mut().unwrap();
+        scan.counters = ScanCounters {
+            overruns: 2,
+            longest_overrun_run: 2,
+            watchdog_hits: 1,
+            skipped_releases: 3,
+        };
+        scan.worst_execution = Some(Worst { value_ns: 800_000, release: 7, at_ns: 7_000_000 });
+        let count = scan.execution.count();
+        later.absorb(earlier);
+        let scan = later.scan.unwrap();
+        assert_eq!(scan.execution.count(), 2 * count);
+        assert_eq!((scan.counters.overruns, scan.counters.watchdog_hits), (2, 1));
+        assert_eq!(scan.worst_execution.unwrap().release, 7);
+    }
+
+    #[test]
+    fn a_record_of_the_probe_alone_is_written_and_read_as_before() {
+        let record = crate::test_record(&[(4_000, 970)]);
+        let text = serde_json::to_string(&record).unwrap();
+        assert!(!text.contains("scan"), "{text}");
+        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record);
+        let program = test_scan_record();
+        let text = serde_json::to_string(&program).unwrap();
+        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), program);
+    }
+}

@@ -1,0 +1,223 @@
+//! What a SubDevice is built from: controller, mailbox, process data, objects, timing.
+
+use quietcore_units::Nanos;
+
+use crate::coe::dictionary::Object;
+use crate::describe::{DataType, Identity};
+
+/// The controller chip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Controller {
+    /// Type (0x0000), such as 0x11 for an ET1100.
+    pub kind: u8,
+    /// Revision (0x0001).
+    pub revision: u8,
+    /// Build (0x0002).
+    pub build: u16,
+    /// How many FMMUs, up to 16.
+    pub fmmus: u8,
+    /// How many SyncManagers, up to 16.
+    pub sync_managers: u8,
+    /// RAM from 0x1000 on, in KiB, up to 60.
+    pub ram_kib: u8,
+    /// Kind of the four ports, two bits each (0x0007): 0 none, 2 E-bus, 3 MII.
+    pub ports: u8,
+    /// Features (0x0008): bit 2 clock, bit 3 64-bit clock, bit 8 enhanced SYNC.
+    pub features: u16,
+    /// Whether it really has a clock, and how it runs.
+    pub clock: Option<ClockMaking>,
+    /// Constant low bits of the DL status (0x0110): bit 0 EEPROM loaded, bit 1 PDI watchdog well.
+    pub dl_status: u8,
+    /// Constant low bits of the SII status (0x0502): bit 6 for reads of 8 bytes.
+    pub eeprom_status: u8,
+    /// Whether it shows writes in progress in the status of its SyncManagers.
+    pub shows_writing: bool,
+}
+
+/// How a clock was made: no two run alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockMaking {
+    /// Error of its oscillator, in parts per billion, up to half of 10⁹; 20 000 is usual.
+    pub drift_ppb: i32,
+    /// Its local time at power-up, in nanoseconds.
+    pub start_ns: u64,
+}
+
+impl Controller {
+    /// A chip like the ET1100: 8 FMMUs, 8 SyncManagers, 8 KiB, 64-bit clock, reads of 8 bytes.
+    pub fn like_et1100() -> Self {
+        Self {
+            kind: 0x11,
+            revision: 0,
+            build: 3,
+            fmmus: 8,
+            sync_managers: 8,
+            ram_kib: 8,
+            ports: 0x0F,
+            features: 0x01CC,
+            clock: Some(ClockMaking { drift_ppb: 0, start_ns: 0 }),
+            dl_status: 0x03,
+            eeprom_status: 0x40,
+            shows_writing: true,
+        }
+    }
+
+    /// A chip for simple terminals: 4 FMMUs, 4 SyncManagers, 4 KiB, no clock, reads of 4 bytes.
+    pub fn for_terminals() -> Self {
+        Self {
+            kind: 0x12,
+            build: 1,
+            fmmus: 4,
+            sync_managers: 4,
+            ram_kib: 4,
+            ports: 0x0A,
+            features: 0,
+            clock: None,
+            eeprom_status: 0,
+            ..Self::like_et1100()
+        }
+    }
+}
+
+/// Where the mailboxes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MailboxPlace {
+    /// Start of the mailbox that the MainDevice writes.
+    pub receive: u16,
+    /// Its size, in bytes.
+    pub receive_bytes: u16,
+    /// Start of the mailbox that the MainDevice reads.
+    pub send: u16,
+    /// Its size, in bytes.
+    pub send_bytes: u16,
+    /// Whether complete access is offered.
+    pub complete_access: bool,
+}
+
+/// What a SyncManager is for, as the SII and object 0x1C00 tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SyncManagerUse {
+    /// Mailbox to the device.
+    MailboxReceive = 1,
+    /// Mailbox from the device.
+    MailboxSend = 2,
+    /// Process data to the device.
+    Outputs = 3,
+    /// Process data from the device.
+    Inputs = 4,
+}
+
+/// One SyncManager as the SII describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyncManagerPlan {
+    /// Start in the RAM.
+    pub start: u16,
+    /// Bytes at power-up.
+    pub length: u16,
+    /// Control register.
+    pub control: u8,
+    /// Activate register.
+    pub enable: u8,
+    /// What it is for.
+    pub usage: SyncManagerUse,
+}
+
+/// One entry of a PDO. A gap has index 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PdoEntry {
+    /// Object index; 0 for a gap.
+    pub index: u16,
+    /// Object subindex.
+    pub subindex: u8,
+    /// Size in bits.
+    pub bits: u8,
+    /// Type; `None` for a gap.
+    pub data_type: Option<DataType>,
+    /// Name; empty for a gap.
+    pub name: &'static str,
+    /// What one count means.
+    pub unit: &'static str,
+}
+
+/// A PDO: entries that are transferred together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pdo {
+    /// Its object: 0x16xx is received by the device, 0x1Axx is sent.
+    pub index: u16,
+    /// Name.
+    pub name: &'static str,
+    /// The SyncManager to which it is assigned at power-up; `None` when to none.
+    pub sync_manager: Option<u8>,
+    /// Whether its mapping may be changed through SDOs.
+    pub flexible: bool,
+    /// Its entries in order.
+    pub entries: Vec<PdoEntry>,
+}
+
+impl Pdo {
+    /// Size in bits.
+    pub fn bits(&self) -> u16 {
+        self.entries.iter().map(|entry| u16::from(entry.bits)).sum()
+    }
+
+    /// Whether the device receives it.
+    pub fn is_received(&self) -> bool {
+        self.index & 0xFE00 == 0x1600
+    }
+}
+
+/// How long the device takes for what is not done at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// A read of the SII.
+    pub eeprom_read: Nanos,
+    /// The memory's own time after a write of the SII.
+    pub eeprom_write: Nanos,
+    /// A change of the AL state.
+    pub state_change: Nanos,
+    /// From a complete mailbox request to its answer.
+    pub mailbox: Nanos,
+}
+
+impl Default for Timing {
+    /// Faster than real devices, so that a segment of 200 is up in seconds: 50 µs a read (real ones
+    /// take 0.7 ms), 3 ms a write, 100 µs for state changes and mailboxes.
+    fn default() -> Self {
+        Self {
+            eeprom_read: Nanos::from_micros(50),
+            eeprom_write: Nanos::from_millis(3),
+            state_change: Nanos::from_micros(100),
+            mailbox: Nanos::from_micros(100),
+        }
+    }
+}
+
+/// Everything about one kind of SubDevice but its application.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    /// Name of the kind, such as `servo-drive`.
+    pub name: &'static str,
+    /// Order code, as MainDevices show it.
+    pub order: &'static str,
+    /// Identity.
+    pub identity: Identity,
+    /// Controller.
+    pub controller: Controller,
+    /// No processor: the AL status copies the AL control.
+    pub device_emulation: bool,
+    /// Mailbox; `None` for devices without CoE.
+    pub mailbox: Option<MailboxPlace>,
+    /// SyncManagers, mailboxes first.
+    pub sync_managers: Vec<SyncManagerPlan>,
+    /// Purpose of the FMMUs in the SII: 1 outputs, 2 inputs, 3 mailbox status.
+    pub fmmu_usage: Vec<u8>,
+    /// All PDOs, received ones first.
+    pub pdos: Vec<Pdo>,
+    /// Objects beside those that follow from the rest.
+    pub objects: Vec<Object>,
+    /// Timing.
+    pub timing: Timing,
+    /// SII content, where it shall not be made from the rest.
+    pub sii: Option<Vec<u8>>,
+}

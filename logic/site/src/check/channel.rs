@@ -1,0 +1,126 @@
+//! `[[channel]]`: both ends exist, and initial values fit their types.
+
+use crate::check::unique;
+use crate::raw::{RawChannel, RawNumber, RawSignal};
+use crate::reading::collector::Collector;
+use crate::reading::place::Path;
+use crate::site::{Channel, Initial, Signal, SignalKind, SignalType};
+use crate::words::instead;
+
+/// Checks the channels and returns those that are right.
+pub(super) fn check(
+    raw: &[RawChannel],
+    partitions: &[String],
+    collector: &mut Collector<'_, '_>,
+) -> Vec<Channel> {
+    let path = |index| Path::top().key("channel").index(index);
+    let named = raw.iter().enumerate().map(|(index, one)| (path(index), one.name.as_deref()));
+    unique("channel", named, collector);
+    let mut channels = Vec::new();
+    for (index, raw) in raw.iter().enumerate() {
+        channels.extend(channel(raw, partitions, &path(index), collector));
+    }
+    channels
+}
+
+fn channel(
+    raw: &RawChannel,
+    partitions: &[String],
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Channel> {
+    for (key, end) in [("from", &raw.from), ("to", &raw.to)] {
+        exists(end.as_deref(), partitions, &path.key(key), collector);
+    }
+    if let (Some(from), Some(to)) = (&raw.from, &raw.to)
+        && from == to
+    {
+        collector.refuse(
+            &path.key("to"),
+            format!("the channel leads from `{from}` to itself"),
+            "name another partition",
+        );
+    }
+    let signals_path = path.key("signals");
+    let written = raw.signals.as_deref().unwrap_or_default();
+    let named = written.iter().enumerate();
+    let named = named.map(|(index, one)| (signals_path.index(index), one.name.as_deref()));
+    unique("signal", named, collector);
+    let mut signals = Vec::new();
+    for (index, raw) in written.iter().enumerate() {
+        signals.extend(signal(raw, &signals_path.index(index), collector));
+    }
+    Some(Channel { name: raw.name.clone()?, from: raw.from.clone()?, to: raw.to.clone()?, signals })
+}
+
+fn signal(raw: &RawSignal, path: &Path, collector: &mut Collector<'_, '_>) -> Option<Signal> {
+    let initial_path = path.key("initial");
+    let value_type = raw.value_type?;
+    let kind = match raw.queue {
+        Some(depth) => {
+            if collector.has(&initial_path) {
+                collector.refuse_key(
+                    &initial_path,
+                    "a queue begins empty, so it has no initial value",
+                    "take it out, or take out `queue`",
+                );
+            }
+            SignalKind::Queue { depth }
+        }
+        None => SignalKind::Latest {
+            initial: fitting(raw.initial, value_type, &initial_path, collector)?,
+        },
+    };
+    Some(Signal { name: raw.name.clone()?, value_type, timeout: raw.timeout, kind })
+}
+
+/// The value, if it fits the type; zero or `false` where none is written.
+pub(super) fn fitting(
+    raw: Option<RawNumber>,
+    value_type: SignalType,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) -> Option<Initial> {
+    let integers = value_type.integers();
+    let fitting = match (raw, value_type, integers) {
+        (None, SignalType::Bool, _) => Some(Initial::Truth(false)),
+        (None, _, Some(_)) => Some(Initial::Whole(0)),
+        (None, _, None) => Some(Initial::Real(0.0)),
+        (Some(RawNumber::Truth(truth)), SignalType::Bool, _) => Some(Initial::Truth(truth)),
+        (Some(RawNumber::Whole(whole)), _, Some((least, most))) => {
+            (least..=most).contains(&whole).then_some(Initial::Whole(whole))
+        }
+        (Some(RawNumber::Whole(whole)), SignalType::F32 | SignalType::F64, None) => {
+            Some(Initial::Real(whole as f64))
+        }
+        (Some(RawNumber::Real(real)), SignalType::F64, _) => Some(Initial::Real(real)),
+        (Some(RawNumber::Real(real)), SignalType::F32, _) => {
+            (real.abs() <= f64::from(f32::MAX)).then_some(Initial::Real(real))
+        }
+        _ => None,
+    };
+    if fitting.is_none() {
+        let remedy = match (value_type, integers) {
+            (SignalType::Bool, _) => "write `true` or `false`".to_owned(),
+            (_, Some((least, most))) => format!("write an integer from {least} to {most}"),
+            (_, None) => "write a number within its range".to_owned(),
+        };
+        let problem = format!("this value doesn't fit the type `{value_type}`");
+        collector.refuse(path, problem, remedy);
+    }
+    fitting
+}
+
+/// Reports a partition that doesn't exist.
+pub(super) fn exists(
+    name: Option<&str>,
+    partitions: &[String],
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) {
+    let Some(name) = name else { return };
+    if !partitions.iter().any(|partition| partition == name) {
+        let known = partitions.iter().map(String::as_str);
+        collector.refuse(path, format!("there is no partition `{name}`"), instead(name, known));
+    }
+}

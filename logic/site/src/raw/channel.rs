@@ -1,0 +1,61 @@
+//! `[[channel]]` as written.
+
+use quietcore_units::Nanos;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::raw::{RawNumber, number};
+use crate::reading::format;
+use crate::site::SignalType;
+
+/// A channel from one partition to another: signals and queues in shared memory.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Channel")]
+pub(crate) struct RawChannel {
+    /// The name of the channel.
+    #[schemars(required, extend("format" = "quietcore-name"), example = &"setpoint")]
+    pub(crate) name: Option<String>,
+    /// The partition that sends.
+    #[schemars(required, extend("format" = "quietcore-name"), example = &"hmi")]
+    pub(crate) from: Option<String>,
+    /// The partition that receives.
+    #[schemars(required, extend("format" = "quietcore-name"), example = &"axis")]
+    pub(crate) to: Option<String>,
+    /// What it carries.
+    #[schemars(
+        required,
+        length(min = 1, max = 256),
+        example = serde_json::json!([{ "name": "speed", "type": "f64", "timeout": "10 ms" }])
+    )]
+    pub(crate) signals: Option<Vec<RawSignal>>,
+}
+
+/// One value of a channel: the last one (a signal), or a bounded queue of them.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Signal")]
+pub(crate) struct RawSignal {
+    /// The name of the signal, unique in its channel.
+    #[schemars(required, extend("format" = "quietcore-name"), example = &"speed")]
+    pub(crate) name: Option<String>,
+    /// The type of its value.
+    #[serde(rename = "type")]
+    #[schemars(required, example = &"f64")]
+    pub(crate) value_type: Option<SignalType>,
+    /// How long the receiver waits for news before it counts the sender as lost.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "1 us", "x-maximum" = "1 h"),
+        example = &"10 ms"
+    )]
+    pub(crate) timeout: Option<Nanos>,
+    /// The value before the first one is sent. Left out: zero or `false`.
+    #[serde(default)]
+    #[schemars(schema_with = "number", example = 0.5, example = true)]
+    pub(crate) initial: Option<RawNumber>,
+    /// Makes it a queue with room for this many values, in place of the last value only.
+    #[schemars(range(min = 1, max = 65536), example = 16)]
+    pub(crate) queue: Option<u32>,
+}

@@ -1,0 +1,306 @@
+//! A checked program: its tasks, its timing, and what happens when it fails.
+
+use std::fmt;
+
+use quietcore_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::words::exact;
+
+/// How often a program is restarted after a fault unless the site file says otherwise.
+pub const RESTART_LIMIT_DEFAULT: u32 = 5;
+/// How long is waited before the first restart unless the site file says otherwise.
+pub const RESTART_WAIT_DEFAULT: Nanos = Nanos::from_millis(100);
+/// The wait before a restart doubles up to this.
+pub const RESTART_WAIT_MAX: Nanos = Nanos::from_secs(60);
+/// After this long without a fault the restarts are counted from 0 again.
+pub const RESTART_QUIET: Nanos = Nanos::from_secs(60);
+/// The watchdog time of a freewheeling task unless the site file says otherwise.
+pub const WATCHDOG_FREEWHEELING: Nanos = Nanos::from_secs(1);
+
+/// The control program of a partition and its timing.
+///
+/// `wcet ≤ deadline ≤ period`, and a fixed early wake is shorter than the period. Period,
+/// deadline, WCET and scheduling are those of its fastest cyclic task.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Program {
+    /// The folder of generated C as written, relative to the site file; `None` means that the
+    /// partition is only measured by the probe.
+    pub model: Option<String>,
+    /// The time between two releases, 20 µs to 10 s.
+    pub period: Nanos,
+    /// The latest completion after the release.
+    pub deadline: Nanos,
+    /// A bound on the execution time from analysis.
+    pub wcet: Option<Nanos>,
+    /// Under which policy it runs.
+    pub scheduling: Scheduling,
+    /// How it is woken.
+    pub early_wake: EarlyWake,
+    /// Its tasks in the order of the file; never empty, 16 at most. Their rates are 0, 1, … up to
+    /// their number, each once. Without tasks in the file there is one, `main`.
+    pub tasks: Vec<Task>,
+    /// What happens to releases that pass while a cycle is still running.
+    pub overrun: Overrun,
+    /// What becomes of the outputs when the program is at fault.
+    pub on_fault: OnFault,
+    /// The variables that survive a restart: paths, in which `*` at the end of a name stands for
+    /// every name that begins so, and `[*]` for every index.
+    pub retain: Vec<String>,
+    /// How often it is started again after a fault.
+    pub restart: Restart,
+}
+
+/// A task: when one of the program's step functions runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Task {
+    /// The name, unique in its program and safe as a file name.
+    pub name: String,
+    /// Which step function it runs; 0 is the fastest.
+    pub rate: u32,
+    /// What releases it.
+    pub release: Release,
+    /// Under which policy it runs.
+    pub scheduling: Scheduling,
+    /// The latest completion after the release; `None` for a freewheeling task.
+    pub deadline: Option<Nanos>,
+    /// A bound on the execution time from analysis.
+    pub wcet: Option<Nanos>,
+    /// The longest execution time of a cycle.
+    pub watchdog: Nanos,
+    /// The program is at fault after this many cycles in a row beyond the watchdog time, or after
+    /// one cycle beyond that time multiplied by this; 1 to 100.
+    pub sensitivity: u32,
+}
+
+/// What releases a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Release {
+    /// The clock.
+    Cyclic {
+        /// The time between two releases, 20 µs to 10 s.
+        period: Nanos,
+        /// How long after the common start the first one is; less than the period.
+        offset: Nanos,
+    },
+    /// A variable that becomes true.
+    Event {
+        /// Its path.
+        trigger: String,
+        /// The least time between two releases.
+        gap: Nanos,
+    },
+    /// A variable, as long as it is true.
+    Status {
+        /// Its path.
+        trigger: String,
+        /// The least time between two releases.
+        gap: Nanos,
+    },
+    /// Its own end.
+    Freewheeling {
+        /// How long after its end it starts again.
+        gap: Nanos,
+    },
+}
+
+impl Release {
+    /// The period of a cyclic task.
+    pub const fn period(&self) -> Option<Nanos> {
+        match self {
+            Self::Cyclic { period, .. } => Some(*period),
+            Self::Event { .. } | Self::Status { .. } | Self::Freewheeling { .. } => None,
+        }
+    }
+
+    /// The period or gap: what decides how fast the task is.
+    pub const fn interval(&self) -> Nanos {
+        match self {
+            Self::Cyclic { period: interval, .. }
+            | Self::Event { gap: interval, .. }
+            | Self::Status { gap: interval, .. }
+            | Self::Freewheeling { gap: interval } => *interval,
+        }
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let interval = exact(self.interval());
+        match self {
+            Self::Cyclic { offset, .. } if *offset == Nanos::ZERO => write!(f, "every {interval}"),
+            Self::Cyclic { offset, .. } => write!(f, "every {interval} from {}", exact(*offset)),
+            Self::Event { trigger, .. } => {
+                write!(f, "when `{trigger}` becomes true, at most every {interval}")
+            }
+            Self::Status { trigger, .. } => {
+                write!(f, "while `{trigger}` is true, at most every {interval}")
+            }
+            Self::Freewheeling { .. } => write!(f, "{interval} after its end"),
+        }
+    }
+}
+
+/// What happens to releases that pass while a cycle is still running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overrun {
+    /// They are skipped and counted; the next one comes on time.
+    #[default]
+    Skip,
+    /// They are run one after the other without a pause until the program has caught up.
+    CatchUp,
+    /// The program is at fault.
+    Stop,
+}
+
+/// What becomes of the outputs when the program is at fault.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum OnFault {
+    /// They keep the values of the last good cycle.
+    Hold,
+    /// They become zero or `false`.
+    #[default]
+    Zero,
+    /// These take these values, each named once, and all others become zero; never empty.
+    Substitute(Vec<Substitute>),
+}
+
+/// The value that an output takes when the program is at fault.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Substitute {
+    /// The path of the output.
+    pub variable: String,
+    /// Its value; whether it fits the variable is known when the program is built.
+    pub value: Literal,
+}
+
+/// A value as written; the type of the variable decides what it becomes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Literal {
+    /// `true` or `false`.
+    Truth(bool),
+    /// An integer.
+    Whole(i64),
+    /// A finite number.
+    Real(f64),
+}
+
+/// How often a program is started again after a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Restart {
+    /// How many times, 0 to 1000; after [`RESTART_QUIET`] without a fault the count begins anew.
+    pub limit: u32,
+    /// How long is waited before the first one, 1 ms to [`RESTART_WAIT_MAX`].
+    pub wait: Nanos,
+}
+
+impl Default for Restart {
+    fn default() -> Self {
+        Self { limit: RESTART_LIMIT_DEFAULT, wait: RESTART_WAIT_DEFAULT }
+    }
+}
+
+impl Restart {
+    /// How long to wait before the next restart when there were `done` of them since the last
+    /// quiet stretch; `None` when the limit is reached.
+    pub fn wait_after(&self, done: u32) -> Option<Nanos> {
+        if done >= self.limit {
+            return None;
+        }
+        let doubled =
+            1_u64.checked_shl(done).and_then(|factor| self.wait.get().checked_mul(factor));
+        Some(doubled.map_or(RESTART_WAIT_MAX, Nanos::new).min(RESTART_WAIT_MAX))
+    }
+}
+
+/// The kernel's scheduling policy with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "policy", rename_all = "kebab-case")]
+pub enum Scheduling {
+    /// `SCHED_FIFO`.
+    Fifo {
+        /// 1 to 99; 99 is the highest.
+        priority: u32,
+    },
+    /// `SCHED_DEADLINE`.
+    Deadline {
+        /// The reserved run time in each period: the program's WCET.
+        run_time: Nanos,
+        /// Within which it is given.
+        deadline: Nanos,
+        /// How often.
+        period: Nanos,
+    },
+    /// `SCHED_OTHER`.
+    Other,
+}
+
+impl fmt::Display for Scheduling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fifo { priority } => write!(f, "SCHED_FIFO {priority}"),
+            Self::Deadline { run_time, deadline, period } => {
+                let (run_time, deadline) = (exact(*run_time), exact(*deadline));
+                write!(f, "SCHED_DEADLINE {run_time} within {deadline} every {}", exact(*period))
+            }
+            Self::Other => f.write_str("SCHED_OTHER"),
+        }
+    }
+}
+
+/// When a program stops sleeping before its release and spins to the exact instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "mode", rename_all = "kebab-case")]
+pub enum EarlyWake {
+    /// It sleeps to the release itself.
+    Off,
+    /// This long before.
+    Fixed {
+        /// The margin, shorter than the period.
+        margin: Nanos,
+    },
+    /// As long before as the latency seen so far suggests.
+    Adaptive {
+        /// The share of the CPU that spinning may take, 1 to 90 %.
+        share_percent: u32,
+    },
+}
+
+impl fmt::Display for EarlyWake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("no early wake"),
+            Self::Fixed { margin } => write!(f, "woken {} early", exact(*margin)),
+            Self::Adaptive { share_percent } => {
+                write!(f, "woken early by a learned margin of at most {share_percent} % of the CPU")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_before_a_restart_doubles_up_to_its_bound_and_ends_at_the_limit() {
+        let restart = Restart::default();
+        let waits: Vec<_> = (0..7).map(|done| restart.wait_after(done)).collect();
+        let millis = |millis| Some(Nanos::from_millis(millis));
+        let expected =
+            [millis(100), millis(200), millis(400), millis(800), millis(1600), None, None];
+        assert_eq!(waits, expected);
+        let patient = Restart { limit: 1000, wait: RESTART_WAIT_DEFAULT };
+        for done in [10, 63, 64, 999] {
+            assert_eq!(patient.wait_after(done), Some(RESTART_WAIT_MAX), "{done}");
+        }
+        assert_eq!(Restart { limit: 0, wait: RESTART_WAIT_DEFAULT }.wait_after(0), None);
+    }
+}

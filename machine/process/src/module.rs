@@ -1,0 +1,372 @@
+//! A built control program, loaded into this process, its data moved into shared memory.
+//!
+//! ```text
+//!  loaded module                     exchange's memory file
+//!  ┌──────────────┐
+//!  │ code         │
+//!  │ read-only    │
+//!  ├──────────────┤ image.address   ┌──────────────┐ slot.offset
+//!  │ .data, .bss  │ ── copied to ──►│ data slot    │
+//!  │              │ ◄─ mapped over ─│              │
+//!  └──────────────┘ image.bytes     └──────────────┘
+//! ```
+//!
+//! After that the program's variables *are* the slot: whoever maps the exchange reads them without
+//! the program's help. The module is loaded from a copy in memory, so that one file can be loaded
+//! twice and may be replaced on disk meanwhile.
+//!
+// UNSAFETY: loads foreign code and replaces pages of it by shared ones.
+#![expect(unsafe_code, reason = "foreign code is loaded and called")]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::ptr::NonNull;
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap};
+
+use crate::guard::{self, Entry, Fault, Guard};
+
+/// The largest module that is loaded.
+pub const MODULE_BYTES_MAX: u64 = 256 << 20;
+/// The version of the module's face that is understood.
+const FACE_VERSION: u32 = 1;
+/// The most step functions of a module.
+pub const RATE_LIMIT: u32 = 64;
+/// What is kept of a model's error status.
+const STATUS_BYTES_MAX: usize = 256;
+const PAGE: usize = 4096;
+
+/// Why a module can't be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum ModuleError {
+    /// Its file can't be read.
+    #[error("the module `{path}` can't be read")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The dynamic loader refuses it.
+    #[error("the module `{path}` can't be loaded: {reason}")]
+    Load {
+        /// The file.
+        path: String,
+        /// What the dynamic loader says.
+        reason: String,
+    },
+    /// It is not of the version that this program knows.
+    #[error("the module has version {found}, this program knows {FACE_VERSION}; build it again")]
+    Version {
+        /// The version found.
+        found: u32,
+    },
+    /// It has no step function or too many.
+    #[error("the module has {found} step functions; 1 to {RATE_LIMIT} are possible")]
+    Rates {
+        /// How many it says it has.
+        found: u32,
+    },
+    /// Its data can't be moved.
+    #[error("the data of the module ({image:?}) can't be moved into {slot} bytes: {reason}")]
+    Data {
+        /// Where they are.
+        image: DataImage,
+        /// The room there is.
+        slot: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Where the writable data of a module lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct DataImage {
+    /// Address of the first page, as linked.
+    pub address: u64,
+    /// Whole pages.
+    pub bytes: u64,
+}
+
+/// A part of the exchange's memory file that takes a module's data.
+#[derive(Clone, Copy, Debug)]
+pub struct DataSlot<'a> {
+    /// The memory file.
+    pub file: &'a File,
+    /// Where the slot begins; a whole number of pages.
+    pub offset: u64,
+    /// Its size.
+    pub bytes: usize,
+}
+
+/// The face of a module, version 1: `quietcore_module.h`.
+#[repr(C)]
+struct Face {
+    version: u32,
+    rate_count: u32,
+    initialize: extern "C" fn(),
+    step: Entry,
+    terminate: extern "C" fn(),
+    error_status: extern "C" fn() -> *const c_char,
+    services: *mut *const c_void,
+}
+
+/// A loaded module. Dropping it unloads its code; the data in the slot stay.
+#[derive(Debug)]
+pub struct Module {
+    face: NonNull<Face>,
+    /// What has to be added to a linked address.
+    base: u64,
+    rate_count: u32,
+    _library: Library,
+    /// Open as long as the module is loaded: the dynamic loader knows a module by its name, and the
+    /// number in it must not be another file's meanwhile.
+    _copy: File,
+}
+
+// SAFETY: the face lies in the module's read-only memory and lives as long as `_library`; that its
+// functions are called by one thread at a time for each rate is demanded where they are called.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// Loads the module at `path` and moves its data into `slot`.
+    ///
+    /// # Errors
+    /// [`ModuleError`]; then nothing of it stays loaded.
+    ///
+    /// # Safety
+    /// The module was built by `engine/program`: loading it runs no code but its own constructors.
+    /// Nothing else uses the slot.
+    pub unsafe fn load(
+        path: &Path,
+        image: DataImage,
+        slot: DataSlot<'_>,
+    ) -> Result<Self, ModuleError> {
+        let copy = copy_of(path)?;
+        let name = format!("/proc/self/fd/{}", copy.as_raw_fd());
+        let refused = |error: libloading::Error| ModuleError::Load {
+            path: path.display().to_string(),
+            reason: error.to_string(),
+        };
+        // SAFETY: our caller vouches for the module's constructors.
+        let library = unsafe { Library::open(Some(&name), RTLD_NOW | RTLD_LOCAL) };
+        let library = library.map_err(refused)?;
+        // SAFETY: the symbol of this name is a `Face` in every module.
+        let symbol = unsafe { library.get::<*const Face>(b"quietcore_module\0") };
+        let face = symbol.map_err(refused)?.into_raw().cast::<Face>();
+        let face = NonNull::new(face).ok_or_else(|| ModuleError::Load {
+            path: path.display().to_string(),
+            reason: "`quietcore_module` is null".to_owned(),
+        })?;
+        // SAFETY: the first member of every version of the face is its version.
+        let version = unsafe { face.cast::<u32>().read() };
+        if version != FACE_VERSION {
+            return Err(ModuleError::Version { found: version });
+        }
+        // SAFETY: a face of this version is laid out as `Face`.
+        let rate_count = unsafe { face.as_ref() }.rate_count;
+        if rate_count == 0 || rate_count > RATE_LIMIT {
+            return Err(ModuleError::Rates { found: rate_count });
+        }
+        let base = base_of(face);
+        // SAFETY: the module has just been loaded, and no code of it runs.
+        unsafe { share_data(base, image, slot) }?;
+        Ok(Self { face, base, rate_count, _library: library, _copy: copy })
+    }
+
+    fn face(&self) -> &Face {
+        // SAFETY: it was checked when it was loaded, and lives as long as `_library`.
+        unsafe { self.face.as_ref() }
+    }
+
+    /// The number of step functions, at least 1.
+    pub fn rate_count(&self) -> u32 {
+        self.rate_count
+    }
+
+    /// Turns an address in this process into one of the module as linked; `None` if it is none.
+    pub fn linked_address(&self, address: u64) -> Option<u64> {
+        address.checked_sub(self.base)
+    }
+
+    /// Gives the module the table of services that its `Com_*` functions use.
+    ///
+    /// # Safety
+    /// `table` is a `struct quietcore_services` that outlives the module, and no code of the module
+    /// runs.
+    pub unsafe fn connect(&self, table: *const c_void) {
+        let place = self.face().services;
+        if !place.is_null() {
+            // SAFETY: the face's pointer leads to the glue's own variable.
+            unsafe { place.write(table) };
+        }
+    }
+
+    /// Runs `initialize`.
+    ///
+    /// # Errors
+    /// [`Fault`] when it crashed or was cancelled.
+    ///
+    /// # Safety
+    /// No other code of the module runs.
+    pub unsafe fn initialize(&self, guard: &Guard) -> Result<(), Fault> {
+        // SAFETY: loaded C code. A function without parameters may be called with one in the C
+        // calling conventions of the supported machines, which pass it in a register.
+        unsafe { guard.call(without_argument(self.face().initialize), 0) }
+    }
+
+    /// Runs `step(rate)`.
+    ///
+    /// # Errors
+    /// [`Fault`] when it crashed or was cancelled.
+    ///
+    /// # Safety
+    /// No other call of this rate runs, nor `initialize` or `terminate`.
+    #[inline]
+    pub unsafe fn step(&self, guard: &Guard, rate: u32) -> Result<(), Fault> {
+        // SAFETY: loaded C code.
+        unsafe { guard.call(self.face().step, rate) }
+    }
+
+    /// Runs `terminate`.
+    ///
+    /// # Errors
+    /// [`Fault`] when it crashed or was cancelled.
+    ///
+    /// # Safety
+    /// No other code of the module runs.
+    pub unsafe fn terminate(&self, guard: &Guard) -> Result<(), Fault> {
+        // SAFETY: as for `initialize`.
+        unsafe { guard.call(without_argument(self.face().terminate), 0) }
+    }
+
+    /// Whether the model reports an error. It is one call and one comparison.
+    #[inline]
+    pub fn has_error(&self) -> bool {
+        !(self.face().error_status)().is_null()
+    }
+
+    /// The model's error status in its own words, at most 256 bytes of it.
+    pub fn error_status(&self) -> Option<String> {
+        let text = NonNull::new((self.face().error_status)().cast_mut())?;
+        // SAFETY: an error status is a string that lives as long as the module.
+        let text = unsafe { CStr::from_ptr(text.as_ptr()) }.to_bytes();
+        Some(String::from_utf8_lossy(&text[..text.len().min(STATUS_BYTES_MAX)]).into_owned())
+    }
+}
+
+/// The same function, to be called with an argument that it ignores.
+fn without_argument(function: extern "C" fn()) -> Entry {
+    // SAFETY: both are pointers to C functions; see `Module::initialize` for the call.
+    unsafe { std::mem::transmute::<extern "C" fn(), Entry>(function) }
+}
+
+/// A copy of the file in memory.
+fn copy_of(path: &Path) -> Result<File, ModuleError> {
+    let refused = |source| ModuleError::Read { path: path.display().to_string(), source };
+    let mut original = File::open(path).map_err(refused)?.take(MODULE_BYTES_MAX + 1);
+    let mut bytes = Vec::new();
+    original.read_to_end(&mut bytes).map_err(refused)?;
+    if bytes.len() as u64 > MODULE_BYTES_MAX {
+        return Err(refused(io::ErrorKind::FileTooLarge.into()));
+    }
+    let made = memfd_create("quietcore-module", MemfdFlags::CLOEXEC);
+    let mut copy: File = made.map_err(|errno| refused(errno.into()))?.into();
+    copy.write_all(&bytes).map_err(refused)?;
+    Ok(copy)
+}
+
+/// The address at which the module that holds `face` was loaded.
+fn base_of(face: NonNull<Face>) -> u64 {
+    // SAFETY: all zero is a valid `Dl_info`.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked for; `found` is live.
+    let known = unsafe { libc::dladdr(face.as_ptr().cast(), &raw mut found) };
+    assert!(known != 0, "the dynamic loader knows what it loaded");
+    found.dli_fbase as u64
+}
+
+/// Moves the pages of `image` into `slot`.
+///
+/// # Safety
+/// The module at `base` is loaded, and none of its code runs.
+unsafe fn share_data(base: u64, image: DataImage, slot: DataSlot<'_>) -> Result<(), ModuleError> {
+    let refused =
+        |reason: &str| ModuleError::Data { image, slot: slot.bytes, reason: reason.to_owned() };
+    if image.bytes == 0 {
+        return Ok(());
+    }
+    let bytes = usize::try_from(image.bytes).map_err(|_| refused("it is too large"))?;
+    let begin = base
+        .checked_add(image.address)
+        .and_then(|begin| usize::try_from(begin).ok())
+        .ok_or_else(|| refused("its address is beyond memory"))?;
+    if !begin.is_multiple_of(PAGE) || !bytes.is_multiple_of(PAGE) {
+        return Err(refused("it does not lie on whole pages"));
+    }
+    if bytes > slot.bytes {
+        return Err(refused("the slot is smaller; start the partition anew"));
+    }
+    if !is_written_here(begin, bytes) {
+        return Err(refused("these pages are not the module's"));
+    }
+    let place = std::ptr::with_exposed_provenance_mut::<u8>(begin);
+    // SAFETY: the pages were seen to be mapped readable and writable, and nothing writes them: no
+    // code of the module runs.
+    let content = unsafe { std::slice::from_raw_parts(place, bytes) };
+    slot.file.write_all_at(content, slot.offset).map_err(|error| refused(&error.to_string()))?;
+    // SAFETY: replaces exactly the pages that were copied, by pages of the same contents.
+    let mapped = unsafe {
+        mmap(
+            place.cast(),
+            bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED | MapFlags::FIXED | MapFlags::POPULATE,
+            slot.file.as_fd(),
+            slot.offset,
+        )
+    };
+    mapped.map_err(|errno| refused(&io::Error::from(errno).to_string()))?;
+    Ok(())
+}
+
+/// Whether all these pages are mapped readable and writable, as the kernel says. A wrong image
+/// would otherwise replace memory of something else.
+fn is_written_here(begin: usize, bytes: usize) -> bool {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return false };
+    let mut covered = begin;
+    for line in maps.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let (Some(range), Some(rights)) = (words.next(), words.next()) else { continue };
+        let Some((first, end)) = range.split_once('-') else { continue };
+        let (Ok(first), Ok(end)) =
+            (usize::from_str_radix(first, 16), usize::from_str_radix(end, 16))
+        else {
+            continue;
+        };
+        if covered < begin + bytes && first <= covered && covered < end {
+            if !rights.starts_with("rw-p") {
+                return false;
+            }
+            covered = end;
+        }
+    }
+    covered >= begin + bytes
+}
+
+/// Makes [`Module::step`] and the others possible in this process.
+///
+/// # Errors
+/// As for [`guard::install`].
+pub fn prepare() -> io::Result<()> {
+    guard::install()
+}

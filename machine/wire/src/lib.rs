@@ -1,0 +1,35 @@
+//! Ethernet frames in and out.
+//!
+//! | module | what | system calls a round trip |
+//! |--------|------|---------------------------|
+//! | [`wire`] | the trait [`Wire`] and its errors; all that a `no_std` MainDevice needs | |
+//! | [`packet`] | a raw socket on a network interface, EtherCAT frames only | 2 and more |
+//! | [`in_process`] | a simulated segment in the same process, without privileges | none |
+//! | [`server`] | answers the frames of a wire with a simulated segment | 2 and more |
+//! | [`answers`] | frames that wait for the instant of their delivery | |
+//! | [`fake`] | a wire for tests that answers and fails as told | none |
+//!
+//! A wire carries whole frames, from the destination address to the last byte of the payload: no
+//! check sequence, no length but the slice's own. It never changes them.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+#[cfg(feature = "std")]
+pub mod answers;
+#[cfg(feature = "std")]
+pub mod fake;
+#[cfg(feature = "std")]
+pub mod in_process;
+#[cfg(feature = "std")]
+pub mod packet;
+#[cfg(feature = "std")]
+pub mod server;
+pub mod wire;
+
+#[cfg(feature = "std")]
+pub use in_process::SegmentWire;
+#[cfg(feature = "std")]
+pub use packet::{OpenError, PacketWire};
+#[cfg(feature = "std")]
+pub use server::Server;
+pub use wire::{FRAME_BYTES_MAX, Wire, WireError};

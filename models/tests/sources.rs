@@ -1,0 +1,44 @@
+//! The folders as a compiler sees them: no warnings, and nothing that differs by accident.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FOLDERS: [&str; 3] = ["servo", "turbine", "tank"];
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder is part of the package");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
+    paths.sort();
+    paths
+}
+
+#[test]
+fn no_source_gives_a_warning_its_example_main_included() {
+    for name in FOLDERS {
+        let files = sources(&folder(name));
+        assert!(files.iter().any(|file| file.ends_with("ert_main.c")), "{name}");
+        for file in files {
+            let output = Command::new("gcc")
+                .args(["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Wconversion", "-O2"])
+                .args(["-c", "-o", "/dev/null"])
+                .arg(&file)
+                .output()
+                .unwrap();
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: {message}", file.display());
+            assert_eq!(message, "", "{}", file.display());
+        }
+    }
+}
+
+#[test]
+fn all_folders_have_the_same_types() {
+    let texts = FOLDERS.map(|name| std::fs::read(folder(name).join("rtwtypes.h")).unwrap());
+    assert_eq!(texts[0], texts[1]);
+    assert_eq!(texts[0], texts[2]);
+}

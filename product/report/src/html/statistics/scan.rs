@@ -1,0 +1,91 @@
+//! Execution and response times of programs, there where a record has them.
+
+use maud::{Markup, html};
+use quietcore_record::record::Worst;
+use quietcore_record::statistics::Statistics;
+
+use super::{COLUMNS_MAX, Group, define, optional, quantile, table};
+use crate::figures::{self, NONE};
+use crate::summary::{RecordSummary, ScanSummary, Summary};
+
+/// The rows of the table, in groups.
+pub(super) const GROUPS: [Group; 3] = [
+    (
+        "Execution time",
+        &[
+            (&define::EXECUTION, "", |r| of(r, |scan| figures::count(scan.execution.count))),
+            (&define::SCAN_MINIMUM, "", |r| of(r, |scan| least(&scan.execution))),
+            (&define::SCAN_QUANTILE, "Median", |r| {
+                of(r, |scan| quantile(scan.execution.median_ns))
+            }),
+            (&define::SCAN_QUANTILE, "p99", |r| of(r, |scan| quantile(scan.execution.p99_ns))),
+            (&define::SCAN_QUANTILE, "p99.9", |r| of(r, |scan| quantile(scan.execution.p99_9_ns))),
+            (&define::SCAN_MAXIMUM, "", |r| of(r, |scan| figures::maximum(&scan.execution))),
+            (&define::WORST, "", |r| of(r, |scan| worst(scan.scan.worst_execution))),
+        ],
+    ),
+    (
+        "Response time",
+        &[
+            (&define::RESPONSE, "", |r| of(r, |scan| figures::count(scan.response.count))),
+            (&define::SCAN_MINIMUM, "", |r| of(r, |scan| least(&scan.response))),
+            (&define::SCAN_QUANTILE, "Median", |r| of(r, |scan| quantile(scan.response.median_ns))),
+            (&define::SCAN_QUANTILE, "p99", |r| of(r, |scan| quantile(scan.response.p99_ns))),
+            (&define::SCAN_QUANTILE, "p99.9", |r| of(r, |scan| quantile(scan.response.p99_9_ns))),
+            (&define::SCAN_MAXIMUM, "", |r| of(r, |scan| figures::maximum(&scan.response))),
+            (&define::WORST, "", |r| of(r, |scan| worst(scan.scan.worst_response))),
+        ],
+    ),
+    (
+        "Deadline and watchdog",
+        &[
+            (&define::DEADLINE, "", |r| {
+                of(r, |scan| figures::set_nanos(scan.scan.terms.deadline_ns))
+            }),
+            (&define::OVERRUNS, "", |r| of(r, |scan| figures::count(scan.scan.counters.overruns))),
+            (&define::OVERRUN_RUN, "", |r| {
+                of(r, |scan| figures::count(scan.scan.counters.longest_overrun_run))
+            }),
+            (&define::SKIPPED, "", |r| {
+                of(r, |scan| figures::count(scan.scan.counters.skipped_releases))
+            }),
+            (&define::WATCHDOG, "", |r| {
+                of(r, |scan| optional(scan.scan.terms.watchdog_ns, figures::set_nanos))
+            }),
+            (&define::WATCHDOG_HITS, "", |r| {
+                of(r, |scan| figures::count(scan.scan.counters.watchdog_hits))
+            }),
+        ],
+    ),
+];
+
+/// The tables of those records that have execution times; nothing where none has.
+pub(super) fn tables(records: &[usize], summary: &Summary<'_>) -> Markup {
+    let with: Vec<usize> =
+        records.iter().copied().filter(|index| summary.records[*index].scan.is_some()).collect();
+    html! {
+        @if !with.is_empty() {
+            h4 { "Execution and response" }
+            @for part in with.chunks(COLUMNS_MAX) {
+                (table("Execution and response", &GROUPS, part, summary))
+            }
+        }
+    }
+}
+
+fn of(record: &RecordSummary<'_>, write: impl Fn(&ScanSummary<'_>) -> String) -> String {
+    record.scan.as_ref().map_or_else(|| NONE.to_owned(), write)
+}
+
+fn least(statistics: &Statistics) -> String {
+    if statistics.count == 0 { NONE.to_owned() } else { figures::nanos(statistics.min_ns) }
+}
+
+/// When the worst cycle came.
+fn worst(worst: Option<Worst>) -> String {
+    optional(worst, |worst| {
+        // Plain spaces: nothing in it is aligned at a decimal point.
+        let after = figures::nanos(worst.at_ns).replace('\u{a0}', " ");
+        format!("cycle {} after {after}", figures::count(worst.release))
+    })
+}

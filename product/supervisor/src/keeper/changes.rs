@@ -1,0 +1,388 @@
+//! What changes a running partition: writes, recordings, deploys, restarts.
+//!
+//! ```text
+//! deploy   build ─ stage ─► process loads it ─ event staged ─► command swap ─► event swapped
+//! restart  the same, of the build that runs, without carrying state over
+//! ```
+
+use std::time::{Duration, Instant};
+
+use quietcore_exchange::{Command, Outcome, TraceConfiguration, TracePlace, WhyRejected};
+use quietcore_program::carry::OldData;
+use quietcore_program::{CarryPlan, carry_over};
+use quietcore_scan::process::job::Order;
+use quietcore_scan::stage::{Carried, Moved};
+use quietcore_units::Nanos;
+
+use super::incarnation::{Incarnation, answer};
+use super::{Kept, Prepared};
+use crate::assembly::{self, Staged};
+use crate::control::{
+    Applied, ControlError, Deployed, ErrorKind, NOT_CARRIED_MAX, NotCarried, Restart, Severity,
+    Trace, TraceStarted,
+};
+use crate::keeper::request::Reply;
+
+/// How long a group of commands may wait for its cycle, beside a period.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// How long a build may take to be loaded and swapped in.
+const SWAP_MAX: Duration = Duration::from_secs(20);
+/// How often an answer is looked for.
+const GLANCE: Duration = Duration::from_micros(200);
+
+/// A build on its way into the partition.
+pub(super) struct Pending {
+    staged: Staged,
+    carry: CarryPlan,
+    reply: Answering,
+    began: Instant,
+    swap_ticket: Option<u32>,
+}
+
+/// Who waits for it.
+enum Answering {
+    Deploy(Reply<Deployed>),
+    Restart(Option<Reply<()>>),
+}
+
+impl Pending {
+    /// Answers that nothing came of it.
+    pub(super) fn refuse(self, why: &str) {
+        let error = |kind| ControlError::new(kind, "", why, "the program before runs on");
+        match self.reply {
+            Answering::Deploy(reply) => answer(&reply, Err(error(ErrorKind::NotNow))),
+            Answering::Restart(Some(reply)) => answer(&reply, Err(error(ErrorKind::NotNow))),
+            Answering::Restart(None) => {}
+        }
+    }
+}
+
+impl Kept {
+    /// Publishes commands as one group and waits for their cycle.
+    pub(super) fn write(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        commands: &[Command],
+        generation: u32,
+    ) -> Result<Applied, ControlError> {
+        let place = &self.setup.partition.name;
+        let ticket = life.commands.publish(commands, generation).map_err(|error| {
+            ControlError::new(ErrorKind::NotNow, place, error.to_string(), "try again")
+        })?;
+        let patience = ANSWER_MAX + Duration::from_nanos(self.setup.partition.program.period.get());
+        let end = Instant::now() + patience;
+        let outcomes = life.region.outcomes();
+        while Instant::now() < end {
+            let outcome = outcomes.and_then(|outcomes| outcomes.outcome(ticket));
+            match outcome {
+                Some(Outcome { cycle, result: Ok(()) }) => return Ok(Applied { cycle }),
+                Some(Outcome { result: Err((_, why)), .. }) => return Err(rejected(place, why)),
+                None => std::thread::sleep(GLANCE),
+            }
+        }
+        Err(ControlError::new(
+            ErrorKind::NotNow,
+            place,
+            "the partition does not take commands",
+            "look with `quietcore ps`",
+        ))
+    }
+
+    pub(super) fn trace_start(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        trace: &Trace,
+    ) -> Result<TraceStarted, ControlError> {
+        let place = &self.setup.partition.name;
+        let bad = |what: String| ControlError::new(ErrorKind::BadValue, place, what, "");
+        let mut places = Vec::new();
+        for path in &trace.variables {
+            let found = self.current.build.symbols.resolve(path).map_err(|error| {
+                ControlError::new(ErrorKind::NoVariable, path, error.to_string(), "")
+            })?;
+            places.push(TracePlace { offset: found.offset, bytes: found.bytes() as u8 });
+        }
+        let generation = self.current.stage.generation;
+        let configuration = TraceConfiguration::new(&places, u64::from(trace.every), generation)
+            .map_err(|error| bad(error.to_string()))?;
+        let task = trace.task;
+        let cycle = life.region.task(task).and_then(|task| task.counters().ok());
+        let requester = life
+            .traces
+            .get_mut(task as usize)
+            .ok_or_else(|| bad(format!("there is no task {task}")))?;
+        requester.ask(&configuration);
+        let end = Instant::now() + ANSWER_MAX;
+        while Instant::now() < end {
+            match requester.answer() {
+                Some(Ok(())) => {
+                    let cycle = cycle.map_or(0, |counters| counters.cycles);
+                    return Ok(TraceStarted { generation, cycle });
+                }
+                Some(Err(why)) => return Err(rejected(place, why)),
+                None => std::thread::sleep(GLANCE),
+            }
+        }
+        Err(ControlError::new(ErrorKind::NotNow, place, "the task runs no cycles", ""))
+    }
+
+    /// Stages a changed program beside the one that runs.
+    pub(super) fn deploy(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        prepared: Prepared,
+        reply: Reply<Deployed>,
+    ) {
+        match self.prepare_deploy(life, prepared) {
+            Ok((staged, carry)) => self.order(life, staged, carry, Answering::Deploy(reply)),
+            Err(error) => answer(&reply, Err(error)),
+        }
+    }
+
+    fn prepare_deploy(
+        &self,
+        life: &Incarnation<'_>,
+        prepared: Prepared,
+    ) -> Result<(Staged, CarryPlan), ControlError> {
+        let place = &self.setup.partition.name;
+        let refuse =
+            |kind, what: String, remedy: &str| Err(ControlError::new(kind, place, what, remedy));
+        if life.pending.is_some() {
+            return refuse(ErrorKind::Busy, "another build is on its way".into(), "wait for it");
+        }
+        let setup = &self.setup;
+        let slot = 1 - self.current.stage.slot;
+        let generation = self.current.stage.generation + 1;
+        let staged = assembly::stage(
+            &setup.site,
+            &setup.partition,
+            &setup.bus,
+            prepared.build,
+            generation,
+            slot,
+        );
+        let mut staged = match staged {
+            Ok(staged) => staged,
+            Err(error) => return refuse(ErrorKind::Build, error.to_string(), ""),
+        };
+        if staged.build.data.bytes > u64::from(setup.shape.data_bytes) {
+            let what = format!(
+                "its data have {} bytes, and there is room for {}",
+                staged.build.data.bytes, setup.shape.data_bytes
+            );
+            return refuse(ErrorKind::NotNow, what, "bring the site down and up again");
+        }
+        let rates = staged.build.interface.rates.len();
+        if rates < setup.tasks.len() {
+            let what = format!("it has {rates} step functions for {} tasks", setup.tasks.len());
+            return refuse(ErrorKind::Build, what, "give it a step function for each task");
+        }
+        let carry = self.carry(life, &staged)?;
+        staged.stage.on_probation = true;
+        staged.stage.carried = carried(&carry);
+        staged.stage.forces = moved(&carry, life);
+        Ok((staged, carry))
+    }
+
+    fn carry(&self, life: &Incarnation<'_>, staged: &Staged) -> Result<CarryPlan, ControlError> {
+        let place = &self.setup.partition.name;
+        let failed = |what: String| ControlError::new(ErrorKind::Failed, place, what, "");
+        let initial = self.current.build.initial_data();
+        let initial = initial.map_err(|error| failed(crate::chain(&error)))?;
+        let mut current = vec![0; initial.len()];
+        let slot = life.region.active().slot;
+        let read = life.region.data(slot).map(|data| data.read(0, &mut current));
+        if !matches!(read, Some(Ok(()))) {
+            return Err(failed("the data of the running program can't be read".to_owned()));
+        }
+        let data = OldData { initial: &initial, current: &current };
+        Ok(carry_over(&self.current.build.symbols, &staged.build.symbols, data, None))
+    }
+
+    /// Starts the program anew in the free slot of the same process.
+    pub(super) fn restart_program(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        how: Restart,
+        reply: Option<Reply<()>>,
+    ) {
+        if life.pending.is_some() {
+            if let Some(reply) = reply {
+                let what = "another build is on its way";
+                let error = ControlError::new(ErrorKind::Busy, "", what, "wait for it");
+                answer(&reply, Err(error));
+            }
+            return;
+        }
+        self.save(life, true);
+        self.saving.begin(how);
+        let mut staged = self.current.clone();
+        staged.stage.generation += 1;
+        staged.stage.slot = 1 - staged.stage.slot;
+        staged.stage.on_probation = false;
+        staged.stage.carried.clear();
+        staged.stage.forces.clear();
+        if how != Restart::Origin
+            && let Some(forces) = life.region.forces()
+        {
+            let mut held =
+                [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
+            let count = forces.read(&mut held).unwrap_or(0);
+            let stay = |force: &quietcore_exchange::Assignment| Moved {
+                from: force.target.offset,
+                to: force.target.offset,
+            };
+            staged.stage.forces = held[..count].iter().map(stay).collect();
+        }
+        self.order(life, staged, CarryPlan::default(), Answering::Restart(reply));
+    }
+
+    /// Orders the process to load a build.
+    fn order(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        staged: Staged,
+        carry: CarryPlan,
+        reply: Answering,
+    ) {
+        // A deploy carries its state from the running program; a restart takes what was retained.
+        let values = match reply {
+            Answering::Deploy(_) => Vec::new(),
+            Answering::Restart(_) => self.saving.values(&staged),
+        };
+        let order = Order::Stage(staged.to_job(values));
+        let began = Instant::now();
+        let pending = Pending { staged, carry, reply, began, swap_ticket: None };
+        match life.process.order(&order) {
+            Ok(()) => life.pending = Some(pending),
+            Err(error) => pending.refuse(&crate::chain(&error)),
+        }
+    }
+
+    /// The build is loaded: swap it in.
+    pub(super) fn swap_staged(&mut self, life: &mut Incarnation<'_>, generation: u32) {
+        let Some(pending) = &mut life.pending else { return };
+        if pending.staged.stage.generation != generation {
+            return;
+        }
+        match life.commands.publish(&[Command::Swap { generation }], generation) {
+            Ok(ticket) => pending.swap_ticket = Some(ticket),
+            Err(error) => {
+                if let Some(pending) = life.pending.take() {
+                    pending.refuse(&error.to_string());
+                }
+            }
+        }
+    }
+
+    /// The build can't be loaded.
+    pub(super) fn stage_refused(&self, life: &mut Incarnation<'_>, generation: u32) {
+        let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
+        let Some(pending) = life.pending.take_if(is_it) else { return };
+        let remarks = life.process.remarks();
+        let start = format!("build {generation} is refused: ");
+        let reason = remarks.lines().rev().find_map(|line| line.strip_prefix(&start));
+        let why = reason.unwrap_or("the partition can't load the build");
+        self.events.note(&self.setup.partition.name, "stage-refused", Severity::Warning, why);
+        pending.refuse(why);
+    }
+
+    /// The build runs.
+    pub(super) fn swapped(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        generation: u32,
+        cycle: u64,
+        gap_cycles: u64,
+    ) {
+        let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
+        let Some(pending) = life.pending.take_if(is_it) else { return };
+        life.fault = None;
+        let before = std::mem::replace(&mut self.current, pending.staged.clone());
+        match pending.reply {
+            Answering::Deploy(ref reply) => {
+                let deployed = deployed(&pending.carry, generation, cycle, gap_cycles);
+                answer(reply, Ok(deployed));
+                // It may be taken back within its probation.
+                self.before = Some(before);
+            }
+            Answering::Restart(reply) => {
+                if let Some(reply) = reply {
+                    answer(&reply, Ok(()));
+                }
+            }
+        }
+    }
+
+    /// The build before runs again.
+    pub(super) fn reverted(&mut self, life: &mut Incarnation<'_>) {
+        life.fault = None;
+        if let Some(before) = self.before.take() {
+            self.current = before;
+        }
+    }
+
+    /// Gives up on a build that does not come.
+    pub(super) fn expire(&mut self, life: &mut Incarnation<'_>) {
+        let refused = life.pending.as_ref().and_then(|pending| {
+            let ticket = pending.swap_ticket?;
+            match life.region.outcomes()?.outcome(ticket)?.result {
+                Err((_, why)) => Some(why.to_string()),
+                Ok(()) => None,
+            }
+        });
+        let late = |pending: &Pending| pending.began.elapsed() > SWAP_MAX;
+        let expired = life.pending.as_ref().is_some_and(late);
+        if let Some(why) = refused.or(expired.then(|| "it took too long".to_owned()))
+            && let Some(pending) = life.pending.take()
+        {
+            pending.refuse(&why);
+        }
+    }
+}
+
+fn rejected(place: &str, why: WhyRejected) -> ControlError {
+    let kind = match why {
+        WhyRejected::OutOfData | WhyRejected::BadSize | WhyRejected::NoBits => ErrorKind::BadValue,
+        _ => ErrorKind::NotNow,
+    };
+    ControlError::new(kind, place, why.to_string(), "")
+}
+
+fn carried(plan: &CarryPlan) -> Vec<Carried> {
+    let of = |copy: &quietcore_program::Copy| Carried {
+        from: copy.from,
+        to: copy.to,
+        bytes: copy.bytes,
+    };
+    plan.copies.iter().map(of).collect()
+}
+
+/// Where the forced variables go: along with the stretch that they lie in.
+fn moved(plan: &CarryPlan, life: &Incarnation<'_>) -> Vec<Moved> {
+    let Some(forces) = life.region.forces() else { return Vec::new() };
+    let mut held = [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
+    let count = forces.read(&mut held).unwrap_or(0);
+    let follow = |force: &quietcore_exchange::Assignment| {
+        let from = force.target.offset;
+        let copy =
+            plan.copies.iter().find(|copy| (copy.from..copy.from + copy.bytes).contains(&from))?;
+        Some(Moved { from, to: copy.to + (from - copy.from) })
+    };
+    held[..count].iter().filter_map(follow).collect()
+}
+
+fn deployed(carry: &CarryPlan, generation: u32, cycle: u64, gap_cycles: u64) -> Deployed {
+    let listed = carry.not_carried.iter().take(NOT_CARRIED_MAX);
+    Deployed {
+        generation,
+        cycle,
+        gap_cycles,
+        release: Nanos::ZERO,
+        carried: carry.carried,
+        not_carried_count: carry.not_carried.len() as u64 + carry.not_carried_beyond,
+        not_carried: listed
+            .map(|left| NotCarried { variable: left.path.clone(), why: left.why.clone() })
+            .collect(),
+    }
+}

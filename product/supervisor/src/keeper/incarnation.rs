@@ -1,0 +1,272 @@
+//! The life of one process of a partition.
+
+use std::fs::File;
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender};
+use std::time::Instant;
+
+use quietcore_backend::process::Partition as Process;
+use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_exchange::{
+    CommandProducer, Event, EventReader, FieldbusStatus, Happening, Region, RetainReader,
+    TaskState, TraceRequester,
+};
+use quietcore_process::exchange::Exchange;
+use quietcore_units::Nanos;
+
+use super::changes::Pending;
+use super::text;
+use super::{End, Kept, LOOK};
+use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened};
+use crate::keeper::request::Request;
+
+/// A running process with what its exchange offers.
+pub(super) struct Incarnation<'a> {
+    pub(super) process: Process,
+    pub(super) exchange: &'a Exchange,
+    pub(super) region: Region<'a>,
+    pub(super) commands: CommandProducer<'a>,
+    pub(super) traces: Vec<TraceRequester<'a>>,
+    pub(super) pending: Option<Pending>,
+    readers: Vec<EventReader<'a>>,
+    retain: Option<RetainReader<'a>>,
+    /// Why the program is in fault, and when it shall be restarted.
+    pub(super) fault: Option<(String, Option<Instant>)>,
+}
+
+impl Kept {
+    /// Lives with a process until it ends or is told to.
+    pub(super) fn live(&mut self, process: Process) -> End {
+        self.saving.new_exchange();
+        let exchange = process.exchange();
+        let region = exchange.region();
+        let tasks = region.task_count();
+        let Some(commands) = region.command_producer() else {
+            return End::Failed("the exchange has no place for commands".to_owned());
+        };
+        let mut life = Incarnation {
+            exchange: &exchange,
+            region,
+            commands,
+            traces: (0..tasks).filter_map(|task| region.trace_requester(task)).collect(),
+            pending: None,
+            readers: (0..=tasks).filter_map(|writer| region.events(writer)).collect(),
+            retain: region.retain(),
+            fault: None,
+            process,
+        };
+        let end = loop {
+            match self.requests.recv_timeout(LOOK) {
+                Ok(request) => self.serve(&mut life, request),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break End::Down,
+            }
+            self.hear(&mut life);
+            self.look_after_fault(&mut life);
+            self.expire(&mut life);
+            self.save(&life, false);
+            self.publish_life(&life);
+            match life.process.has_ended() {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.hear(&mut life);
+                    break End::Failed("all its tasks have ended".to_owned());
+                }
+                Err(error) => {
+                    self.hear(&mut life);
+                    break End::Failed(crate::chain(&error));
+                }
+            }
+        };
+        let _ = life.process.stop();
+        self.hear(&mut life);
+        self.save(&life, true);
+        if let Some(pending) = life.pending.take() {
+            pending.refuse("the partition's process ended meanwhile");
+        }
+        self.published.state().pid = None;
+        end
+    }
+
+    /// Saves the retained values, if it is time or `at_once`.
+    pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
+        let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
+        if let Err(error) = saved {
+            let name = &self.setup.partition.name;
+            self.events.note(name, "retain", crate::control::Severity::Warning, &error);
+        }
+    }
+
+    /// Reads the events that have come.
+    fn hear(&mut self, life: &mut Incarnation<'_>) {
+        let mut heard = Vec::new();
+        for reader in &mut life.readers {
+            while let Some(event) = reader.next_event() {
+                heard.push(event);
+            }
+        }
+        heard.sort_by_key(|event| event.time);
+        for event in heard {
+            self.tell(&event);
+            self.follow(life, &event);
+        }
+    }
+
+    fn tell(&mut self, event: &Event) {
+        // The reason comes as a remark, and is told with it.
+        if matches!(event.what, Happening::StageRefused { .. }) {
+            return;
+        }
+        let task = self.setup.tasks.get(event.task as usize);
+        let name = task.map_or("host", |task| task.name.as_str());
+        let mut told = text::tell(&event.what, name, &self.current);
+        match self.quiet.admit(told.kind, told.severity, Instant::now()) {
+            None => return,
+            Some(0) => {}
+            Some(more) => told.text.push_str(&format!(" ({more} more like it before)")),
+        }
+        let ago = Monotonic.now().saturating_sub(event.time);
+        let ago = jiff::SignedDuration::from_nanos(i64::try_from(ago.get()).unwrap_or(0));
+        let at = jiff::Timestamp::now() - ago;
+        let partition = &self.setup.partition.name;
+        self.events.add(partition, told.kind, told.severity, &told.text, Some(event.cycle), at);
+    }
+
+    /// What an event means for what is going on.
+    fn follow(&mut self, life: &mut Incarnation<'_>, event: &Event) {
+        let task = self.setup.tasks.get(event.task as usize);
+        match event.what {
+            Happening::Fault { .. }
+            | Happening::Looped { .. }
+            | Happening::ModelError
+            | Happening::WatchdogExpired { .. }
+            | Happening::StoppedByOverrun { .. } => {
+                let name = task.map_or("host", |task| task.name.as_str());
+                let why = text::tell(&event.what, name, &self.current).text;
+                let wait = self.next_restart();
+                life.fault = Some((why, wait.map(|wait| Instant::now() + wait)));
+            }
+            Happening::Staged { generation } => self.swap_staged(life, generation),
+            Happening::StageRefused { generation } => self.stage_refused(life, generation),
+            Happening::Swapped { generation, gap_cycles } => {
+                self.swapped(life, generation, event.cycle, gap_cycles);
+            }
+            Happening::Reverted { .. } => self.reverted(life),
+            _ => {}
+        }
+    }
+
+    /// Restarts a program in fault when its wait is over.
+    fn look_after_fault(&mut self, life: &mut Incarnation<'_>) {
+        let Some((why, Some(at))) = &life.fault else { return };
+        if Instant::now() < *at || life.pending.is_some() {
+            return;
+        }
+        let why = why.clone();
+        life.fault = Some((why, None));
+        self.restart_program(life, crate::control::Restart::Warm, None);
+    }
+
+    fn publish_life(&self, life: &Incarnation<'_>) {
+        let tasks: Vec<_> = life.region.tasks().collect();
+        let running = tasks.iter().any(|task| task.state() == TaskState::Running);
+        let state = match &life.fault {
+            Some((why, Some(at))) => {
+                let left = at.saturating_duration_since(Instant::now());
+                let restart_in = Nanos::new(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
+                Activity::Waiting { restart_in, why: why.clone() }
+            }
+            Some((why, None)) => Activity::Fault { why: why.clone() },
+            None if running => Activity::Running,
+            None => Activity::Starting,
+        };
+        self.publish(state);
+        let mut published = self.published.state();
+        published.pid = Some(life.process.process_id());
+        if let Some(first) = tasks.first() {
+            if let Ok(counters) = first.counters() {
+                published.cycles = counters.cycles;
+                published.missed_cycles = counters.missed_cycles;
+            }
+            if let Ok(counters) = first.scan_counters() {
+                published.overruns = counters.overruns;
+            }
+            published.release_max = Nanos::new(first.release().totals().max_ns);
+        }
+        published.fieldbus = self.setup.fieldbus.as_ref().map(|_| fieldbus(life.region.fieldbus()));
+        if let Some(forces) = life.region.forces() {
+            let mut held =
+                [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
+            published.forces =
+                forces.read(&mut held).map_or(published.forces, |count| count as u32);
+        }
+    }
+
+    /// Serves one request.
+    fn serve(&mut self, life: &mut Incarnation<'_>, request: Request) {
+        match request {
+            Request::Open { reply } => answer(&reply, self.open(life)),
+            Request::Write { commands, generation, reply } => {
+                answer(&reply, self.write(life, &commands, generation));
+            }
+            Request::TraceStart { trace, reply } => {
+                answer(&reply, self.trace_start(life, &trace));
+            }
+            Request::TraceStop { reply } => {
+                for trace in &mut life.traces {
+                    trace.ask(&quietcore_exchange::TraceConfiguration::OFF);
+                }
+                answer(&reply, Ok(()));
+            }
+            Request::Deploy { prepared, reply } => self.deploy(life, *prepared, reply),
+            Request::Restart { how, reply } => self.restart_program(life, how, Some(reply)),
+            Request::Symbols { reply } => {
+                let symbols = Box::new(self.current.build.symbols.clone());
+                answer(&reply, Ok((self.current.stage.generation, symbols)));
+            }
+        }
+    }
+
+    fn open(&self, life: &Incarnation<'_>) -> Result<(Opened, File), ControlError> {
+        let file: io::Result<File> = life.exchange.read_only_file();
+        let file = file.map_err(|error| {
+            let place = &self.setup.partition.name;
+            ControlError::new(ErrorKind::Failed, place, format!("no view of it: {error}"), "")
+        })?;
+        let opened = Opened {
+            site: self.setup.site.name().to_owned(),
+            partition: self.setup.partition.name.clone(),
+            generation: self.current.stage.generation,
+            incarnation: self.incarnation,
+            symbols: self.current.build.symbols_file.clone(),
+            tasks: self.setup.tasks.clone(),
+        };
+        Ok((opened, file))
+    }
+}
+
+/// Answers; whoever asked may have gone meanwhile.
+pub(super) fn answer<T>(
+    reply: &SyncSender<Result<T, ControlError>>,
+    result: Result<T, ControlError>,
+) {
+    let _ = reply.send(result);
+}
+
+fn fieldbus(status: FieldbusStatus) -> FieldbusState {
+    let state = match status.al_states {
+        0 => "no answer",
+        0x01 => "INIT",
+        0x02 => "PRE-OP",
+        0x04 => "SAFE-OP",
+        0x08 => "OP",
+        mixed if mixed & 0x10 != 0 => "error",
+        _ => "mixed",
+    };
+    FieldbusState {
+        state: state.to_owned(),
+        subdevices: u32::from(status.subdevices),
+        working_counter: status.working_counter,
+        working_counter_expected: status.expected,
+    }
+}

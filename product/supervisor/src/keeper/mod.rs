@@ -1,0 +1,290 @@
+//! Keeps one partition: starts its process, reads its events, restarts it, changes it.
+//!
+//! ```text
+//!            requests (set, deploy, restart …)        state, events
+//! clients ──────────────────────────────────► keeper ──────────────► shared
+//!                                               │  thread of its own, ordinary priority
+//!                                               ▼
+//!                                    process ── exchange
+//!
+//! start ─► running ── fault in the program ─► waiting ─► a new build staged in the same process
+//!             │                                              │
+//!             └── process gone ─► waiting ─► start           └─► running
+//! ```
+//!
+//! All that is known of a partition while it runs lives in this one thread; others ask it and get
+//! an answer.
+
+mod changes;
+mod incarnation;
+mod log;
+mod quiet;
+mod request;
+mod saving;
+mod text;
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use quietcore_backend::fieldbus::FieldbusJob;
+use quietcore_backend::job::Job;
+use quietcore_backend::process::{Partition as Process, PartitionError};
+use quietcore_exchange::Shape;
+use quietcore_scan::process::job::ProgramJob;
+use quietcore_site::{Partition, RESTART_QUIET, Site};
+
+use crate::assembly::{BusImage, Staged};
+use crate::chain;
+use crate::control::{Activity, PartitionState, Severity, TaskDescription};
+
+pub(crate) use log::EventLog;
+pub(crate) use request::{Prepared, Request};
+use saving::Saving;
+
+/// How often a keeper looks at its partition when nobody asks for anything.
+const LOOK: Duration = Duration::from_millis(10);
+/// Requests that may wait.
+const REQUESTS_MAX: usize = 64;
+
+/// Everything about a partition that does not change while it is kept.
+pub(crate) struct Setup {
+    pub(crate) site: Arc<Site>,
+    pub(crate) partition: Partition,
+    pub(crate) bus: BusImage,
+    pub(crate) runtime: PathBuf,
+    pub(crate) state_folder: PathBuf,
+    pub(crate) shape: Shape,
+    pub(crate) tasks: Vec<TaskDescription>,
+    pub(crate) job: ProgramJob,
+    pub(crate) fieldbus: Option<FieldbusJob>,
+    /// Whether retained values are taken over at the start.
+    pub(crate) warm: bool,
+}
+
+/// What others may look at at any time.
+pub(crate) struct Published {
+    state: Mutex<PartitionState>,
+}
+
+impl Published {
+    pub(crate) fn state(&self) -> MutexGuard<'_, PartitionState> {
+        // It stays of use whatever became of a thread that held it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The handle of a kept partition. Dropping it ends the partition.
+pub(crate) struct Keeper {
+    pub(crate) name: String,
+    pub(crate) published: Arc<Published>,
+    requests: Option<SyncSender<Request>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Starts to keep a partition.
+    ///
+    /// # Errors
+    /// When its retained values are damaged or don't fit, or this process has no threads left.
+    pub(crate) fn start(
+        setup: Setup,
+        first: Staged,
+        events: Arc<EventLog>,
+    ) -> Result<Self, String> {
+        let saving = Saving::open(&setup, &first)?;
+        let name = setup.partition.name.clone();
+        let published = Arc::new(Published { state: Mutex::new(initial_state(&setup, &first)) });
+        let (sender, requests) = sync_channel(REQUESTS_MAX);
+        let kept = Kept {
+            setup,
+            current: first,
+            before: None,
+            saving,
+            quiet: quiet::Quiet::default(),
+            events,
+            published: Arc::clone(&published),
+            requests,
+            incarnation: 0,
+            restarts: 0,
+            restarts_in_a_row: 0,
+            last_fault: None,
+        };
+        let thread = thread::Builder::new()
+            .name(format!("keep-{name}"))
+            .spawn(move || kept.keep())
+            .map_err(|error| format!("no thread for partition `{name}`: {error}"))?;
+        Ok(Self { name, published, requests: Some(sender), thread: Some(thread) })
+    }
+
+    /// Hands a request over; `false` when the partition is not kept any more.
+    pub(crate) fn ask(&self, request: Request) -> bool {
+        self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok())
+    }
+
+    /// Ends the partition and waits for that.
+    pub(crate) fn stop(&mut self) {
+        self.requests = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn initial_state(setup: &Setup, first: &Staged) -> PartitionState {
+    PartitionState {
+        name: setup.partition.name.clone(),
+        backend: setup.partition.backend.to_string(),
+        state: Activity::Starting,
+        class: setup.partition.class.name.to_string(),
+        period: setup.partition.program.period,
+        cycles: 0,
+        missed_cycles: 0,
+        overruns: 0,
+        release_max: quietcore_units::Nanos::ZERO,
+        forces: 0,
+        generation: first.stage.generation,
+        restarts: 0,
+        cpu: setup.job.cpu,
+        pid: None,
+        fieldbus: None,
+        model_hash: first.build.hash.clone(),
+    }
+}
+
+/// A partition, as the thread that keeps it knows it.
+struct Kept {
+    setup: Setup,
+    /// The build that runs.
+    current: Staged,
+    /// The build before, as long as the one that runs may be taken back.
+    before: Option<Staged>,
+    saving: Saving,
+    quiet: quiet::Quiet,
+    events: Arc<EventLog>,
+    published: Arc<Published>,
+    requests: Receiver<Request>,
+    /// Counts the processes.
+    incarnation: u64,
+    restarts: u32,
+    restarts_in_a_row: u32,
+    last_fault: Option<Instant>,
+}
+
+/// How the life of a process ended.
+enum End {
+    /// It was told to stop.
+    Down,
+    /// It failed, and may be started again.
+    Failed(String),
+}
+
+impl Kept {
+    fn keep(mut self) {
+        loop {
+            let end = match self.start_process() {
+                Ok(process) => self.live(process),
+                Err(error) => End::Failed(chain(&error)),
+            };
+            match end {
+                End::Down => {
+                    self.publish(Activity::Stopped { why: "told to".to_owned() });
+                    return;
+                }
+                End::Failed(why) => {
+                    self.events.note(
+                        &self.setup.partition.name,
+                        "process-lost",
+                        Severity::Fault,
+                        &why,
+                    );
+                    let Some(wait) = self.next_restart() else {
+                        self.publish(Activity::Stopped { why });
+                        if self.wait_for_restart() {
+                            continue;
+                        }
+                        return;
+                    };
+                    if self.wait(wait, &why).is_none() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn start_process(&mut self) -> Result<Process, PartitionError> {
+        self.publish(Activity::Starting);
+        self.incarnation += 1;
+        // A process begins with the build that ran last, in the first slot.
+        self.current.stage.slot = 0;
+        self.current.stage.carried.clear();
+        self.current.stage.forces.clear();
+        let values = self.saving.values(&self.current);
+        let program = ProgramJob { build: self.current.to_job(values), ..self.setup.job.clone() };
+        let job =
+            Job::Program { program: Box::new(program), fieldbus: self.setup.fieldbus.clone() };
+        Process::start(&self.setup.runtime, &job, &self.setup.shape)
+    }
+
+    fn publish(&self, state: Activity) {
+        let mut published = self.published.state();
+        published.state = state;
+        published.restarts = self.restarts;
+        published.generation = self.current.stage.generation;
+        published.model_hash.clone_from(&self.current.build.hash);
+    }
+
+    /// How long to wait before the next restart; `None` when the limit is reached.
+    fn next_restart(&mut self) -> Option<Duration> {
+        let quiet = Duration::from_nanos(RESTART_QUIET.get());
+        if self.last_fault.is_some_and(|last| last.elapsed() > quiet) {
+            self.restarts_in_a_row = 0;
+        }
+        self.last_fault = Some(Instant::now());
+        let wait = self.setup.partition.program.restart.wait_after(self.restarts_in_a_row)?;
+        self.restarts_in_a_row += 1;
+        self.restarts += 1;
+        Some(Duration::from_nanos(wait.get()))
+    }
+
+    /// Waits before a process is started again; `None` when told to come down meanwhile.
+    fn wait(&mut self, wait: Duration, why: &str) -> Option<()> {
+        let end = Instant::now() + wait;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Some(());
+            }
+            let restart_in = quietcore_units::Nanos::new(left.as_nanos() as u64);
+            self.publish(Activity::Waiting { restart_in, why: why.to_owned() });
+            match self.requests.recv_timeout(left.min(LOOK)) {
+                Ok(request) => request.refuse_not_running(&self.setup.partition.name),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// Waits for a person who starts the partition again; `false` when it comes down instead.
+    fn wait_for_restart(&mut self) -> bool {
+        while let Ok(request) = self.requests.recv() {
+            if let Request::Restart { how, reply } = request {
+                self.restarts_in_a_row = 0;
+                self.saving.begin(how);
+                let _ = reply.send(Ok(()));
+                return true;
+            }
+            request.refuse_not_running(&self.setup.partition.name);
+        }
+        false
+    }
+}

@@ -1,0 +1,73 @@
+//! What a keeper is asked, each with the way for the answer.
+
+use std::fs::File;
+use std::sync::mpsc::SyncSender;
+
+use quietcore_exchange::Command;
+use quietcore_program::Build;
+
+use crate::control::{
+    Applied, ControlError, Deployed, ErrorKind, Opened, Restart, Trace, TraceStarted,
+};
+
+/// A way for one answer.
+pub(crate) type Reply<T> = SyncSender<Result<T, ControlError>>;
+
+/// A program that was built for a deploy.
+pub(crate) struct Prepared {
+    pub(crate) build: Build,
+}
+
+/// What a keeper is asked.
+pub(crate) enum Request {
+    Open {
+        reply: Reply<(Opened, File)>,
+    },
+    /// Commands whose places belong to build `generation`.
+    Write {
+        commands: Vec<Command>,
+        generation: u32,
+        reply: Reply<Applied>,
+    },
+    TraceStart {
+        trace: Trace,
+        reply: Reply<TraceStarted>,
+    },
+    TraceStop {
+        reply: Reply<()>,
+    },
+    Deploy {
+        prepared: Box<Prepared>,
+        reply: Reply<Deployed>,
+    },
+    Restart {
+        how: Restart,
+        reply: Reply<()>,
+    },
+    /// The symbols of the build that runs, and its generation.
+    Symbols {
+        reply: Reply<(u32, Box<quietcore_program::Symbols>)>,
+    },
+}
+
+impl Request {
+    /// Answers that the partition does not run now.
+    pub(crate) fn refuse_not_running(self, partition: &str) {
+        let refusal = ControlError::new(
+            ErrorKind::NotNow,
+            partition,
+            "the partition does not run now",
+            "look with `quietcore ps`; start it with `quietcore restart`",
+        );
+        // Whoever asked may have gone meanwhile.
+        let _ = match self {
+            Self::Open { reply } => reply.send(Err(refusal)).is_ok(),
+            Self::Write { reply, .. } => reply.send(Err(refusal)).is_ok(),
+            Self::TraceStart { reply, .. } => reply.send(Err(refusal)).is_ok(),
+            Self::TraceStop { reply } => reply.send(Err(refusal)).is_ok(),
+            Self::Deploy { reply, .. } => reply.send(Err(refusal)).is_ok(),
+            Self::Restart { reply, .. } => reply.send(Err(refusal)).is_ok(),
+            Self::Symbols { reply } => reply.send(Err(refusal)).is_ok(),
+        };
+    }
+}

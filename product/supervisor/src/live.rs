@@ -1,0 +1,330 @@
+//! A site that runs: its keepers behind the trait that clients talk to.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use quietcore_exchange::{Assignment, Command, Target};
+use quietcore_process::setting;
+use quietcore_program::place::Place;
+use quietcore_program::{Encoded, Symbols};
+use quietcore_site::Site as SiteFile;
+
+use crate::assembly::{BusImage, Workshop};
+use crate::control::{
+    Applied, Change, ChangeKind, ControlError, Deployed, ErrorKind, EventLine, Opened,
+    PartitionState, Restart, Severity, Site, Trace, TraceStarted,
+};
+use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
+use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
+use crate::server::{Limits, Server};
+
+/// What a site is brought up from.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The checked site file.
+    pub site: Arc<SiteFile>,
+    /// Where it stands.
+    pub site_file: PathBuf,
+    /// The program `quietcore-runtime`.
+    pub runtime: PathBuf,
+    /// How much of its past each program keeps.
+    pub start: Restart,
+}
+
+/// A site that can't be brought up.
+#[derive(Debug, thiserror::Error)]
+pub enum UpError {
+    /// Its folder can't be had; it may run already.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// A partition can't be made ready.
+    #[error(transparent)]
+    Assembly(#[from] crate::assembly::AssemblyError),
+    /// A partition can't be kept.
+    #[error("{0}")]
+    Keep(String),
+    /// The control socket can't be served.
+    #[error("the control socket can't be served")]
+    Serve(#[source] std::io::Error),
+}
+
+/// A running site. Dropping it brings it down in order.
+pub struct Running {
+    inner: Arc<Inner>,
+    server: Option<Server>,
+    _claim: Claim,
+}
+
+struct Inner {
+    plan: Plan,
+    workshop: Workshop,
+    keepers: Mutex<Vec<Keeper>>,
+    names: Vec<String>,
+    events: Arc<EventLog>,
+    down: AtomicBool,
+}
+
+impl Running {
+    /// Builds the programs of a site, starts its partitions, and answers its clients. `progress` is
+    /// told what happens, a line each. The calling thread, and all that it starts from then on,
+    /// keeps to the housekeeping CPUs.
+    ///
+    /// # Errors
+    /// [`UpError`]; then nothing of it runs.
+    pub fn up(
+        plan: Plan,
+        places: &Places,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Self, UpError> {
+        let name = plan.site.name().to_owned();
+        stay_off_the_partitions(&plan.site);
+        let claim = Claim::take(places, &name)?;
+        let state = places.state_folder(&name)?;
+        let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
+        let workshop = Workshop { site_folder, build_folder: state.join("builds") };
+        let events = Arc::new(EventLog::default());
+        let mut ready = Vec::new();
+        for partition in plan.site.partitions() {
+            progress(&format!("building the program of `{}`", partition.name));
+            let fieldbus =
+                plan.site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
+            let bus = fieldbus.map(BusImage::of).unwrap_or_default();
+            let assembly = workshop.assemble(&plan.site, partition, &bus)?;
+            let warnings = assembly.first.build.warnings.len();
+            if warnings > 0 {
+                let text = format!("the compiler has {warnings} warnings on its program");
+                events.note(&partition.name, "build", Severity::Information, &text);
+            }
+            ready.push((partition.clone(), bus, assembly, fieldbus));
+        }
+        let mut keepers = Vec::new();
+        for (partition, bus, assembly, fieldbus) in ready {
+            progress(&format!("starting `{}`", partition.name));
+            if plan.start == Restart::Origin {
+                // What can't be removed is overwritten by the first snapshot.
+                let _ = std::fs::remove_dir_all(state.join(&partition.name));
+            }
+            let setup = Setup {
+                site: Arc::clone(&plan.site),
+                state_folder: state.join(&partition.name),
+                runtime: plan.runtime.clone(),
+                shape: assembly.shape,
+                tasks: assembly.tasks,
+                job: assembly.job,
+                fieldbus: fieldbus.map(|fieldbus| crate::assembly::fieldbus::job(fieldbus, &bus)),
+                warm: plan.start == Restart::Warm,
+                partition,
+                bus,
+            };
+            let keeper = Keeper::start(setup, assembly.first, Arc::clone(&events));
+            keepers.push(keeper.map_err(UpError::Keep)?);
+        }
+        let names = keepers.iter().map(|keeper| keeper.name.clone()).collect();
+        let inner = Arc::new(Inner {
+            plan,
+            workshop,
+            keepers: Mutex::new(keepers),
+            names,
+            events,
+            down: AtomicBool::new(false),
+        });
+        let site: Arc<dyn Site> = Arc::clone(&inner) as Arc<dyn Site>;
+        let listener = claim.listen()?;
+        let server = Server::start(listener, &name, site, Limits::default());
+        let server = server.map_err(UpError::Serve)?;
+        claim.describe(&inner.describe())?;
+        Ok(Self { inner, server: Some(server), _claim: claim })
+    }
+
+    /// Whether a client asked for the end.
+    pub fn is_asked_down(&self) -> bool {
+        self.inner.down.load(Ordering::Relaxed)
+    }
+
+    /// The same site, as its clients see it.
+    pub fn site(&self) -> &dyn Site {
+        &*self.inner
+    }
+}
+
+/// Lets this thread and its children run on the housekeeping CPUs only. Where the kernel refuses
+/// that they run anywhere, at ordinary priority, which a real-time task does not notice but by its
+/// caches.
+fn stay_off_the_partitions(site: &SiteFile) {
+    let Ok(allowed) = setting::allowed() else { return };
+    let house = site.housekeeping().unwrap_or_else(|| allowed.without(&site.claimed_cpus()));
+    if !house.is_empty() {
+        let _ = setting::allow(house);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Nobody asks any more before the partitions go.
+        self.server = None;
+        let mut keepers = self.inner.keepers();
+        keepers.drain(..).for_each(drop);
+    }
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running")
+            .field("site", &self.inner.plan.site.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn describe(&self) -> SiteDescription {
+        let site_file = self.plan.site_file.canonicalize();
+        SiteDescription {
+            schema: SITE_SCHEMA.to_owned(),
+            site: self.plan.site.name().to_owned(),
+            pid: std::process::id(),
+            site_file: site_file.unwrap_or_else(|_| self.plan.site_file.clone()),
+            started_at: jiff::Timestamp::now().to_string(),
+            partitions: self.names.clone(),
+            quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    fn keepers(&self) -> std::sync::MutexGuard<'_, Vec<Keeper>> {
+        // They stay of use whatever became of a thread that held them.
+        self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the keeper of a partition and waits for its answer.
+    fn ask<T>(
+        &self,
+        partition: &str,
+        request: impl FnOnce(std::sync::mpsc::SyncSender<Result<T, ControlError>>) -> Request,
+    ) -> Result<T, ControlError> {
+        let (sender, answer) = sync_channel(1);
+        {
+            let keepers = self.keepers();
+            let keeper = keepers.iter().find(|keeper| keeper.name == partition);
+            let known = self.names.iter().map(String::as_str);
+            let keeper = keeper.ok_or_else(|| ControlError::no_partition(partition, known))?;
+            if !keeper.ask(request(sender)) {
+                return Err(gone(partition));
+            }
+        }
+        answer.recv().unwrap_or_else(|_| Err(gone(partition)))
+    }
+
+    fn symbols(&self, partition: &str) -> Result<(u32, Box<Symbols>), ControlError> {
+        self.ask(partition, |reply| Request::Symbols { reply })
+    }
+
+    fn write_commands(
+        &self,
+        partition: &str,
+        commands: Vec<Command>,
+        generation: u32,
+    ) -> Result<Applied, ControlError> {
+        self.ask(partition, |reply| Request::Write { commands, generation, reply })
+    }
+}
+
+fn gone(partition: &str) -> ControlError {
+    ControlError::new(ErrorKind::NotNow, partition, "the site is coming down", "")
+}
+
+/// A change as a command, its names resolved.
+fn command(symbols: &Symbols, change: &Change) -> Result<Command, ControlError> {
+    let place = symbols.resolve(&change.variable).map_err(|error| {
+        ControlError::new(ErrorKind::NoVariable, &change.variable, error.to_string(), "")
+    })?;
+    if !place.writable {
+        let what = "the variable can't be written: it is a constant or an address";
+        return Err(ControlError::new(ErrorKind::NotWritable, &change.variable, what, ""));
+    }
+    let target = target_of(&place);
+    if change.kind == ChangeKind::Unforce {
+        return Ok(Command::Unforce(target));
+    }
+    let Some(text) = &change.value else {
+        let what = "there is no value";
+        let remedy = format!("write it as {}=VALUE", change.variable);
+        return Err(ControlError::new(ErrorKind::BadValue, &change.variable, what, remedy));
+    };
+    let Encoded { value, .. } = place.encode_text(text).map_err(|error| {
+        ControlError::new(ErrorKind::BadValue, &change.variable, error.to_string(), "")
+    })?;
+    let assignment = Assignment { target, value };
+    Ok(match change.kind {
+        ChangeKind::Force => Command::Force(assignment),
+        _ => Command::Set(assignment),
+    })
+}
+
+fn target_of(place: &Place) -> Target {
+    match place.bit {
+        None => Target::whole(place.offset, place.bytes() as u8),
+        Some(_) => Target { offset: place.offset, bytes: place.bytes() as u8, mask: place.mask() },
+    }
+}
+
+impl Site for Inner {
+    fn list(&self) -> Vec<PartitionState> {
+        self.keepers().iter().map(|keeper| keeper.published.state().clone()).collect()
+    }
+
+    fn open(&self, partition: &str) -> Result<(Opened, File), ControlError> {
+        self.ask(partition, |reply| Request::Open { reply })
+    }
+
+    fn write(&self, partition: &str, changes: &[Change]) -> Result<Applied, ControlError> {
+        let (generation, symbols) = self.symbols(partition)?;
+        let commands: Result<Vec<_>, _> =
+            changes.iter().map(|change| command(&symbols, change)).collect();
+        self.write_commands(partition, commands?, generation)
+    }
+
+    fn unforce_all(&self, partition: &str) -> Result<Applied, ControlError> {
+        self.write_commands(partition, vec![Command::UnforceAll], 0)
+    }
+
+    fn trace_start(&self, partition: &str, trace: &Trace) -> Result<TraceStarted, ControlError> {
+        self.ask(partition, |reply| Request::TraceStart { trace: trace.clone(), reply })
+    }
+
+    fn trace_stop(&self, partition: &str) -> Result<(), ControlError> {
+        self.ask(partition, |reply| Request::TraceStop { reply })
+    }
+
+    fn deploy(
+        &self,
+        partition: &str,
+        folder: &Path,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Deployed, ControlError> {
+        let file = self.plan.site.partitions().iter().find(|known| known.name == partition);
+        let known = || ControlError::no_partition(partition, self.names.iter().map(String::as_str));
+        let file = file.ok_or_else(known)?;
+        progress(&format!("building `{}`", folder.display()));
+        let build = self.workshop.build_folder_of(file, folder).map_err(|error| {
+            let what = crate::chain(&error);
+            ControlError::new(ErrorKind::Build, partition, what, "the old program runs on")
+        })?;
+        progress("staging it beside the running one");
+        let prepared = Box::new(Prepared { build });
+        self.ask(partition, |reply| Request::Deploy { prepared, reply })
+    }
+
+    fn restart(&self, partition: &str, how: Restart) -> Result<(), ControlError> {
+        self.ask(partition, |reply| Request::Restart { how, reply })
+    }
+
+    fn events(&self, since: u64) -> Vec<EventLine> {
+        self.events.since(since)
+    }
+
+    fn down(&self) {
+        self.down.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,241 @@
+//! A monitor of a partition: reads its exchange from outside, by name, and asks it nothing.
+//!
+//! ```text
+//! client ── open ──► Monitor ── select(patterns) ──► Selection ── read ──► values of one cycle
+//!                      └─ exchange, mapped for reading only
+//! ```
+//!
+//! What is read together is of one instant between two cycles, or the reading says that it isn't:
+//! a task that computes without pause leaves no such instant. The values belong to the build whose
+//! symbols the monitor has; after a deploy it says so instead of reading something else, and whoever
+//! watches opens it anew ([`watch::Watch`] does).
+
+mod figures;
+mod selection;
+pub mod watch;
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use quietcore_exchange::{
+    Assignment, DataReading, FORCE_LIMIT, OutOfData, Target, TaskStatistics, TornRead, TraceReader,
+    View,
+};
+use quietcore_process::exchange::{ExchangeError, ExchangeView};
+use quietcore_program::place::Place;
+use quietcore_program::symbols::SymbolsFileError;
+use quietcore_program::{SymbolError, Symbols};
+
+use crate::client::{Client, ClientError};
+use crate::control::Opened;
+
+pub use figures::{FigureBuffers, LogBars, TaskFigures};
+pub use selection::{Selection, VARIABLES_MAX, Variable};
+
+/// How long an instant without a running task is looked for, in all.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Looks between two short sleeps.
+const LOOKS: usize = 200;
+/// A short sleep: a fraction of any cycle that a person watches.
+const REST: Duration = Duration::from_micros(50);
+
+/// Steps that a task has completed before its cycle number 1 completes: taking over its statistics
+/// counts as one, and so does cycle number 0.
+const STEPS_BEFORE_CYCLE_1: u64 = 2;
+
+/// A partition can't be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum MonitorError {
+    /// The supervisor did not open it.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// Its exchange can't be mapped.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+    /// Its symbols can't be read.
+    #[error("the symbols `{}` can't be read", path.display())]
+    Symbols {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: SymbolsFileError,
+    },
+    /// There is no such variable.
+    #[error(transparent)]
+    Symbol(#[from] SymbolError),
+    /// A pattern can't be read, chooses nothing, or far too much.
+    #[error("`{pattern}`: {problem}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The symbols and the exchange don't fit.
+    #[error("the symbols don't fit the exchange: {0}; use programs of one build")]
+    Data(#[from] OutOfData),
+    /// Another build runs now than the one whose symbols these are.
+    #[error("build {found} runs now, and these are the symbols of build {own}")]
+    Replaced {
+        /// The build that runs.
+        found: u32,
+        /// The build of the symbols.
+        own: u32,
+    },
+}
+
+/// What was read in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The cycle of the fastest task after which they were read, as trace and events number it.
+    pub cycle: u64,
+    /// Whether all values are of one instant between two cycles.
+    pub consistent: bool,
+}
+
+/// A partition's exchange, and the names of what is in it.
+#[derive(Debug)]
+pub struct Monitor {
+    opened: Opened,
+    exchange: ExchangeView,
+    symbols: Symbols,
+}
+
+impl Monitor {
+    /// Opens a partition.
+    ///
+    /// # Errors
+    /// [`MonitorError`].
+    pub fn open(client: &mut Client, partition: &str) -> Result<Self, MonitorError> {
+        let (opened, file) = client.open(partition)?;
+        Self::new(opened, file)
+    }
+
+    /// A monitor of what was opened.
+    ///
+    /// # Errors
+    /// [`MonitorError`] when the exchange or the symbols are none.
+    pub fn new(opened: Opened, file: File) -> Result<Self, MonitorError> {
+        let symbols = Symbols::load(&opened.symbols)
+            .map_err(|source| MonitorError::Symbols { path: opened.symbols.clone(), source })?;
+        Ok(Self { exchange: ExchangeView::open(file)?, symbols, opened })
+    }
+
+    /// What the supervisor said about it.
+    pub fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// The names of its variables.
+    pub fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    fn view(&self) -> View<'_> {
+        self.exchange.view()
+    }
+
+    /// The trace of a task; `None` where there is no such task.
+    pub fn trace(&self, task: u32) -> Option<TraceReader<'_>> {
+        self.view().trace(task)
+    }
+
+    /// The cycle that the fastest task completed last, as trace and events number it, from 0.
+    pub fn cycle(&self) -> u64 {
+        let task = self.view().task(self.opened.fastest_task());
+        let steps = task.map_or(0, TaskStatistics::completed_steps);
+        steps.saturating_sub(STEPS_BEFORE_CYCLE_1)
+    }
+
+    /// Cycles that all tasks have completed together: as long as it rises, the partition lives.
+    pub fn steps(&self) -> u64 {
+        self.view().tasks().fold(0, |sum, task| sum.wrapping_add(task.completed_steps()))
+    }
+
+    /// Reads the selected variables.
+    ///
+    /// # Errors
+    /// [`MonitorError::Replaced`] after a deploy; [`MonitorError::Data`] when symbols and exchange
+    /// don't belong together.
+    pub fn read(&self, selection: &mut Selection) -> Result<Reading, MonitorError> {
+        let view = self.view();
+        let end = Instant::now() + PATIENCE;
+        let (ranges, bytes) = selection.parts();
+        let (cycle, data) = 'found: loop {
+            for _ in 0..LOOKS {
+                let before = self.cycle();
+                if let Some(data) = view.try_read_data(ranges, bytes)?
+                    && self.cycle() == before
+                {
+                    break 'found (before, data);
+                }
+                std::hint::spin_loop();
+            }
+            if Instant::now() >= end {
+                break (self.cycle(), view.read_data(ranges, bytes, 1)?);
+            }
+            thread::sleep(REST);
+        };
+        self.check_build(&data)?;
+        Ok(Reading { cycle, consistent: data.consistent })
+    }
+
+    fn check_build(&self, data: &DataReading) -> Result<(), MonitorError> {
+        let (found, own) = (data.active.generation, self.opened.generation);
+        if found == own { Ok(()) } else { Err(MonitorError::Replaced { found, own }) }
+    }
+
+    /// The forced variables.
+    ///
+    /// # Errors
+    /// [`TornRead`] when they could not be read whole.
+    pub fn forces(&self) -> Result<Forces, TornRead> {
+        let mut held = [Assignment::default(); FORCE_LIMIT];
+        let count = match self.view().forces() {
+            Some(forces) => forces.read(&mut held)?,
+            None => 0,
+        };
+        Ok(Forces { held: held[..count].to_vec() })
+    }
+
+    /// The figures of all tasks, each of one cycle; `None` for a task that could not be read whole.
+    pub fn figures(&self, buffers: &mut FigureBuffers) -> Vec<Option<TaskFigures>> {
+        let described = self.opened.tasks.iter();
+        self.view()
+            .tasks()
+            .zip(described)
+            .map(|(task, described)| buffers.read(task, described).ok())
+            .collect()
+    }
+}
+
+/// What is forced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forces {
+    held: Vec<Assignment>,
+}
+
+impl Forces {
+    /// How many variables are forced.
+    pub fn count(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether the variable at a place is forced, be it as part of something larger.
+    pub fn holds(&self, place: &Place) -> bool {
+        let own = u64::from(place.offset)..u64::from(place.offset) + place.bytes() as u64;
+        self.held.iter().any(|force| {
+            let Target { offset, bytes, mask } = force.target;
+            let held = u64::from(offset)..u64::from(offset) + u64::from(bytes);
+            let same_word = (offset, usize::from(bytes)) == (place.offset, place.bytes());
+            let overlap = held.start < own.end && own.start < held.end;
+            if same_word { mask & place.mask() != 0 } else { overlap }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

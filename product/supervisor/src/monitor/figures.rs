@@ -1,0 +1,252 @@
+//! The timing of a task in figures, all of one cycle.
+
+use quietcore_exchange::bins::{BIN_COUNT, highest_of, lowest_of};
+use quietcore_exchange::{
+    HistogramTotals, SnapshotBuffers, TaskSnapshot, TaskState, TaskStatistics, TornRead,
+};
+use quietcore_units::Nanos;
+
+use crate::control::TaskDescription;
+
+/// Bars a decade; a display merges them into as many as it has room for.
+const BARS_A_DECADE: usize = 24;
+/// The first bar begins here: 100 ns.
+const FIRST_EXPONENT: i32 = 2;
+/// The last ends here: 10 s.
+const LAST_EXPONENT: i32 = 10;
+
+/// A histogram in bars of equal width on a logarithmic axis from 100 ns to 10 s. What lies outside
+/// is in the first or the last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogBars {
+    /// The counts.
+    pub counts: Vec<u64>,
+    /// How many values.
+    pub total: u64,
+    /// The smallest; zero without values.
+    pub min: Nanos,
+    /// The largest; zero without values.
+    pub max: Nanos,
+    /// Half of the values are at most this.
+    pub median: Nanos,
+    /// 99 of 100.
+    pub p99: Nanos,
+    /// 9999 of 10 000.
+    pub p99_99: Nanos,
+}
+
+impl LogBars {
+    /// The decades that hold all values, two at least: exponents of ten, of nanoseconds.
+    pub fn decades(&self) -> (i32, i32) {
+        let exponent = |value: Nanos| (value.get().max(1) as f64).log10();
+        let first = exponent(self.min).floor() as i32;
+        let last = exponent(self.max).floor() as i32 + 1;
+        let first = first.clamp(FIRST_EXPONENT, LAST_EXPONENT - 2);
+        (first, last.clamp(first + 2, LAST_EXPONENT))
+    }
+
+    /// The bars between two decades in `width` columns. A bar that is wider than a column fills
+    /// several; of several in one column their sum stands there.
+    pub fn columns(&self, (first, last): (i32, i32), width: usize) -> Vec<u64> {
+        let bar_of = |exponent: i32| {
+            let decades = exponent.clamp(FIRST_EXPONENT, LAST_EXPONENT) - FIRST_EXPONENT;
+            usize::try_from(decades).unwrap_or(0) * BARS_A_DECADE
+        };
+        let (begin, end) = (bar_of(first), bar_of(last));
+        let bars = self.counts.get(begin..end).unwrap_or_default();
+        let at = |index: usize| index * width / bars.len().max(1);
+        let mut columns = vec![0_u64; width];
+        for (index, count) in bars.iter().enumerate() {
+            for column in &mut columns[at(index)..at(index + 1).max(at(index) + 1).min(width)] {
+                *column = column.saturating_add(*count);
+            }
+        }
+        columns
+    }
+
+    /// Where a value lies on the axis: 0 at its begin, 1 at its end.
+    fn part(value: Nanos) -> f64 {
+        let exponent = (value.get().max(1) as f64).log10();
+        let decades = f64::from(LAST_EXPONENT - FIRST_EXPONENT);
+        ((exponent - f64::from(FIRST_EXPONENT)) / decades).clamp(0.0, 1.0)
+    }
+
+    const fn bar_count() -> usize {
+        (LAST_EXPONENT - FIRST_EXPONENT) as usize * BARS_A_DECADE
+    }
+
+    fn of(copy: &HistogramCopy) -> Self {
+        let mut counts = vec![0_u64; Self::bar_count()];
+        for (index, count) in copy.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let bar = (Self::part(Nanos::new(lowest_of(index))) * counts.len() as f64) as usize;
+            let bar = bar.min(counts.len() - 1);
+            counts[bar] = counts[bar].saturating_add(*count);
+        }
+        if let Some(last) = counts.last_mut() {
+            *last = last.saturating_add(copy.totals.overflow);
+        }
+        Self {
+            counts,
+            total: copy.totals.count,
+            min: Nanos::new(copy.totals.min_ns),
+            max: Nanos::new(copy.totals.max_ns),
+            median: quantile(copy, 0.5),
+            p99: quantile(copy, 0.99),
+            p99_99: quantile(copy, 0.9999),
+        }
+    }
+}
+
+/// The smallest value that at least `part` of the values don't exceed, to the width of its bin;
+/// never beyond the largest.
+fn quantile(copy: &HistogramCopy, part: f64) -> Nanos {
+    let wanted = (copy.totals.count as f64 * part).ceil().max(1.0) as u64;
+    let mut seen = 0_u64;
+    let bin = copy.bins.iter().position(|count| {
+        seen = seen.saturating_add(*count);
+        seen >= wanted
+    });
+    let most = copy.totals.max_ns;
+    Nanos::new(bin.map_or(most, |bin| highest_of(bin).min(most)))
+}
+
+/// The timing of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskFigures {
+    /// Its name.
+    pub name: String,
+    /// Time between two releases; zero where there is none.
+    pub period: Nanos,
+    /// What it is doing.
+    pub state: TaskState,
+    /// Counters and worst cycles.
+    pub snapshot: TaskSnapshot,
+    /// Due instant to start of the work.
+    pub release: LogBars,
+    /// Start of the work to its end.
+    pub execution: LogBars,
+    /// Due instant to the end of the work.
+    pub response: LogBars,
+}
+
+/// A histogram as it was after one cycle.
+#[derive(Clone, Debug)]
+struct HistogramCopy {
+    totals: HistogramTotals,
+    bins: Vec<u64>,
+}
+
+impl Default for HistogramCopy {
+    fn default() -> Self {
+        Self { totals: HistogramTotals::default(), bins: vec![0; BIN_COUNT] }
+    }
+}
+
+/// Memory for reading figures, to be used again and again.
+#[derive(Debug)]
+pub struct FigureBuffers {
+    /// Release, execution, response.
+    copies: Box<[HistogramCopy; 3]>,
+}
+
+impl Default for FigureBuffers {
+    fn default() -> Self {
+        let copies: Vec<HistogramCopy> = (0..3).map(|_| HistogramCopy::default()).collect();
+        let copies = copies.into_boxed_slice().try_into();
+        Self { copies: copies.expect("three were made") }
+    }
+}
+
+impl FigureBuffers {
+    /// Reads a task's figures.
+    ///
+    /// # Errors
+    /// [`TornRead`] when the task wrote at every try.
+    pub(super) fn read(
+        &mut self,
+        task: &TaskStatistics,
+        described: &TaskDescription,
+    ) -> Result<TaskFigures, TornRead> {
+        let [release, execution, response] = &mut *self.copies;
+        let snapshot = task.snapshot(&mut SnapshotBuffers {
+            release: &mut release.bins,
+            execution: &mut execution.bins,
+            response: &mut response.bins,
+            ..SnapshotBuffers::default()
+        })?;
+        release.totals = snapshot.release;
+        execution.totals = snapshot.execution;
+        response.totals = snapshot.response;
+        Ok(TaskFigures {
+            name: described.name.clone(),
+            period: described.period,
+            state: task.state(),
+            snapshot,
+            release: LogBars::of(release),
+            execution: LogBars::of(execution),
+            response: LogBars::of(response),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use quietcore_exchange::bins::index_of;
+
+    fn copy_of(values: &[u64]) -> Box<HistogramCopy> {
+        let mut copy = Box::<HistogramCopy>::default();
+        for value in values {
+            match index_of(*value) {
+                Some(bin) => copy.bins[bin] += 1,
+                None => copy.totals.overflow += 1,
+            }
+        }
+        copy.totals.count = values.len() as u64;
+        copy.totals.min_ns = values.iter().copied().min().unwrap_or(0);
+        copy.totals.max_ns = values.iter().copied().max().unwrap_or(0);
+        copy
+    }
+
+    #[test]
+    fn an_empty_histogram_is_all_zero() {
+        let bars = LogBars::of(&copy_of(&[]));
+        assert_eq!((bars.total, bars.max, bars.p99_99), (0, Nanos::ZERO, Nanos::ZERO));
+        assert!(bars.counts.iter().all(|count| *count == 0));
+    }
+
+    #[test]
+    fn columns_show_the_decades_that_are_used() {
+        let bars = LogBars::of(&copy_of(&[2_000, 2_000, 40_000]));
+        assert_eq!(bars.decades(), (3, 5));
+        // 24 bars a decade in as many columns: each is one.
+        let columns = bars.columns((3, 5), 48);
+        let full: Vec<(usize, u64)> =
+            columns.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(full, [(7, 2), (38, 1)]);
+        assert_eq!(bars.columns((3, 5), 2), [2, 1]);
+        assert_eq!(bars.columns((3, 5), 96).iter().sum::<u64>(), 6, "twice as wide");
+        assert_eq!(LogBars::of(&copy_of(&[])).decades(), (2, 4));
+        assert_eq!(bars.columns((9, 10), 0), [0_u64; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn bars_lose_no_value_and_quantiles_are_ordered(
+            values in proptest::collection::vec(0_u64..100_000_000_000, 1..200),
+        ) {
+            let bars = LogBars::of(&copy_of(&values));
+            prop_assert_eq!(bars.counts.iter().sum::<u64>(), values.len() as u64);
+            prop_assert!(bars.min <= bars.median && bars.median <= bars.p99);
+            prop_assert!(bars.p99 <= bars.p99_99 && bars.p99_99 <= bars.max);
+            let mut sorted = values;
+            sorted.sort_unstable();
+            let median = sorted[(sorted.len() - 1) / 2];
+            let near = bars.median.get() as f64 / median.max(1) as f64;
+            // Small values have coarse bins, large ones none.
+            let is_binned = (10..1 << 36).contains(&median);
+            prop_assert!(!is_binned || (0.999..1.002).contains(&near), "{near}");
+        }
+    }
+}

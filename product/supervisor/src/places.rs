@@ -1,0 +1,298 @@
+//! Where running sites live.
+//!
+//! ```text
+//! RUN/                  0700, owned by the user
+//! └── SITE/             one folder a running site
+//!     ├── lock          held by the supervisor as long as it lives; its process number inside
+//!     ├── socket        its control socket
+//!     └── site.json     what runs: site file, partitions, since when
+//! STATE/SITE/           what survives: retained data
+//! ```
+//!
+//! | folder | first that applies |
+//! |--------|--------------------|
+//! | RUN | `$QUIETCORE_RUN_DIR`, `/run/quietcore` for root, `$XDG_RUNTIME_DIR/quietcore`, `/tmp/quietcore-UID` |
+//! | STATE | `$QUIETCORE_STATE_DIR`, `/var/lib/quietcore` for root, `$XDG_STATE_HOME/quietcore`, `~/.local/state/quietcore` |
+//!
+//! A site runs exactly while its lock is held: the kernel releases it with the process, however
+//! that ends. A folder whose lock is free is a leftover and is removed by whoever finds it. A RUN
+//! folder that belongs to somebody else, is a link, or that others may write to is refused: `/tmp`
+//! is open to everybody.
+
+mod claim;
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use claim::Claim;
+use claim::{LockState, lock_state};
+
+/// The schema name of `site.json`.
+pub const SITE_SCHEMA: &str = "quietcore.running-site/1";
+
+/// The most folders looked at when running sites are listed.
+pub const SITE_COUNT_MAX: usize = 1024;
+
+/// The longest name of a site.
+pub const NAME_BYTES_MAX: usize = 64;
+
+/// The largest `site.json` that is read.
+const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
+
+const LOCK: &str = "lock";
+const SOCKET: &str = "socket";
+const SITE_JSON: &str = "site.json";
+
+/// A folder of running sites can't be used, or a site runs already.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// A variable of the environment holds a relative path.
+    #[error("`{variable}` is `{value}`, which is not absolute; write it with a `/` in front")]
+    Relative {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// There is nowhere to keep state.
+    #[error("neither `HOME` nor `XDG_STATE_HOME` is set; set `QUIETCORE_STATE_DIR` to a folder")]
+    NoHome,
+    /// The folder is not this user's alone.
+    #[error("`{}` {problem}; remove it, or set `QUIETCORE_RUN_DIR` to a folder of yours",
+        folder.display())]
+    Foreign {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The operating system refused something.
+    #[error("`{}` can't be {action}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
+    /// The name can't be the name of a folder.
+    #[error("`{name}` is no name of a site; use up to 64 letters, digits, `-`, `_` and `.`")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// Another supervisor holds the site.
+    #[error("site `{site}` runs already, process {process}; see `quietcore ps {site}`, end it with \
+        `quietcore down {site}`", process = pid.map_or("unknown".to_owned(), |pid| pid.to_string()))]
+    AlreadyRunning {
+        /// The site.
+        site: String,
+        /// The process that runs it, where it has said so.
+        pid: Option<u32>,
+    },
+    /// A socket's path may have 107 bytes.
+    #[error("`{}` is too long for a socket; set `QUIETCORE_RUN_DIR` to a shorter folder",
+        path.display())]
+    SocketPath {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+impl PlaceError {
+    fn io<'a>(path: &'a Path, action: &'static str) -> impl Fn(io::Error) -> Self + 'a {
+        move |source| Self::Io { path: path.to_owned(), action, source }
+    }
+}
+
+/// What `site.json` says about a running site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteDescription {
+    /// [`SITE_SCHEMA`].
+    pub schema: String,
+    /// Name of the site.
+    pub site: String,
+    /// Process number of its supervisor.
+    pub pid: u32,
+    /// The site file, absolute.
+    pub site_file: PathBuf,
+    /// When it was brought up, RFC 3339, UTC.
+    pub started_at: String,
+    /// Names of its partitions.
+    pub partitions: Vec<String>,
+    /// Version of Quietcore that runs it.
+    pub quietcore_version: String,
+}
+
+/// A site that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningSite {
+    /// Its name.
+    pub name: String,
+    /// Where it can be talked to.
+    pub socket: PathBuf,
+    /// What it says about itself; `None` in the moments before it has said it.
+    pub description: Option<SiteDescription>,
+}
+
+/// The folders of running sites and of what survives them.
+#[derive(Clone, Debug)]
+pub struct Places {
+    run: PathBuf,
+    state: Option<PathBuf>,
+}
+
+impl Places {
+    /// The folders that hold for this user and environment. Nothing is created yet.
+    ///
+    /// # Errors
+    /// [`PlaceError::Relative`] when a variable holds a relative path.
+    pub fn of_environment() -> Result<Self, PlaceError> {
+        let user = rustix::process::geteuid().as_raw();
+        Self::choose(user, |name| std::env::var_os(name).filter(|value| !value.is_empty()))
+    }
+
+    /// These folders, as a test has them.
+    pub fn new(run: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
+        Self { run: run.into(), state: Some(state.into()) }
+    }
+
+    /// Chooses by user and environment alone.
+    fn choose(
+        user: u32,
+        environment: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, PlaceError> {
+        let own = |variable: &'static str| match environment(variable).map(PathBuf::from) {
+            Some(path) if path.is_relative() => {
+                Err(PlaceError::Relative { variable, value: path.display().to_string() })
+            }
+            path => Ok(path),
+        };
+        // The XDG base directory specification says that relative ones are to be ignored.
+        let absolute =
+            |variable: &str| environment(variable).map(PathBuf::from).filter(|it| it.is_absolute());
+        let run = match own("QUIETCORE_RUN_DIR")? {
+            Some(run) => run,
+            None if user == 0 => PathBuf::from("/run/quietcore"),
+            None => match absolute("XDG_RUNTIME_DIR") {
+                Some(folder) => folder.join("quietcore"),
+                None => PathBuf::from(format!("/tmp/quietcore-{user}")),
+            },
+        };
+        let state = match own("QUIETCORE_STATE_DIR")? {
+            Some(state) => Some(state),
+            None if user == 0 => Some(PathBuf::from("/var/lib/quietcore")),
+            None => absolute("XDG_STATE_HOME")
+                .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
+                .map(|folder| folder.join("quietcore")),
+        };
+        Ok(Self { run, state })
+    }
+
+    /// The folder in which running sites have theirs.
+    pub fn run_folder(&self) -> &Path {
+        &self.run
+    }
+
+    /// Makes and returns the folder for what survives of a site.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when there is nowhere to keep it, or the folder is not this user's.
+    pub fn state_folder(&self, site: &str) -> Result<PathBuf, PlaceError> {
+        check_name(site)?;
+        let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
+        make_own_folder(state)?;
+        let folder = state.join(site);
+        make_own_folder(&folder)?;
+        Ok(folder)
+    }
+
+    /// The sites that run, by name; leftovers of killed supervisors are removed.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when the folder is there and can't be read, or isn't this user's.
+    pub fn running(&self) -> Result<Vec<RunningSite>, PlaceError> {
+        if !self.run.try_exists().unwrap_or(true) {
+            return Ok(Vec::new());
+        }
+        check_own_folder(&self.run)?;
+        let listed = fs::read_dir(&self.run).map_err(PlaceError::io(&self.run, "listed"))?;
+        let mut sites = Vec::new();
+        for entry in listed.take(SITE_COUNT_MAX).filter_map(Result::ok) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if check_name(&name).is_err() || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            match lock_state(&entry.path()) {
+                LockState::Held => sites.push(self.look_at(name)),
+                LockState::Free => claim::remove_leftover(&entry.path()),
+            }
+        }
+        sites.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(sites)
+    }
+
+    fn look_at(&self, name: String) -> RunningSite {
+        let folder = self.run.join(&name);
+        RunningSite { socket: folder.join(SOCKET), description: describe(&folder), name }
+    }
+}
+
+/// What the folder's `site.json` says, if it can be read.
+fn describe(folder: &Path) -> Option<SiteDescription> {
+    use std::io::Read as _;
+    let file = fs::File::open(folder.join(SITE_JSON)).ok()?;
+    let mut text = String::new();
+    file.take(SITE_JSON_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let description: SiteDescription = serde_json::from_str(&text).ok()?;
+    (description.schema == SITE_SCHEMA).then_some(description)
+}
+
+fn check_name(name: &str) -> Result<(), PlaceError> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let good = !name.is_empty()
+        && name.len() <= NAME_BYTES_MAX
+        && !name.starts_with('.')
+        && name.chars().all(allowed);
+    if good { Ok(()) } else { Err(PlaceError::Name { name: name.to_owned() }) }
+}
+
+/// Makes a folder that is this user's alone, or makes sure that the one there is.
+fn make_own_folder(folder: &Path) -> Result<(), PlaceError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    match made {
+        // It is there and no folder: the check says what it is.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(PlaceError::io(folder, "made")(error))
+        }
+        _ => check_own_folder(folder),
+    }
+}
+
+/// Refuses a link, another's folder, and one that others may write to.
+fn check_own_folder(folder: &Path) -> Result<(), PlaceError> {
+    let foreign = |problem: String| PlaceError::Foreign { folder: folder.to_owned(), problem };
+    let found = fs::symlink_metadata(folder).map_err(PlaceError::io(folder, "looked at"))?;
+    let user = rustix::process::geteuid().as_raw();
+    if !found.is_dir() {
+        let link = found.file_type().is_symlink();
+        return Err(foreign(if link { "is a link" } else { "is no folder" }.to_owned()));
+    }
+    if found.uid() != user {
+        return Err(foreign(format!("belongs to user {}, not to user {user}", found.uid())));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(foreign(format!("may be written by others (mode {:o})", found.mode() & 0o777)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

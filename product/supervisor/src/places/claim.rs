@@ -1,0 +1,199 @@
+//! One supervisor a site: the lock on its folder, and what becomes of a folder without one.
+//!
+//! The lock file is removed at the end, so between opening and locking it, the file may have been
+//! replaced. Whoever has the lock therefore looks whether the file is still the one in the folder,
+//! and tries again where it is not.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::{
+    LOCK, PlaceError, Places, SITE_JSON, SOCKET, SiteDescription, check_name, make_own_folder,
+};
+
+/// How often the lock is tried: whoever lists sites holds it for an instant.
+const TRIES: u32 = 20;
+/// Time between two tries.
+const TRY_AGAIN: Duration = Duration::from_millis(10);
+/// The longest path of a Unix socket, its final zero left out.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+
+/// The right to run a site, and the folder that goes with it. Dropping it removes the folder.
+#[derive(Debug)]
+pub struct Claim {
+    folder: PathBuf,
+    /// Held as long as this lives; closed with the process, however it ends.
+    _lock: File,
+}
+
+impl Claim {
+    /// Claims the site `name`; what a killed supervisor has left is removed.
+    ///
+    /// # Errors
+    /// [`PlaceError::AlreadyRunning`] while another process has it; others when the folders can't
+    /// be used.
+    pub fn take(places: &Places, name: &str) -> Result<Self, PlaceError> {
+        check_name(name)?;
+        make_own_folder(&places.run)?;
+        let folder = places.run.join(name);
+        check_socket_path(&folder)?;
+        for _ in 0..TRIES {
+            make_own_folder(&folder)?;
+            match try_lock(&folder) {
+                Ok(Some(lock)) => return Self::begin(folder, lock),
+                Ok(None) => thread::sleep(TRY_AGAIN),
+                // Its last owner has just removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(PlaceError::io(&folder.join(LOCK), "locked")(error)),
+            }
+        }
+        let pid = owner(&folder);
+        Err(PlaceError::AlreadyRunning { site: name.to_owned(), pid })
+    }
+
+    fn begin(folder: PathBuf, mut lock: File) -> Result<Self, PlaceError> {
+        let path = folder.join(LOCK);
+        let written = lock
+            .set_len(0)
+            .and_then(|()| lock.write_all(std::process::id().to_string().as_bytes()));
+        written.map_err(PlaceError::io(&path, "written"))?;
+        empty(&folder).map_err(PlaceError::io(&folder, "emptied"))?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    /// The folder of the running site; it goes with the claim.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes what others may know of the site; it appears whole.
+    ///
+    /// # Errors
+    /// [`PlaceError::Io`] when it can't be written.
+    pub fn describe(&self, description: &SiteDescription) -> Result<(), PlaceError> {
+        let path = self.folder.join(SITE_JSON);
+        let written = tempfile::NamedTempFile::new_in(&self.folder).and_then(|mut part| {
+            serde_json::to_writer(part.as_file_mut(), description)?;
+            part.persist(&path).map_err(|error| error.error)
+        });
+        written.map(|_| ()).map_err(PlaceError::io(&path, "written"))
+    }
+
+    /// Makes the control socket, which this user alone may connect to.
+    ///
+    /// # Errors
+    /// [`PlaceError::Io`] when it can't be made.
+    pub fn listen(&self) -> Result<UnixListener, PlaceError> {
+        let path = self.folder.join(SOCKET);
+        let bound = UnixListener::bind(&path).and_then(|listener| {
+            // The folder keeps others out already; the mode says so to those who look.
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+            Ok(listener)
+        });
+        bound.map_err(PlaceError::io(&path, "listened on"))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // The lock goes last: until then nobody takes the folder for a leftover.
+        let _ = empty(&self.folder);
+        let _ = fs::remove_file(self.folder.join(LOCK));
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+/// Whether somebody holds a folder's lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LockState {
+    Held,
+    Free,
+}
+
+/// Looks whether the lock is held. A folder that is being made counts as held.
+pub(super) fn lock_state(folder: &Path) -> LockState {
+    let lock = match File::open(folder.join(LOCK)) {
+        Ok(lock) => lock,
+        // Made within the last moment, or a leftover without its lock; the age tells.
+        Err(_) if is_fresh(folder) => return LockState::Held,
+        Err(_) => return LockState::Free,
+    };
+    match flock(&lock, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => LockState::Held,
+        _ => LockState::Free,
+    }
+}
+
+/// Removes what a killed supervisor has left, unless somebody has claimed it meanwhile.
+pub(super) fn remove_leftover(folder: &Path) {
+    if let Ok(Some(lock)) = try_lock(folder) {
+        drop(Claim { folder: folder.to_owned(), _lock: lock });
+    }
+}
+
+/// Opens and locks; `None` while another holds it, or when the file was replaced meanwhile.
+fn try_lock(folder: &Path) -> io::Result<Option<File>> {
+    let path = folder.join(LOCK);
+    let lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+        .open(&path)?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) => return Ok(None),
+        Err(errno) => return Err(errno.into()),
+    }
+    let (own, there) = (lock.metadata()?, fs::symlink_metadata(&path));
+    let same = there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino()));
+    Ok(same.then_some(lock))
+}
+
+/// Who says to hold the lock.
+fn owner(folder: &Path) -> Option<u32> {
+    let mut text = String::new();
+    File::open(folder.join(LOCK)).ok()?.take(16).read_to_string(&mut text).ok()?;
+    text.parse().ok()
+}
+
+/// Removes everything but the lock.
+fn empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the folder was changed within the last second.
+fn is_fresh(folder: &Path) -> bool {
+    let changed = fs::metadata(folder).and_then(|found| found.modified());
+    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < Duration::from_secs(1)))
+}
+
+fn check_socket_path(folder: &Path) -> Result<(), PlaceError> {
+    let path = folder.join(SOCKET);
+    if path.as_os_str().as_bytes().len() > SOCKET_PATH_BYTES_MAX {
+        return Err(PlaceError::SocketPath { path });
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Where a recording goes: a table in a file, and whatever else takes rows.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use quietcore_record::trace::{Moment, Number, Recording, TableWriter};
+use tempfile::NamedTempFile;
+
+use super::Column;
+use super::parquet::ParquetWriter;
+
+/// Takes the rows of a recording.
+pub trait Output {
+    /// Says what the columns are. Called once, first.
+    ///
+    /// # Errors
+    /// When it can't be written; the recording does not begin then.
+    fn begin(&mut self, columns: &[Column]) -> io::Result<()>;
+
+    /// Takes a row.
+    ///
+    /// # Errors
+    /// When it can't be written; the recording ends then.
+    fn row(&mut self, moment: &Moment, values: &[Number]) -> io::Result<()>;
+}
+
+/// A recording for a plot takes rows, too.
+impl Output for Recording {
+    fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
+        *self = Self::new(columns.iter().map(|column| column.path.clone()).collect());
+        Ok(())
+    }
+
+    fn row(&mut self, moment: &Moment, values: &[Number]) -> io::Result<()> {
+        let values: Vec<f64> = values.iter().map(|value| value.as_f64()).collect();
+        self.push(moment, &values);
+        Ok(())
+    }
+}
+
+/// Several at once.
+impl Output for Vec<&mut dyn Output> {
+    fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
+        self.iter_mut().try_for_each(|output| output.begin(columns))
+    }
+
+    fn row(&mut self, moment: &Moment, values: &[Number]) -> io::Result<()> {
+        self.iter_mut().try_for_each(|output| output.row(moment, values))
+    }
+}
+
+/// The format of a table's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileFormat {
+    /// Text, see [`quietcore_record::trace`].
+    Csv,
+    /// Apache Parquet with the same columns, each of its own type.
+    Parquet,
+}
+
+impl FileFormat {
+    /// The format that a file's ending names.
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "csv" => Some(Self::Csv),
+            "parquet" => Some(Self::Parquet),
+            _ => None,
+        }
+    }
+}
+
+/// A table in a file. The file appears, or replaces what was there, when it is
+/// [finished](Self::finish).
+#[derive(Debug)]
+pub struct TableFile {
+    path: PathBuf,
+    format: FileFormat,
+    table: Option<Table>,
+    /// The file as long as there is no table in it.
+    part: Option<NamedTempFile>,
+}
+
+#[derive(Debug)]
+enum Table {
+    Csv(Box<TableWriter<BufWriter<NamedTempFile>>>),
+    Parquet(Box<ParquetWriter<NamedTempFile>>),
+}
+
+impl TableFile {
+    /// Makes sure that the file can be written, before anything is recorded.
+    ///
+    /// # Errors
+    /// When its folder can't be written to, or something else than a file is there.
+    pub fn create(path: &Path, format: FileFormat) -> io::Result<Self> {
+        // Renaming would put a file in the place of a device, or of a link.
+        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::other("it is there and is not a plain file"));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let part = tempfile::Builder::new()
+            .prefix(".quietcore-")
+            .permissions(fs::Permissions::from_mode(0o644))
+            .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Self { path: path.to_owned(), format, table: None, part: Some(part) })
+    }
+
+    /// Ends the table; the file appears.
+    ///
+    /// # Errors
+    /// When the last of it can't be written.
+    pub fn finish(self) -> io::Result<()> {
+        let part = match self.table {
+            None => return Err(io::Error::other("nothing was recorded")),
+            Some(Table::Csv(table)) => {
+                table.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?
+            }
+            Some(Table::Parquet(table)) => table.finish()?,
+        };
+        sync(part.as_file())?;
+        part.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+fn sync(file: &File) -> io::Result<()> {
+    file.sync_all()
+}
+
+impl Output for TableFile {
+    fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
+        let part = self.part.take().ok_or_else(|| io::Error::other("the table has begun"))?;
+        self.table = Some(match self.format {
+            FileFormat::Csv => {
+                let names: Vec<String> = columns.iter().map(|it| it.path.clone()).collect();
+                Table::Csv(Box::new(TableWriter::new(BufWriter::new(part), &names)?))
+            }
+            FileFormat::Parquet => Table::Parquet(Box::new(ParquetWriter::new(part, columns)?)),
+        });
+        Ok(())
+    }
+
+    fn row(&mut self, moment: &Moment, values: &[Number]) -> io::Result<()> {
+        match &mut self.table {
+            None => Err(io::Error::other("the table has not begun")),
+            Some(Table::Csv(table)) => table.row(moment, values),
+            Some(Table::Parquet(table)) => table.row(moment, values),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Giving retained values back to a build, by name and type. Pure.
+//!
+//! | the variable is | what happens |
+//! |---|---|
+//! | in both, of one type | its value is given back |
+//! | in both, of different types | the warm start is refused: any choice would be silently wrong |
+//! | new | it keeps its initial value, which is said |
+//! | gone | its value is dropped, which is said |
+
+use std::collections::HashMap;
+
+use super::{Snapshot, Variable};
+
+/// A value that is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Restored<'a> {
+    /// Which variable of the build, counted from 0.
+    pub variable: usize,
+    /// Its bytes.
+    pub value: &'a [u8],
+}
+
+/// What a snapshot means for a build.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Match<'a> {
+    /// The values that are given back.
+    pub restored: Vec<Restored<'a>>,
+    /// Variables of the build that the snapshot does not know.
+    pub new: Vec<String>,
+    /// Variables of the snapshot that the build does not know.
+    pub gone: Vec<String>,
+}
+
+/// Retained variables whose type has changed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "retained values can't be given back, their types have changed: {}; start with `--cold` to \
+     begin with initial values",
+    .0.join(", ")
+)]
+pub struct Mismatch(pub Vec<String>);
+
+/// Matches a snapshot with the retained variables of a build.
+///
+/// # Errors
+/// [`Mismatch`] with every variable whose type has changed.
+pub fn match_variables<'a>(
+    snapshot: &'a Snapshot,
+    build: &[Variable],
+) -> Result<Match<'a>, Mismatch> {
+    let mut kept = HashMap::new();
+    let mut rest = snapshot.values.as_slice();
+    for variable in &snapshot.variables {
+        // The sizes add up, which was checked when the snapshot was read.
+        let (value, after) = rest.split_at(rest.len().min(variable.bytes as usize));
+        rest = after;
+        kept.insert(variable.path.as_str(), (variable, value));
+    }
+    let mut result = Match::default();
+    let mut changed = Vec::new();
+    for (index, variable) in build.iter().enumerate() {
+        match kept.remove(variable.path.as_str()) {
+            None => result.new.push(variable.path.clone()),
+            Some((old, _))
+                if old.type_name != variable.type_name || old.bytes != variable.bytes =>
+            {
+                let Variable { path, type_name, .. } = variable;
+                changed.push(format!("`{path}` was `{}`, is `{type_name}`", old.type_name));
+            }
+            Some((_, value)) => result.restored.push(Restored { variable: index, value }),
+        }
+    }
+    let is_gone = |variable: &&Variable| kept.contains_key(variable.path.as_str());
+    result.gone = snapshot.variables.iter().filter(is_gone).map(|v| v.path.clone()).collect();
+    if changed.is_empty() { Ok(result) } else { Err(Mismatch(changed)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(path: &str, type_name: &str, bytes: u32) -> Variable {
+        Variable { path: path.to_owned(), type_name: type_name.to_owned(), bytes }
+    }
+
+    fn snapshot() -> Snapshot {
+        let variables = vec![variable("a", "u16", 2), variable("b", "i8", 1)];
+        Snapshot { sequence: 1, variables, values: vec![1, 2, 3] }
+    }
+
+    #[test]
+    fn values_follow_their_names_and_not_their_places() {
+        let snapshot = snapshot();
+        let build = [variable("c", "f64", 8), variable("b", "i8", 1), variable("a", "u16", 2)];
+        let found = match_variables(&snapshot, &build).unwrap();
+        let restored = |variable, value| Restored { variable, value };
+        assert_eq!(found.restored, [restored(1, &[3][..]), restored(2, &[1, 2])]);
+        assert_eq!((found.new, found.gone), (vec!["c".to_owned()], vec![]));
+    }
+
+    #[test]
+    fn a_variable_that_is_gone_is_named() {
+        let snapshot = snapshot();
+        let found = match_variables(&snapshot, &[variable("b", "i8", 1)]).unwrap();
+        assert_eq!(found.gone, ["a"]);
+    }
+
+    #[test]
+    fn another_type_is_refused_and_both_are_named() {
+        let refused = match_variables(&snapshot(), &[variable("a", "i16", 2)]).unwrap_err();
+        let text = refused.to_string();
+        assert!(text.contains("`a` was `u16`, is `i16`") && text.contains("--cold"), "{text}");
+    }
+}

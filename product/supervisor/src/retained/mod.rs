@@ -1,0 +1,285 @@
+//! Retained variables on disk: what survives a restart.
+//!
+//! ```text
+//! "QCRETAIN" │ version │ sequence │ length of table │ table (JSON) │ values │ CRC-32 of all before
+//!  8 bytes     u32       u64        u32               names, types    bytes    u32   little-endian
+//! ```
+//!
+//! Two files take turns. Each is written beside its place, synchronised and renamed, so an
+//! interruption at any moment leaves at least one that is whole; the newest whole one counts. The
+//! table says what the values are, by name and type, so that they can be given back to another
+//! build, and so that a value is never given to a variable of another type.
+
+mod matching;
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use matching::{Match, Mismatch, Restored, match_variables};
+
+const MAGIC: &[u8; 8] = b"QCRETAIN";
+const VERSION: u32 = 1;
+/// The largest file that is read.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+const HEADER_BYTES: usize = 8 + 4 + 8 + 4;
+const CHECKSUM_BYTES: usize = 4;
+
+/// One retained variable: what its value is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    /// Its path in the program, such as `servo_DW.position`.
+    pub path: String,
+    /// Its type in the notation of the symbols, such as `f64` or `i16[4]`.
+    pub type_name: String,
+    /// Its size.
+    pub bytes: u32,
+}
+
+/// The values of all retained variables after one cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Rises with each snapshot of a partition, over all its restarts.
+    pub sequence: u64,
+    /// What the values are, in their order.
+    pub variables: Vec<Variable>,
+    /// The values, one after the other.
+    pub values: Vec<u8>,
+}
+
+/// Why a snapshot can't be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RetainError {
+    /// The file can't be written or read.
+    #[error("the retained values in `{path}` can't be {what}")]
+    File {
+        /// The file.
+        path: String,
+        /// `written` or `read`.
+        what: &'static str,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Both files are damaged, so that nobody can say what the values were.
+    #[error(
+        "both files of retained values in `{folder}` are damaged ({why}); start with `--cold` to \
+         begin with initial values"
+    )]
+    Damaged {
+        /// The folder.
+        folder: String,
+        /// What is wrong with the newer one.
+        why: String,
+    },
+}
+
+/// The two files in a partition's state folder.
+#[derive(Debug)]
+pub struct RetainFiles {
+    folder: PathBuf,
+    sequence: u64,
+}
+
+impl RetainFiles {
+    /// The files in `folder`, which need not exist yet, and the newest snapshot in them.
+    ///
+    /// # Errors
+    /// [`RetainError::Damaged`] when there are files and none of them is whole.
+    pub fn open(folder: &Path) -> Result<(Self, Option<Snapshot>), RetainError> {
+        let mut newest: Option<Snapshot> = None;
+        let mut damage = None;
+        for place in [0, 1] {
+            match read(&folder.join(name(place))) {
+                Ok(Some(found)) => {
+                    if newest.as_ref().is_none_or(|newest| newest.sequence < found.sequence) {
+                        newest = Some(found);
+                    }
+                }
+                Ok(None) => {}
+                Err(why) => damage = Some(why),
+            }
+        }
+        if let (None, Some(why)) = (&newest, damage) {
+            return Err(RetainError::Damaged { folder: folder.display().to_string(), why });
+        }
+        let sequence = newest.as_ref().map_or(0, |newest| newest.sequence);
+        Ok((Self { folder: folder.to_owned(), sequence }, newest))
+    }
+
+    /// The files in `folder`, whatever they hold; they will be overwritten.
+    pub fn begin_anew(folder: &Path) -> Self {
+        let sequence = Self::open(folder).map_or(0, |(files, _)| files.sequence);
+        Self { folder: folder.to_owned(), sequence }
+    }
+
+    /// Writes a snapshot over the older of the two.
+    ///
+    /// # Errors
+    /// [`RetainError::File`]; the newer snapshot is still whole then.
+    pub fn save(&mut self, variables: &[Variable], values: &[u8]) -> Result<(), RetainError> {
+        let sequence = self.sequence + 1;
+        let bytes = encode(sequence, variables, values);
+        let path = self.folder.join(name(sequence % 2));
+        let beside = path.with_extension("new");
+        write_whole(&self.folder, &path, &beside, &bytes).map_err(|source| RetainError::File {
+            path: path.display().to_string(),
+            what: "written",
+            source,
+        })?;
+        self.sequence = sequence;
+        Ok(())
+    }
+
+    /// Forgets all values: an origin restart.
+    ///
+    /// # Errors
+    /// [`RetainError::File`] when a file can't be removed.
+    pub fn forget(&mut self) -> Result<(), RetainError> {
+        for place in [0, 1] {
+            let path = self.folder.join(name(place));
+            match fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => {
+                    let path = path.display().to_string();
+                    return Err(RetainError::File { path, what: "removed", source });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn name(place: u64) -> &'static str {
+    if place == 0 { "retained.0" } else { "retained.1" }
+}
+
+fn write_whole(folder: &Path, path: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut file = File::create(beside)?;
+    file.write_all(bytes)?;
+    file.sync_data()?;
+    fs::rename(beside, path)
+}
+
+fn encode(sequence: u64, variables: &[Variable], values: &[u8]) -> Vec<u8> {
+    let table = serde_json::to_vec(variables).expect("names and numbers can be written");
+    let table_bytes = u32::try_from(table.len()).expect("the number of variables is limited");
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + table.len() + values.len() + CHECKSUM_BYTES);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&sequence.to_le_bytes());
+    bytes.extend_from_slice(&table_bytes.to_le_bytes());
+    bytes.extend_from_slice(&table);
+    bytes.extend_from_slice(values);
+    let checksum = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+/// The snapshot in a file; `None` where there is no file. The error says what is damaged.
+fn read(path: &Path) -> Result<Option<Snapshot>, String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    decode(&bytes).map(Some).ok_or_else(|| format!("`{}` is not whole", path.display()))
+}
+
+fn decode(bytes: &[u8]) -> Option<Snapshot> {
+    let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
+    if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
+        return None;
+    }
+    let (magic, rest) = content.split_first_chunk::<8>()?;
+    let (version, rest) = rest.split_first_chunk::<4>()?;
+    let (sequence, rest) = rest.split_first_chunk::<8>()?;
+    let (table_bytes, rest) = rest.split_first_chunk::<4>()?;
+    if magic != MAGIC || u32::from_le_bytes(*version) != VERSION {
+        return None;
+    }
+    let (table, values) = rest.split_at_checked(u32::from_le_bytes(*table_bytes) as usize)?;
+    let variables: Vec<Variable> = serde_json::from_slice(table).ok()?;
+    let bytes: u64 = variables.iter().map(|variable| u64::from(variable.bytes)).sum();
+    (bytes == values.len() as u64).then(|| Snapshot {
+        sequence: u64::from_le_bytes(*sequence),
+        variables,
+        values: values.to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn variables() -> Vec<Variable> {
+        let of = |path: &str, type_name: &str, bytes| Variable {
+            path: path.to_owned(),
+            type_name: type_name.to_owned(),
+            bytes,
+        };
+        vec![of("servo_DW.position", "f64", 8), of("servo_DW.mode", "i16", 2)]
+    }
+
+    #[test]
+    fn the_newest_snapshot_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut files, nothing) = RetainFiles::open(folder.path()).unwrap();
+        assert_eq!(nothing, None);
+        for value in 1..=3 {
+            files.save(&variables(), &[value; 10]).unwrap();
+        }
+        let (mut files, found) = RetainFiles::open(folder.path()).unwrap();
+        let found = found.unwrap();
+        assert_eq!((found.sequence, found.values), (3, vec![3; 10]));
+        assert_eq!(found.variables, variables());
+        files.save(&variables(), &[4; 10]).unwrap();
+        files.forget().unwrap();
+        assert_eq!(RetainFiles::open(folder.path()).unwrap().1, None);
+    }
+
+    #[test]
+    fn a_file_cut_off_anywhere_leaves_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut files, _) = RetainFiles::open(folder.path()).unwrap();
+        files.save(&variables(), &[1; 10]).unwrap();
+        files.save(&variables(), &[2; 10]).unwrap();
+        let newer = folder.path().join("retained.0");
+        let whole = fs::read(&newer).unwrap();
+        for length in 0..whole.len() {
+            fs::write(&newer, &whole[..length]).unwrap();
+            let found = RetainFiles::open(folder.path()).unwrap().1.unwrap();
+            assert_eq!(found.values, [1; 10], "cut off after {length} bytes");
+        }
+        fs::remove_file(folder.path().join("retained.1")).unwrap();
+        let refused = RetainFiles::open(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains("damaged") && refused.contains("--cold"), "{refused}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_taken_for_a_snapshot(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), sound: bool) {
+            if sound {
+                let checksum = crc32fast::hash(&bytes);
+                bytes.extend_from_slice(&checksum.to_le_bytes());
+            }
+            prop_assert_eq!(decode(&bytes), None);
+        }
+
+        #[test]
+        fn a_flipped_bit_is_noticed(at in 0_usize..100, bit in 0_u8..8) {
+            let mut bytes = encode(7, &variables(), &[9; 10]);
+            let at = at % bytes.len();
+            bytes[at] ^= 1 << bit;
+            prop_assert_eq!(decode(&bytes), None);
+        }
+    }
+}
