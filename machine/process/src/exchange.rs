@@ -118,7 +118,10 @@ impl ExchangeView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quietcore_exchange::{Active, ShapeError, Slot, TaskState};
+    use quietcore_exchange::{
+        Active, DataRange, ShapeError, Slot, SnapshotBuffers, TRACE_VARIABLES_MAX, TaskState,
+        TraceStep,
+    };
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::io::Write as _;
     use std::os::unix::fs::FileExt as _;
@@ -183,6 +186,38 @@ mod tests {
         let view = monitor.view();
         assert_eq!(view.active(), Active { slot: Slot::B, generation: 3 });
         assert_eq!(view.data(Slot::B).unwrap().read_value(4096, 8), Ok(42));
+    }
+
+    /// Goal: no reader writes, not even to note what it has read.
+    /// Method: call each on a mapping that can't be written; a write would end the test's process.
+    #[test]
+    fn every_reader_works_on_memory_that_can_only_be_read() {
+        let shape = Shape {
+            input_bytes: 9,
+            output_bytes: 9,
+            data_bytes: 4096,
+            retain_bytes: 9,
+            command_slots: 64,
+            event_slots: 8,
+            trace_bytes: 4096,
+            ..Shape::of_tasks(1)
+        };
+        let host = Exchange::create(&shape).unwrap();
+        let monitor = ExchangeView::open(host.read_only_file().unwrap()).unwrap();
+        let view = monitor.view();
+        let task = view.task(0).unwrap();
+        assert!(task.snapshot(&mut SnapshotBuffers::default()).is_ok());
+        assert_eq!(task.counters().unwrap().cycles, 0);
+        let mut bytes = [0; 9];
+        assert_eq!(view.inputs().unwrap().read(&mut bytes).unwrap().cycle, 0);
+        assert_eq!(view.outputs().unwrap().read(&mut bytes).unwrap().cycle, 0);
+        assert!(view.read_data(&[DataRange { offset: 0, bytes: 9 }], &mut bytes, 1).is_ok());
+        assert_eq!(view.outcomes().unwrap().outcome(1), None);
+        assert_eq!(view.events(0).unwrap().next_event(), None);
+        let mut values = [0; TRACE_VARIABLES_MAX];
+        assert_eq!(view.trace(0).unwrap().step(&mut values), TraceStep::Configured);
+        assert_eq!(view.forces().unwrap().read(&mut []), Ok(0));
+        assert_eq!(view.retain().unwrap().read(&mut bytes), Ok(None));
     }
 
     /// A program's variables are mapped from the file at the place the slot says.
