@@ -10,11 +10,14 @@
 //! one of an earlier cycle is recognised by its index and dropped.
 //!
 //! Between send and receive there is no allocation, no lock, no log; the only waiting is
-//! [`Wire::receive`], which ends at the given instant. The inputs of a SubDevice that did not answer
-//! stay as they were: what it did not write comes back as it was sent, and sent are the old inputs.
+//! [`Wire::receive`], which ends at the given instant. The inputs of a SubDevice that did not
+//! answer stay as they were: what it did not write comes back as it was sent, and sent are the old
+//! inputs.
 //!
 //! This is not `ethercrab`'s own cycle: that asks each SubDevice for its state in each cycle, waits
 //! for one frame before it sends the next, and arms a timer a frame. The bring-up is `ethercrab`'s.
+
+mod layout;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,13 +25,17 @@ use alloc::vec::Vec;
 use quietcore_units::Nanos;
 use quietcore_wire::{FRAME_BYTES_MAX, Wire, WireError};
 
+use crate::frame::register;
 use crate::frame::{Command, DATA_BYTES_MAX, FrameBuffer, Mark, Request, index_of};
-use crate::layout::{Chunk, chunks};
-use crate::register;
 use crate::subdevice::SubDevice;
+
+use layout::{Chunk, chunks};
 
 /// How many frames that belong to no question are looked at in one cycle.
 const STRAY_FRAMES_MAX: u16 = 64;
+
+/// Times from here on, 292 years, are none. So no sum with one overflows, whatever a clock says.
+const DC_TIME_END_NS: u64 = 1 << 63;
 
 /// What a cycle brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +49,8 @@ pub struct CycleOutcome {
     pub dc_time: Option<Nanos>,
     /// How many SubDevices the frame passed.
     pub present: u16,
-    /// The AL states of all of them, combined by OR: 8 if all are in OP, without the error bit 0x10.
+    /// The AL states of all of them, combined by OR: 8 if all are in OP, without the error bit
+    /// 0x10.
     pub al_states: u8,
     /// Frames that did not come back in time, or were not taken.
     pub lost_frames: u16,
@@ -102,9 +110,9 @@ enum Answer {
 /// What the reference clock will say in the next cycle.
 ///
 /// It goes out in the datagram that the clock answers, because the others write to themselves what
-/// they find there. Should the clock be gone they find this instead of zero, and nobody is misled. One
-/// nanosecond is added, so that a clock as regular as clockwork differs from it; when a clock says
-/// the same by chance, its time is missing for one cycle.
+/// they find there. Should the clock be gone they find this instead of zero, and nobody is misled.
+/// One nanosecond is added, so that a clock as regular as clockwork differs from it; when a clock
+/// says the same by chance, its time is missing for one cycle.
 #[derive(Clone, Copy, Debug, Default)]
 struct Forecast {
     last_ns: u64,
@@ -365,9 +373,10 @@ fn take_part(
     match part {
         Part::Time { place } => {
             if let Some((data, 1..)) = sent.answer(answer, *place, 8)
-                && let Some(time) = data.first_chunk()
+                && let Some(time) = data.first_chunk().map(|time| u64::from_le_bytes(*time))
+                && time < DC_TIME_END_NS
             {
-                outcome.dc_time = forecast.take(u64::from_le_bytes(*time));
+                outcome.dc_time = forecast.take(time);
             }
         }
         Part::States { place } => {

@@ -7,7 +7,7 @@
 //!     let outcome = fieldbus.cycle(release + timeout);              real time: bounded waiting
 //!     fieldbus.inputs(axis);
 //!     …the program's step…
-//!     fieldbus.supervise();                                         in the slack: no waiting at all
+//!     fieldbus.supervise();                                         in the slack: no waiting
 //!     while let Some(alarm) = fieldbus.take_alarm() { … }
 //! ```
 
@@ -22,8 +22,8 @@ use crate::bring_up::{BringUpError, bring_up};
 use crate::cycle::{Cycle, CycleOutcome};
 use crate::expectation::Expectation;
 use crate::frame::Request;
+use crate::frame::register;
 use crate::mailbox::{Object, SdoError};
-use crate::register;
 use crate::state::{AlState, AlStatus};
 use crate::subdevice::SubDevice;
 use crate::supervise::{Presence, Supervisor};
@@ -73,8 +73,8 @@ impl<W: Wire> Fieldbus<W> {
         self.last
     }
 
-    /// One step of the supervision: takes the answer that the last cycle brought, and gives the next
-    /// one a datagram to take along. Allocates nothing and waits for nothing.
+    /// One step of the supervision: takes the answer that the last cycle brought, and gives the
+    /// next one a datagram to take along. Allocates nothing and waits for nothing.
     pub fn supervise(&mut self) {
         let now = self.wire.now();
         if let Some(time) = self.last.dc_time {
@@ -169,8 +169,8 @@ impl<W: Wire> Fieldbus<W> {
         self.supervisor.take_sdo()
     }
 
-    /// Requests a state of all SubDevices with the next cycle; nobody waits for them to reach it. The
-    /// supervision brings them back to OP, so run [`cycle`](Self::cycle) without it afterwards.
+    /// Requests a state of all SubDevices with the next cycle; nobody waits for them to reach it.
+    /// The supervision brings them back to OP, so run [`cycle`](Self::cycle) without it afterwards.
     pub fn request_all(&mut self, state: AlState) {
         let request = Request::write_all(register::AL_CONTROL, 2);
         self.supervisor.forget_question();
@@ -232,3 +232,6 @@ impl<W: Wire> Fieldbus<W> {
         self.subdevices.get(subdevice).map_or(0..0, of)
     }
 }
+
+#[cfg(test)]
+mod tests;

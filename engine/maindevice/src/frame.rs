@@ -4,10 +4,12 @@
 //! 0        6        12     14       16                            up to 1514
 //! | to     | from   | type | header | datagram | datagram | …     | zeros up to 60 |
 //!
-//! datagram: | command 1 | index 1 | address 4 | length 11 bits … more 1 bit | irq 2 | data | counter 2 |
+//! datagram: | command 1 | index 1 | address 4 | length and more 2 | irq 2 | data | counter 2 |
 //! ```
 //!
 //! What comes back has every length checked before it is used: a wire may carry anything.
+
+pub(crate) mod register;
 
 use quietcore_wire::FRAME_BYTES_MAX;
 
@@ -103,7 +105,7 @@ impl Request {
 
     /// Reads the system time of the reference clock and hands it to the clocks behind.
     pub(crate) fn distribute_time(reference: u16) -> Self {
-        Self::register(Command::Frmw, reference, crate::register::SYSTEM_TIME, 8)
+        Self::register(Command::Frmw, reference, register::SYSTEM_TIME, 8)
     }
 
     /// Accesses logical memory.

@@ -14,15 +14,15 @@
 //! | [`expectation`] | what shall be on the wire; every difference to what is |
 //! | `bring_up` | from a silent wire to SubDevices in OP, on `ethercrab` |
 //! | [`fieldbus`] | the face: process data, cycle, supervision, alarms |
-//! | `cycle`, `layout`, `frame` | the real-time path |
+//! | `cycle`, `frame` | the real-time path |
 //! | `supervise`, [`mailbox`] | everything else, one datagram at a time |
 //! | [`alarm`], [`state`], [`subdevice`], [`topology`] | what is said about the SubDevices |
 //!
 //! `no_std` with `alloc`: a process on the host and the guest run the same code. The feature `std`
 //! adds only that a panic in `ethercrab` is survived.
 //!
-//! Limits: one line or tree, no redundant ring; up to 256 SubDevices and 8192 bytes of process data;
-//! FMMUs on whole bytes, as `ethercrab` maps them; of the mailbox protocols, CoE.
+//! Limits: one line or tree, no redundant ring; up to 256 SubDevices and 8192 bytes of process
+//! data; FMMUs on whole bytes, as `ethercrab` maps them; of the mailbox protocols, CoE.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -34,9 +34,7 @@ mod cycle;
 pub mod expectation;
 pub mod fieldbus;
 mod frame;
-mod layout;
 pub mod mailbox;
-mod register;
 pub mod state;
 pub mod subdevice;
 mod supervise;

@@ -1,7 +1,8 @@
 //! SDO transfers through a SubDevice's mailbox (ETG.1000.6, 5.6.2), one datagram at a time.
 //!
 //! A [`Transfer`] does no input or output: it says which datagram comes next and takes the answer.
-//! So it runs in the supervision's one datagram a cycle as well as in a loop before the first cycle.
+//! So it runs in the supervision's one datagram a cycle as well as in a loop before the first
+//! cycle.
 //!
 //! ```text
 //!        full                      full         not ours: emergency or another protocol
@@ -18,7 +19,7 @@ use alloc::vec::Vec;
 use quietcore_units::Nanos;
 
 use crate::frame::Request;
-use crate::register;
+use crate::frame::register;
 
 /// The longest value of an object, in bytes.
 pub const SDO_BYTES_MAX: usize = 1024;

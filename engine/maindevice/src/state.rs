@@ -33,7 +33,7 @@ impl AlState {
     }
 
     /// The number in the AL registers.
-    pub(crate) fn number(self) -> u8 {
+    pub fn number(self) -> u8 {
         match self {
             Self::Init => 1,
             Self::PreOp => 2,
@@ -75,7 +75,7 @@ impl AlStatus {
         let (status, code) = (*data.first()?, data.get(4..6)?);
         Some(Self {
             state: AlState::of(status),
-            error: status & crate::register::AL_ERROR != 0,
+            error: status & crate::frame::register::AL_ERROR != 0,
             code: u16::from_le_bytes([code[0], code[1]]),
         })
     }

@@ -1,16 +1,16 @@
 //! A SubDevice as it was found and set up.
 //!
-//! After the bring-up the MainDevice reads back what the SubDevices were set to: SyncManagers, FMMUs,
-//! clock. The read values are the truth about the process image, and what a SubDevice is set to
-//! again when it lost its power.
+//! After the bring-up the MainDevice reads back what the SubDevices were set to: SyncManagers,
+//! FMMUs, clock. The read values are the truth about the process image, and what a SubDevice is set
+//! to again when it lost its power.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::expectation::{Identity, StartUp};
+use crate::frame::register;
 use crate::mailbox::Mailbox;
-use crate::register;
 
 /// Bytes of the process data of all SubDevices, at most.
 pub const IMAGE_BYTES_MAX: usize = 8192;
@@ -51,6 +51,8 @@ pub struct SubDevice {
     pub(crate) mailbox: Option<Mailbox>,
     pub(crate) clock: Option<ClockSettings>,
     pub(crate) start_up: Vec<StartUp>,
+    /// Time of the process data watchdog in steps of 100 µs, where that of power-up is too short.
+    pub(crate) watchdog: Option<u16>,
     pub(crate) inputs: Range<usize>,
     pub(crate) outputs: Range<usize>,
 }
@@ -133,6 +135,7 @@ impl SubDevice {
             mailbox: None,
             clock: None,
             start_up: Vec::new(),
+            watchdog: None,
             inputs,
             outputs,
         }

@@ -6,13 +6,13 @@
 //! cycle k+1 ◄─ datagram ◄─ the lanes in turn
 //! ```
 //!
-//! - [`watch`] goes round: AL state, mailbox, error counters of one SubDevice after the other. While
-//!   the working counter is wrong it finds out whose.
-//! - [`recovery`] brings one SubDevice back to OP, whatever state it is in, without a restart of the
-//!   MainDevice. SDO transfers that were asked for share its lane.
+//! - [`watch`] goes round: AL state, mailbox, error counters of one SubDevice after the other.
+//!   While the working counter is wrong it finds out whose.
+//! - [`recovery`] brings one SubDevice back to OP, whatever state it is in, without a restart of
+//!   the MainDevice. SDO transfers that were asked for share its lane.
 //!
-//! Each step is bounded, allocates nothing and waits for nothing, so it may run behind the program's
-//! step within the cycle's slack.
+//! Each step is bounded, allocates nothing and waits for nothing, so it may run behind the
+//! program's step within the cycle's slack.
 
 mod recovery;
 mod watch;

@@ -1,8 +1,8 @@
 //! Who is connected to whom, from the links that the SubDevices report.
 //!
-//! A frame enters a SubDevice at port 0 and leaves it at the open ports in the order 3, 1, 2. So the
-//! SubDevices come in the order of a walk through a tree, and the number of open ports of each is
-//! enough to draw it.
+//! A frame enters a SubDevice at port 0 and leaves it at the open ports in the order 3, 1, 2. So
+//! the SubDevices come in the order of a walk through a tree, and the number of open ports of each
+//! is enough to draw it.
 
 use alloc::vec::Vec;
 use core::fmt;

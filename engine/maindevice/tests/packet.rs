@@ -1,5 +1,5 @@
-//! The MainDevice over raw sockets, with the simulated segment on the other end of a pair of virtual
-//! interfaces.
+//! The MainDevice over raw sockets, with the simulated segment on the other end of a pair of
+//! virtual interfaces.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

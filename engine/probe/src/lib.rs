@@ -2,11 +2,13 @@
 //!
 //! | module | what |
 //! |--------|------|
+//! | [`ethercat`] | round trips and rate of the EtherCAT cycle |
 //! | [`job`] | what a partition is asked to run; crosses the border to its process as JSON |
 //! | [`latency`] | the measured loop: release after release, by sleep or by early wake |
 //! | [`margin`] | how long before its release a task is woken |
 //! | [`partition`] | the threads of a partition, started together |
 
+pub mod ethercat;
 pub mod job;
 pub mod latency;
 pub mod margin;

@@ -1,18 +1,20 @@
 //! The way from a folder of generated C to a module that can be loaded.
 //!
-//! 1. [`sources`]: which files belong to the program.
+//! 1. `sources`: which files belong to the program. They are copied, so that what is built is what
+//!    the hash was made of, whatever happens to the folder meanwhile.
 //! 2. Each is compiled. A failure counts only if something needs the file.
-//! 3. [`objects`]: the entry points, and the objects that they need.
+//! 3. `objects`: the entry points, and the objects that they need.
 //! 4. A first link, for the debug information: it says what the entry points take.
 //! 5. The glue is written and compiled; the second link makes the module.
-//! 6. [`image`]: the module is checked against all that its loader relies on.
-//! 7. [`collect`]: its symbols. [`store`]: all of it moves to its place at once.
+//! 6. `image`: the module is checked against all that its loader relies on.
+//! 7. `collect`: its symbols. `store`: all of it moves to its place at once.
 //!
 //! The same sources, options and compiler give the same bytes, wherever they lie.
 
 mod collect;
 pub(crate) mod compiler;
 mod diagnostic;
+mod headers;
 pub(crate) mod image;
 pub(crate) mod lexing;
 pub(crate) mod objects;
@@ -20,6 +22,9 @@ mod recipe;
 pub(crate) mod sources;
 pub(crate) mod store;
 mod widths;
+
+#[cfg(test)]
+mod tests;
 
 use std::fs;
 use std::io;
@@ -52,7 +57,7 @@ pub struct Options {
     pub compiler: Option<PathBuf>,
     /// Macros to define, each as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
-    /// Further folders to look for headers in. Their content is not part of the hash.
+    /// Further folders to look for headers in.
     pub include: Vec<PathBuf>,
     /// Source files to leave out, relative to the folder; `*` and `?` are wildcards.
     pub leave_out: Vec<String>,
@@ -194,16 +199,8 @@ impl From<SymbolsFileError> for BuildError {
 
 /// What helps where a header of the generator's own is missing; empty, or a remark in brackets.
 fn remedy(text: &str) -> &'static str {
-    const GENERATORS: [&str; 8] = [
-        "rtw_continuous.h",
-        "rtw_solver.h",
-        "rt_logging.h",
-        "rtw_capi.h",
-        "simstruc.h",
-        "tmwtypes.h",
-        "multiword_types.h",
-        "ext_work.h",
-    ];
+    const GENERATORS: [&str; 4] =
+        ["rtw_capi.h", "simstruc.h", "model_reference_types.h", "ext_work.h"];
     let missing = GENERATORS.iter().any(|header| {
         text.lines().any(|line| line.contains(header) && line.contains("No such file"))
     });

@@ -9,12 +9,12 @@
 //!
 //! | module | what |
 //! |--------|------|
-//! | [`build`] | the way from the folder to the module |
+//! | [`mod@build`] | the way from the folder to the module |
 //! | [`interface`] | the functions that a program is run by, and the C that makes them all look alike |
 //! | [`symbols`] | every variable with a static address: its path, type and place |
 //! | [`place`], [`value`] | a variable's bytes, and what they mean |
 //! | [`carry`], [`retain`] | values that survive a change of the program, or a restart |
-//! | [`symbolise`] | the line of source that an address of the code belongs to |
+//! | [`mod@symbolise`] | the line of source that an address of the code belongs to |
 //!
 //! Nothing of the folder is run here: it is read, compiled and linked. What the compiler wrote is
 //! input like any other: debug information that lies gives an error or fewer symbols, never a

@@ -209,7 +209,7 @@ pub enum Memory {
     /// The program's data image, and so the data slot of the exchange.
     Data,
     /// The module's file: a constant. The offset is the link-time address; the value is read with
-    /// [`crate::Symbols::constant`].
+    /// [`crate::Build::constant`].
     Constant,
 }
 

@@ -14,6 +14,9 @@ use crate::carry::{CarryPlan, Copy};
 use crate::place::{Memory, Place, Scalar};
 use crate::symbols::{Pattern, SymbolError, Symbols};
 
+/// Most scalars that one pattern may choose.
+const LEAVES_MAX: usize = 4_000_000;
+
 /// One retained variable: a scalar, or a run of elements of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetainEntry {
@@ -77,7 +80,9 @@ impl RetainLayout {
         let mut bytes = 0_u64;
         for pattern in chosen {
             let mut is_empty = true;
-            for (path, place) in symbols.leaves(Some(pattern), usize::MAX) {
+            // Members of unions lie over one another, so bytes alone do not bound their number.
+            let mut leaves = symbols.leaves(Some(pattern), LEAVES_MAX);
+            for (path, place) in leaves.by_ref() {
                 is_empty = false;
                 if let Some(why) = unfit(&place) {
                     layout.left_out.push(format!("`{path}` {why}"));
@@ -87,6 +92,9 @@ impl RetainLayout {
                 if bytes > u64::from(limit) {
                     return Err(RetainError::TooLarge { limit });
                 }
+            }
+            if leaves.is_cut() {
+                return Err(RetainError::TooLarge { limit });
             }
             if is_empty {
                 let pattern = pattern.to_string();

@@ -36,7 +36,7 @@ pub fn symbolise(module: &Path, address: u64) -> Option<CodeLocation> {
     locate(&bytes, address)
 }
 
-fn locate(bytes: &[u8], address: u64) -> Option<CodeLocation> {
+pub(crate) fn locate(bytes: &[u8], address: u64) -> Option<CodeLocation> {
     let file = object::File::parse(bytes).ok()?;
     // Without code there is no line either, whatever the debug information says.
     file.has_debug_symbols().then_some(())?;

@@ -27,6 +27,7 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
+use crate::build::DATA_BYTES_MAX;
 use crate::place::{Access, Memory};
 
 pub use leaves::Leaves;
@@ -187,6 +188,9 @@ impl Symbols {
             return Err(format!("the schema is `{}`", self.schema));
         }
         types::check(&self.types)?;
+        if self.data.bytes > DATA_BYTES_MAX {
+            return Err(format!("the data have {} bytes", self.data.bytes));
+        }
         for pair in self.roots.windows(2) {
             if pair[0].name >= pair[1].name {
                 return Err(format!("`{}` is out of order or named twice", pair[1].name));

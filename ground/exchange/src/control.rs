@@ -1,9 +1,11 @@
-//! What the partition says about itself: which data slot its program runs in.
+//! What the partition says about itself: which data slot its program runs in, and how its fieldbus
+//! does.
 //!
 //! | word | meaning |
 //! |-----:|---------|
 //! | 0 | generation × 2 + slot (A 0, B 1); zero before a program is loaded |
-//! | 1 … 7 | zero |
+//! | 1 | the fieldbus: SubDevices that answer, AL states, working counter, its expected value |
+//! | 2 … 7 | zero |
 //!
 //! Slot and generation share a word, so that no reader ever pairs the one with the other's.
 
@@ -35,5 +37,58 @@ pub(crate) fn write_active(words: &[AtomicU64], active: Active) {
     if let Some(word) = words.first() {
         // Whoever sees the new slot sees what was written to it before.
         word.store(u64::from(active.generation) << 1 | slot, Release);
+    }
+}
+
+/// How a fieldbus did in the last cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FieldbusStatus {
+    /// SubDevices that the frame passed.
+    pub subdevices: u16,
+    /// Their AL states, combined by OR: 8 where all are in OP, with 0x10 where one has an error.
+    pub al_states: u8,
+    /// The working counters of all process data, summed up.
+    pub working_counter: u16,
+    /// What they sum up to when every SubDevice takes part; zero where there is no fieldbus.
+    pub expected: u16,
+}
+
+#[inline]
+pub(crate) fn write_fieldbus(words: &[AtomicU64], status: FieldbusStatus) {
+    if let Some(word) = words.get(1) {
+        let packed = u64::from(status.subdevices)
+            | u64::from(status.al_states) << 16
+            | u64::from(status.working_counter) << 32
+            | u64::from(status.expected) << 48;
+        word.store(packed, Release);
+    }
+}
+
+pub(crate) fn read_fieldbus(words: &[AtomicU64]) -> FieldbusStatus {
+    let word = words.get(1).map_or(0, |word| word.load(Acquire));
+    FieldbusStatus {
+        subdevices: word as u16,
+        al_states: (word >> 16) as u8,
+        working_counter: (word >> 32) as u16,
+        expected: (word >> 48) as u16,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_fieldbus_is_read_as_it_was_written() {
+        let words = [0; 2].map(AtomicU64::new);
+        let status = FieldbusStatus {
+            subdevices: 200,
+            al_states: 0x18,
+            working_counter: 0xfffe,
+            expected: 0xffff,
+        };
+        write_fieldbus(&words, status);
+        assert_eq!(read_fieldbus(&words), status);
+        assert_eq!(read_fieldbus(&[]), FieldbusStatus::default());
     }
 }

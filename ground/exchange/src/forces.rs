@@ -68,8 +68,8 @@ impl<'map> ForceTable<'map> {
         self.count == 0
     }
 
-    /// Whether [`force`](Self::force) has room for `assignments`, one after the other. It may say no
-    /// where some of them concern the same variable.
+    /// Whether [`force`](Self::force) has room for `assignments`, one after the other. It may say
+    /// no where some of them concern the same variable.
     pub fn has_room(&self, assignments: impl IntoIterator<Item = Assignment>) -> bool {
         let new = assignments
             .into_iter()

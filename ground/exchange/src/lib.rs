@@ -52,7 +52,7 @@ pub use commands::{
     Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, CommandProducer, Group, Limits,
     Outcome, OutcomeReader, PublishError, Restart, Target, WhyRejected,
 };
-pub use control::Active;
+pub use control::{Active, FieldbusStatus};
 pub use data::{DATA_READ_TRIES, DataRange, DataReading, DataSlot, OutOfData, Slot, WritableData};
 pub use events::{Event, EventReader, EventWriter, HAPPENING_WORDS, Happening};
 pub use forces::{FORCE_LIMIT, ForceReader, ForceTable, ForcesFull};
@@ -66,9 +66,9 @@ pub use region::{
 };
 pub use retain::{RetainReader, RetainWriter, Retained};
 pub use statistics::{
-    Counters, Cycle, Histogram, HistogramCopy, HistogramTotals, Recorder, SLOT_COUNT, SPIKE_COUNT,
-    ScanCounters, Setting, SnapshotBuffers, Spike, TaskSnapshot, TaskState, TaskStatistics,
-    TimelineSlot, Worst, WritableTask, bins,
+    Counters, Cycle, Histogram, HistogramTotals, Recorder, SLOT_COUNT, SPIKE_COUNT, ScanCounters,
+    Setting, SnapshotBuffers, Spike, TaskSnapshot, TaskState, TaskStatistics, TimelineSlot, Worst,
+    WritableTask, bins,
 };
 pub use trace::{
     TRACE_VARIABLES_MAX, TraceConfiguration, TracePlace, TraceReader, TraceRequestError,

@@ -5,13 +5,15 @@
 //!     cargo test --release --package quietcore-exchange --test loom
 //! ```
 //!
-//! Each test runs the code of the crate on loom's atomics with one writer and one reader. The number
-//! of writes is the smallest in which a place is written again while its reader may look at it. The
-//! number of preemptions is bounded; that of stale values that a relaxed load may see is not.
+//! Each test runs the code of the crate on loom's atomics with one writer and one reader. The
+//! number of writes is the smallest in which a place is written again while its reader may look at
+//! it. The number of preemptions is bounded; that of stale values that a relaxed load may see is
+//! not. A load that sees a store which comes later is beyond loom, so it can't tell whether the
+//! release store that gives a queue's place back is needed.
 //!
 //! Both sides are made before the threads start. Of each word loom remembers the last load alone: a
-//! writer that looks at its own word in its thread would hide the loads of its reader, and loom would
-//! try one order and be content. [`model`] therefore insists on a number of orders.
+//! writer that looks at its own word in its thread would hide the loads of its reader, and loom
+//! would try one order and be content. [`model`] therefore insists on a number of orders.
 #![cfg(loom)]
 
 use std::sync::Arc;

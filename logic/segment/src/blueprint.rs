@@ -37,7 +37,7 @@ pub struct Controller {
 /// How a clock was made: no two run alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockMaking {
-    /// Error of its oscillator, in parts per billion; 20 000 is usual.
+    /// Error of its oscillator, in parts per billion, up to half of 10⁹; 20 000 is usual.
     pub drift_ppb: i32,
     /// Its local time at power-up, in nanoseconds.
     pub start_ns: u64,

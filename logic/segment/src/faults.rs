@@ -126,7 +126,7 @@ pub enum FaultKind {
     ClockDrift {
         /// Which SubDevice.
         subdevice: usize,
-        /// Parts per billion.
+        /// Parts per billion, up to half of 10⁹ in both directions.
         ppb: i32,
     },
     /// Once: the local clock of the SubDevice jumps.

@@ -84,6 +84,8 @@ pub struct Segment {
     options: Options,
     pub(crate) counters: Counters,
     now_ns: u64,
+    /// SubDevices may have been changed from outside.
+    is_touched: bool,
     /// How many SubDevices a frame reaches.
     reach: usize,
     scratch: Box<[u8]>,
@@ -100,6 +102,7 @@ impl Segment {
             chance: Chance::new(options.seed),
             counters: Counters::default(),
             now_ns: 0,
+            is_touched: false,
             reach: 0,
             scratch: vec![0; SCRATCH_BYTES].into_boxed_slice(),
             options,
@@ -140,6 +143,9 @@ impl Segment {
     /// Lets time pass without a frame: watchdogs expire, plants move.
     pub fn advance(&mut self, now: Nanos) {
         let now_ns = now.get().max(self.now_ns);
+        if std::mem::take(&mut self.is_touched) {
+            self.refresh_all();
+        }
         for _ in 0..INSTANTS_MAX {
             let earliest = self.due_ns.iter().copied().min().unwrap_or(u64::MAX);
             if earliest > now_ns {
@@ -183,6 +189,7 @@ impl Segment {
 
     /// The same, to be changed from outside of the fieldbus.
     pub fn subdevices_mut(&mut self) -> &mut [SubDevice] {
+        self.is_touched = true;
         &mut self.subdevices
     }
 
@@ -363,6 +370,13 @@ impl Segment {
         let subdevice = &self.subdevices[position];
         self.due_ns[position] = subdevice.next_event_ns().unwrap_or(u64::MAX);
         self.stations[position] = subdevice.esc.addresses();
+    }
+
+    /// The same for all of them.
+    pub(crate) fn refresh_all(&mut self) {
+        for position in 0..self.subdevices.len() {
+            self.refresh(position);
+        }
     }
 }
 

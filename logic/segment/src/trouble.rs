@@ -194,12 +194,6 @@ impl Segment {
         self.refresh(position);
     }
 
-    fn refresh_all(&mut self) {
-        for position in 0..self.subdevices.len() {
-            self.refresh(position);
-        }
-    }
-
     /// What becomes of the frame on its way back.
     pub(crate) fn deliver(&mut self, frame: &mut [u8], effects: &Effects) -> Delivery {
         if effects.lose {

@@ -4,8 +4,8 @@
 //! send ─► copy ─► Segment::process ─► Answers ─► receive
 //! ```
 //!
-//! The segment's work is done inside `send`, by the caller. What a real wire does meanwhile, waiting
-//! included, is kept: a late frame arrives late, and a lost one costs the whole time-out.
+//! The segment's work is done inside `send`, by the caller. What a real wire does meanwhile,
+//! waiting included, is kept: a late frame arrives late, and a lost one costs the whole time-out.
 
 use quietcore_clock::{Clock, Monotonic};
 use quietcore_segment::Segment;

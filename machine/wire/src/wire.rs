@@ -4,7 +4,8 @@ use core::fmt;
 
 use quietcore_units::Nanos;
 
-/// The longest frame, in bytes: addresses, type and 1500 bytes of payload; no tag, no check sequence.
+/// The longest frame, in bytes: addresses, type and 1500 bytes of payload; no tag, no check
+/// sequence.
 pub const FRAME_BYTES_MAX: usize = 1514;
 
 /// EtherCAT's number in the type field of an Ethernet frame.

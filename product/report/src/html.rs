@@ -16,7 +16,6 @@ mod distributions;
 mod doctor;
 mod elements;
 mod method;
-mod scan;
 mod statistics;
 mod verdict;
 

@@ -147,6 +147,8 @@ pub(crate) struct Probe {
 pub(crate) enum ProbeKind {
     /// How late a CPU releases a real-time thread
     Latency(Latency),
+    /// How long an EtherCAT cycle takes out and back, and how many go in a second
+    Ethercat(Ethercat),
 }
 
 /// How a thread comes to its release.
@@ -222,6 +224,38 @@ pub(crate) struct Latency {
     #[arg(long, value_name = "N", conflicts_with = "json",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) histogram: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ethercat {
+    /// A network interface with SubDevices on it, or `sim` for simulated ones in this process
+    #[arg(long, value_name = "IF", default_value = "sim")]
+    pub(crate) interface: String,
+    /// A file with the SubDevices of `sim`, as `quietcore segment` takes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) subdevices: Option<PathBuf>,
+    /// Cycles to measure; seed 001 measured 1000, and a maximum wants a million
+    #[arg(long, value_name = "N", default_value_t = 1_000,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) cycles: u64,
+    /// Time from one cycle to the next; without it, each follows the one before at once
+    #[arg(long, value_name = "D")]
+    pub(crate) period: Option<Nanos>,
+    /// How long a cycle waits for its frames
+    #[arg(long, value_name = "D", default_value = "10 ms")]
+    pub(crate) timeout: Nanos,
+    /// How long to ask for the next frame again and again before sleeping
+    #[arg(long, value_name = "D", default_value = "1 ms")]
+    pub(crate) spin: Nanos,
+    /// The CPU to run on
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
+    /// Run under SCHED_FIFO with this priority, 1 to 99
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub(crate) priority: Option<u8>,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -25,33 +25,33 @@ CYCLES = 500
 TIMEOUT_US = 100_000
 
 
-def exchange(master):
+def exchange(main_device):
     """One cycle; returns the working counter."""
-    master.send_processdata()
-    return master.receive_processdata(TIMEOUT_US)
+    main_device.send_processdata()
+    return main_device.receive_processdata(TIMEOUT_US)
 
 
-def to_op(master):
+def to_op(main_device):
     """Brings all SubDevices to OP, with process data running."""
-    master.config_map()
-    master.config_dc()
-    if master.state_check(pysoem.SAFEOP_STATE, 2_000_000) != pysoem.SAFEOP_STATE:
-        raise SystemExit("not all are in SAFE-OP: " + states(master))
-    exchange(master)
-    master.state = pysoem.OP_STATE
-    master.write_state()
+    main_device.config_map()
+    main_device.config_dc()
+    if main_device.state_check(pysoem.SAFEOP_STATE, 2_000_000) != pysoem.SAFEOP_STATE:
+        raise SystemExit("not all are in SAFE-OP: " + states(main_device))
+    exchange(main_device)
+    main_device.state = pysoem.OP_STATE
+    main_device.write_state()
     end = time.monotonic() + 10
     while time.monotonic() < end:
-        exchange(master)
-        if master.state_check(pysoem.OP_STATE, 10_000) == pysoem.OP_STATE:
+        exchange(main_device)
+        if main_device.state_check(pysoem.OP_STATE, 10_000) == pysoem.OP_STATE:
             return
-    raise SystemExit("not all are in OP: " + states(master))
+    raise SystemExit("not all are in OP: " + states(main_device))
 
 
-def states(master):
+def states(main_device):
     """AL states and codes, for messages."""
-    master.read_state()
-    return ", ".join(f"{one.name} {one.state:#x} {one.al_status:#06x}" for one in master.slaves)
+    main_device.read_state()
+    return ", ".join(f"{one.name} {one.state:#x} {one.al_status:#06x}" for one in main_device.slaves)
 
 
 def drive_status(drive):
@@ -59,32 +59,32 @@ def drive_status(drive):
     return struct.unpack_from("<H", drive.input)[0]
 
 
-def command_drive(master, drive, control, mask, expected):
+def command_drive(main_device, drive, control, mask, expected):
     """Writes the controlword until the statusword is as expected."""
     for _ in range(CYCLES):
         drive.output = struct.pack("<H", control) + drive.output[2:]
-        exchange(master)
+        exchange(main_device)
         if drive_status(drive) & mask == expected:
             return
     raise SystemExit(f"controlword {control:#06x}: statusword {drive_status(drive):#06x}")
 
 
-def check_process_data(master):
+def check_process_data(main_device):
     """Working counters over many cycles, and a drive that is switched on."""
-    outputs, drive = master.slaves[2], master.slaves[5]
+    outputs, drive = main_device.slaves[2], main_device.slaves[5]
     outputs.output = bytes([0xA5])
     # Inputs of three SubDevices count 1, outputs of three count 2.
-    found = {exchange(master) for _ in range(CYCLES)}
-    if found != {master.expected_wkc} or master.expected_wkc != 9:
-        raise SystemExit(f"working counters {found}, expected {master.expected_wkc}")
-    command_drive(master, drive, 0x0006, 0x006F, 0x0021)
-    command_drive(master, drive, 0x0007, 0x006F, 0x0023)
-    command_drive(master, drive, 0x000F, 0x006F, 0x0027)
+    found = {exchange(main_device) for _ in range(CYCLES)}
+    if found != {main_device.expected_wkc} or main_device.expected_wkc != 9:
+        raise SystemExit(f"working counters {found}, expected {main_device.expected_wkc}")
+    command_drive(main_device, drive, 0x0006, 0x006F, 0x0021)
+    command_drive(main_device, drive, 0x0007, 0x006F, 0x0023)
+    command_drive(main_device, drive, 0x000F, 0x006F, 0x0027)
 
 
-def check_mailbox(master):
+def check_mailbox(main_device):
     """Names and identities through SDOs: expedited and normal uploads."""
-    drive = master.slaves[5]
+    drive = main_device.slaves[5]
     product = struct.unpack("<I", drive.sdo_read(0x1018, 2))[0]
     if product != drive.id:
         raise SystemExit(f"product {product:#x} in the dictionary, {drive.id:#x} in the SII")
@@ -94,22 +94,22 @@ def check_mailbox(master):
 
 def main(interface):
     """Runs all of it."""
-    master = pysoem.Master()
-    master.open(interface)
+    main_device = pysoem.Master()
+    main_device.open(interface)
     try:
         end = time.monotonic() + 10
-        while master.config_init() != len(EXPECTED):
+        while main_device.config_init() != len(EXPECTED):
             if time.monotonic() > end:
-                raise SystemExit(f"{len(master.slaves)} SubDevices found")
-        found = [one.name for one in master.slaves]
+                raise SystemExit(f"{len(main_device.slaves)} SubDevices found")
+        found = [one.name for one in main_device.slaves]
         print("found", *found)
-        to_op(master)
-        check_process_data(master)
-        check_mailbox(master)
-        master.state = pysoem.INIT_STATE
-        master.write_state()
+        to_op(main_device)
+        check_process_data(main_device)
+        check_mailbox(main_device)
+        main_device.state = pysoem.INIT_STATE
+        main_device.write_state()
     finally:
-        master.close()
+        main_device.close()
     print("passed")
 
 

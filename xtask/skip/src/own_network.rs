@@ -1,7 +1,8 @@
 //! A network of its own for a test that sends frames.
 //!
-//! The test runs once more, as a process in a new network namespace with a pair of virtual interfaces,
-//! `left` and `right`. It disturbs nobody there, needs no root, and many run at the same time.
+//! The test runs once more, as a process in a new network namespace with a pair of virtual
+//! interfaces, `left` and `right`. It disturbs nobody there, needs no root, and many run at the
+//! same time.
 
 use std::env;
 use std::process::Command;
@@ -21,8 +22,8 @@ pub enum Place {
     Done,
 }
 
-/// Runs the test of which `here` is the path of a nested function in a network of its own, unless it
-/// runs there already.
+/// Runs the test of which `here` is the path of a nested function in a network of its own, unless
+/// it runs there already.
 ///
 /// # Errors
 /// Why there can be none here.
@@ -61,8 +62,8 @@ fn name_of(here: &str) -> &str {
     inner.rsplit_once("::").map_or(inner, |(test, _)| test)
 }
 
-/// Lets the surrounding test run in a network of its own, with the interfaces `left` and `right`; where
-/// that can't be had, the test is skipped. Stands first in the test.
+/// Lets the surrounding test run in a network of its own, with the interfaces `left` and `right`;
+/// where that can't be had, the test is skipped. Stands first in the test.
 #[macro_export]
 macro_rules! own_network {
     () => {

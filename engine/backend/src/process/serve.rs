@@ -14,6 +14,7 @@ use quietcore_scan::process::orders::{Orders, read_lines};
 use quietcore_scan::process::threads;
 use quietcore_scan::program::NoFieldbus;
 
+use crate::fieldbus::image::BusImage;
 use crate::job::Job;
 
 /// How long the process waits for its threads when the host has gone.
@@ -65,8 +66,13 @@ fn serve_job() -> Result<(), String> {
         watching.map_err(|error| format!("the pipe can't be watched: {error}"))?;
         match &job {
             Job::Latency(job) => partition::run_latency(job, region),
-            Job::Program { program, fieldbus: _ } => {
-                if let Err(problem) = threads::run(program, region, &file, NoFieldbus, &orders) {
+            Job::Program { program, fieldbus } => {
+                let run = match fieldbus {
+                    None => threads::run(program, region, &file, NoFieldbus, &orders),
+                    Some(job) => BusImage::bring_up(job, region)
+                        .and_then(|bus| threads::run(program, region, &file, bus, &orders)),
+                };
+                if let Err(problem) = run {
                     eprintln!("quietcore-runtime: {problem}");
                     std::process::exit(2);
                 }

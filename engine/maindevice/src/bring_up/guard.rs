@@ -1,9 +1,10 @@
 //! Keeps emergencies away from `ethercrab`.
 //!
-//! `ethercrab` 0.7.1 panics when the message that it reads from a mailbox is a CoE emergency instead
-//! of the answer (an assertion in `mailbox/coe/mod.rs`). A device may send one at any time, so this
-//! stands between the wire and `ethercrab`: it recognises a mailbox that is read while an answer is
-//! awaited, keeps what is no answer, and has the mailbox read again until the answer is there.
+//! `ethercrab` 0.7.1 panics when the message that it reads from a mailbox is a CoE emergency
+//! instead of the answer (an assertion in `mailbox/coe/mod.rs`). A device may send one at any time,
+//! so this stands between the wire and `ethercrab`: it recognises a mailbox that is read while an
+//! answer is awaited, keeps what is no answer, and has the mailbox read again until the answer is
+//! there.
 //!
 //! ```text
 //! ethercrab ── FPWR request ──► guard ──► wire        answer awaited from this SubDevice

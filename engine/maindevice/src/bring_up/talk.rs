@@ -6,9 +6,9 @@ use quietcore_units::Nanos;
 use quietcore_wire::{FRAME_BYTES_MAX, Wire, WireError};
 
 use crate::alarm::Alarms;
+use crate::frame::register;
 use crate::frame::{FrameBuffer, Request, index_of};
 use crate::mailbox::{Emergency, Object, Progress, SdoError, Transfer};
-use crate::register;
 use crate::state::AlStatus;
 use crate::subdevice::SubDevice;
 

@@ -1,13 +1,13 @@
 //! The time that `ethercrab` sees.
 //!
-//! Without its feature `std`, `ethercrab` waits with the timers of `embassy-time`, which ask a driver
-//! for the time and want to be woken by it. Here nobody is woken: who polls the futures sets the
-//! time before, from the wire's own clock, so a wire with a fake clock makes `ethercrab` live in the
-//! same time. No thread, no timer, no system call.
+//! Without its feature `std`, `ethercrab` waits with the timers of `embassy-time`, which ask a
+//! driver for the time and want to be woken by it. Here nobody is woken: who polls the futures sets
+//! the time before, from the wire's own clock, so a wire with a fake clock makes `ethercrab` live
+//! in the same time. No thread, no timer, no system call.
 //!
 //! With the feature (another crate of the same build may switch it on) `ethercrab` takes timers of
-//! `async-io`, which start a thread when one is armed. That works here as well, since a timer is asked
-//! at each poll; only the bring-up arms any.
+//! `async-io`, which start a thread when one is armed. That works here as well, since a timer is
+//! asked at each poll; only the bring-up arms any.
 
 #[cfg(feature = "std")]
 use std::cell::Cell;

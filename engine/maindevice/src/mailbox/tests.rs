@@ -177,6 +177,10 @@ fn the_number_of_a_message_is_never_that_of_the_one_before() {
     assert_eq!(numbers, [2, 3, 4, 5, 6, 7, 1, 2]);
 }
 
+fn any_answer() -> impl Strategy<Value = (Vec<u8>, u16)> {
+    (prop::collection::vec(any::<u8>(), 0..40), 0_u16..3)
+}
+
 proptest! {
     #[test]
     fn values_of_all_lengths_are_written_and_read_back(
@@ -197,7 +201,7 @@ proptest! {
     #[test]
     fn no_answer_makes_a_transfer_panic(
         reads: bool,
-        answers in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..40), 0_u16..3), 1..60)
+        answers in prop::collection::vec(any_answer(), 1..60)
     ) {
         let mut mailbox = mailbox();
         let mut transfer = if reads {

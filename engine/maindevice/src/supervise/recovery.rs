@@ -14,8 +14,8 @@
 //!
 //! A SubDevice that lost its power has forgotten its address. It is found by its position, and must
 //! be the same product before it is given the address and everything else that was read back from
-//! it after the bring-up; its serial number may be another, so that a broken device can be replaced.
-//! Its clock is set from the reference clock's time in the same cycle.
+//! it after the bring-up; its serial number may be another, so that a broken device can be
+//! replaced. Its clock is set from the reference clock's time in the same cycle.
 
 use quietcore_units::Nanos;
 
@@ -23,8 +23,8 @@ use super::{Sight, watch};
 use crate::alarm::Alarms;
 use crate::cycle::Cycle;
 use crate::frame::Request;
+use crate::frame::register;
 use crate::mailbox::{Progress, Transfer};
-use crate::register;
 use crate::state::{AlState, AlStatus};
 use crate::subdevice::SubDevice;
 
@@ -124,42 +124,8 @@ impl Recovery {
         transfer: &mut Transfer,
     ) -> bool {
         self.skip(sight.now, subdevice);
-        let (station, position) = (subdevice.address, subdevice.position);
-        let status = Request::read(station, register::AL_STATUS, register::AL_STATUS_BYTES);
-        let sii_wait = Request::read_at(position, register::SII_CONTROL, 2);
+        let station = subdevice.address;
         let (request, data) = match self.phase {
-            Phase::Look | Phase::Await(_) => (status, Data::none()),
-            Phase::Position => {
-                (Request::read_at(position, register::STATION_ADDRESS, 2), Data::none())
-            }
-            Phase::SiiOwner => {
-                (Request::write_at(position, register::SII_OWNER, 1), Data::of(&[0]))
-            }
-            Phase::SiiCommand { number } => {
-                let mut command = [0; 6];
-                command[..2].copy_from_slice(&register::SII_READ.to_le_bytes());
-                command[2..4].copy_from_slice(&IDENTITY_WORDS[number].to_le_bytes());
-                (Request::write_at(position, register::SII_CONTROL, 6), Data::of(&command))
-            }
-            Phase::SiiWait { .. } => (sii_wait, Data::none()),
-            Phase::SiiData { .. } => {
-                (Request::read_at(position, register::SII_DATA, 4), Data::none())
-            }
-            Phase::Assign => (
-                Request::write_at(position, register::STATION_ADDRESS, 2),
-                Data::of(&station.to_le_bytes()),
-            ),
-            Phase::Ask { state, acknowledge } => {
-                // A device without a processor shows in its status what was written, the
-                // acknowledgement too; so that is written only where there is something.
-                let bit = if acknowledge { register::AL_ERROR } else { 0 };
-                let request = Request::write(station, register::AL_CONTROL, 2);
-                (request, Data::of(&[state.number() | bit, 0]))
-            }
-            Phase::Write { stage, number } => {
-                let (address, data) = write(subdevice, stage, number).unwrap_or_default();
-                (Request::write(station, address, data.bytes as u16), data)
-            }
             Phase::StartUp { number, begun } => {
                 let Some(mailbox) = &mut subdevice.mailbox else { return false };
                 if !begun && let Some(value) = subdevice.start_up.get(number) {
@@ -171,17 +137,74 @@ impl Recovery {
                 cycle.take_along(request, |_, data| transfer.fill(mailbox, data));
                 return true;
             }
-            Phase::ReadClock => (Request::read(station, register::SYSTEM_TIME, 24), Data::none()),
+            Phase::Position
+            | Phase::SiiOwner
+            | Phase::SiiCommand { .. }
+            | Phase::SiiWait { .. }
+            | Phase::SiiData { .. }
+            | Phase::Assign => self.by_position(subdevice),
+            Phase::ReadClock | Phase::Offset { .. } | Phase::Delay | Phase::Sync { .. } => {
+                self.clock(sight, subdevice)
+            }
+            Phase::Look | Phase::Await(_) => {
+                let bytes = register::AL_STATUS_BYTES;
+                (Request::read(station, register::AL_STATUS, bytes), Data::none())
+            }
+            Phase::Ask { state, acknowledge } => {
+                // A device without a processor shows in its status what was written, the
+                // acknowledgement too; so that is written only where there is something.
+                let bit = if acknowledge { register::AL_ERROR } else { 0 };
+                let request = Request::write(station, register::AL_CONTROL, 2);
+                (request, Data::of(&[state.number() | bit, 0]))
+            }
+            Phase::Write { stage, number } => {
+                let (address, data) = write(subdevice, stage, number).unwrap_or_default();
+                (Request::write(station, address, data.bytes as u16), data)
+            }
+        };
+        cycle.take_along(request, |_, place| data.copy_into(place));
+        true
+    }
+
+    /// The datagrams to a SubDevice that has no address.
+    fn by_position(&self, subdevice: &SubDevice) -> (Request, Data) {
+        let position = subdevice.position;
+        match self.phase {
+            Phase::SiiOwner => {
+                (Request::write_at(position, register::SII_OWNER, 1), Data::of(&[0]))
+            }
+            Phase::SiiCommand { number } => {
+                let mut command = [0; 6];
+                command[..2].copy_from_slice(&register::SII_READ.to_le_bytes());
+                command[2..4].copy_from_slice(&IDENTITY_WORDS[number].to_le_bytes());
+                (Request::write_at(position, register::SII_CONTROL, 6), Data::of(&command))
+            }
+            Phase::SiiWait { .. } => {
+                (Request::read_at(position, register::SII_CONTROL, 2), Data::none())
+            }
+            Phase::SiiData { .. } => {
+                (Request::read_at(position, register::SII_DATA, 4), Data::none())
+            }
+            Phase::Assign => (
+                Request::write_at(position, register::STATION_ADDRESS, 2),
+                Data::of(&subdevice.address.to_le_bytes()),
+            ),
+            _ => (Request::read_at(position, register::STATION_ADDRESS, 2), Data::none()),
+        }
+    }
+
+    /// The datagrams that set the clock.
+    fn clock(&mut self, sight: Sight, subdevice: &SubDevice) -> (Request, Data) {
+        let station = subdevice.address;
+        match self.phase {
             Phase::Offset { offset } => (
                 Request::write(station, register::SYSTEM_TIME_OFFSET, 8),
                 Data::of(&offset.to_le_bytes()),
             ),
             Phase::Delay => {
                 let delay_ns = subdevice.clock.map_or(0, |clock| clock.delay_ns);
-                (
-                    Request::write(station, register::SYSTEM_TIME_DELAY, 4),
-                    Data::of(&delay_ns.to_le_bytes()),
-                )
+                let request = Request::write(station, register::SYSTEM_TIME_DELAY, 4);
+                (request, Data::of(&delay_ns.to_le_bytes()))
             }
             Phase::Sync { number } => {
                 if number == START_OF_SYNC {
@@ -191,9 +214,8 @@ impl Recovery {
                 let (address, data) = sync_write(subdevice, number, start_ns).unwrap_or_default();
                 (Request::write(station, address, data.bytes as u16), data)
             }
-        };
-        cycle.take_along(request, |_, place| data.copy_into(place));
-        true
+            _ => (Request::read(station, register::SYSTEM_TIME, 24), Data::none()),
+        }
     }
 
     /// Leaves phases in which nothing is left to do.
@@ -413,14 +435,20 @@ fn write(subdevice: &SubDevice, stage: Stage, number: usize) -> Option<(u16, Dat
     };
     match (stage, number) {
         (Stage::Mailbox, number) if number < mailbox_managers => manager(number),
-        // Some devices load their settings from the SII on the way to PRE-OP (ETG.2010, AssignToPd).
+        // Some devices load their settings from the SII on the way to PRE-OP (ETG.2010,
+        // AssignToPd).
         (Stage::Mailbox, number) if number == mailbox_managers => {
             Some((register::SII_OWNER, Data::of(&[1])))
         }
         (Stage::Mailbox, _) => None,
         (Stage::Process, 0) => Some((register::SII_OWNER, Data::of(&[0]))),
+        (Stage::Process, 1) if subdevice.watchdog.is_some() => {
+            let steps = subdevice.watchdog.unwrap_or_default();
+            Some((register::PROCESS_DATA_WATCHDOG, Data::of(&steps.to_le_bytes())))
+        }
         (Stage::Process, number) => {
-            let index = number - 1 + mailbox_managers;
+            let before = 1 + usize::from(subdevice.watchdog.is_some());
+            let index = number - before + mailbox_managers;
             manager(index).or_else(|| {
                 let index = index.checked_sub(subdevice.managers.len())?;
                 let fmmu = subdevice.fmmus.get(index)?;
@@ -431,8 +459,9 @@ fn write(subdevice: &SubDevice, stage: Stage, number: usize) -> Option<(u16, Dat
     }
 }
 
-/// When SYNC0 begins that is set up at `dc_time`: far enough away to be set up in time, one datagram
-/// a cycle, and on the grid of the first start, so that it pulses together with the others.
+/// When SYNC0 begins that is set up at `dc_time`: far enough away to be set up in time, one
+/// datagram a cycle, and on the grid of the first start, so that it pulses together with the
+/// others.
 fn sync_start(subdevice: &SubDevice, dc_time: Nanos) -> Nanos {
     let Some(sync) = subdevice.clock.and_then(|clock| clock.sync) else { return Nanos::ZERO };
     let period = Nanos::new(u64::from(sync.period_ns.max(1)));

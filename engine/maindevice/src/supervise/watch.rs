@@ -10,9 +10,9 @@ use quietcore_units::Nanos;
 use super::{Job, Presence, Sight, Supervisor};
 use crate::alarm::{Alarm, ErrorCounters};
 use crate::cycle::Cycle;
+use crate::frame::register;
 use crate::frame::{Command, DATA_BYTES_MAX, Request};
 use crate::mailbox::{Emergency, emergency_in};
-use crate::register;
 use crate::state::AlStatus;
 use crate::subdevice::SubDevice;
 

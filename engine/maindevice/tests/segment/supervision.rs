@@ -127,7 +127,7 @@ fn a_wrong_working_counter_is_named_once_and_a_second_time_after_it_was_right() 
 
 #[test]
 fn lost_frames_are_told_once_with_their_number() {
-    let mut fieldbus = in_op(&["coupler", "digital-output-8", "servo-drive"]);
+    let mut fieldbus = in_op(&ALL);
     let from = fieldbus.wire().segment().counters().frames;
     let faults = fieldbus.wire_mut().segment_mut().faults_mut();
     faults.add(Fault {

@@ -24,7 +24,7 @@ const OUTPUT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// The folder that it believes to work in. A true path would end up in the debug information, and
 /// builds of one program in two places would differ.
-const WORKING_FOLDER: &str = "/proc/self/cwd";
+pub(super) const WORKING_FOLDER: &str = "/proc/self/cwd";
 
 /// A compiler that was asked for its name.
 #[derive(Debug, Clone)]

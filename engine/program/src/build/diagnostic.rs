@@ -28,6 +28,8 @@ fn line(line: &str) -> Option<Diagnostic> {
     let keeps_mark = !mark.ends_with(": ");
     let message = if keeps_mark { &line[at..] } else { &line[at + mark.len()..] };
     let place = line[..at].trim_end().trim_end_matches(':');
+    // The linker puts its own name before the place.
+    let place = place.rsplit_once(": ").map_or(place, |(_, place)| place);
     let (file, line_number, column) = place_of(place);
     Some(Diagnostic {
         severity,
@@ -82,7 +84,7 @@ mod tests {
                        12 |     x = 1;\n\
                     sub/a.c:3:10: fatal error: rt_sim.h: No such file or directory\n\
                     servo.h:7:2: warning: unused variable 'y' [-Wunused-variable]\n\
-                    ./servo.c:40: undefined reference to `MW_pwm'\n\
+                    /usr/bin/ld: ././servo.c:40: undefined reference to `MW_pwm'\n\
                     collect2: error: ld returned 1 exit status\n";
         let shown: Vec<String> = parse(text).iter().map(ToString::to_string).collect();
         assert_eq!(

@@ -7,31 +7,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::build::compiler::{Compiler, Outcome};
+use crate::build::compiler::{Compiler, Outcome, WORKING_FOLDER};
 use crate::build::image::{LinkedFile, MODULE_SYMBOL};
 use crate::build::objects::{self, Object, Selection};
 use crate::build::sources::{self, SourceFile, Sources};
 use crate::build::store::{self, Fresh};
-use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, widths};
+use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, headers, widths};
 use crate::debug::{self, DebugInfo};
 use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
 
-/// What programs and the glue may include: the face of a module, and the channels of a partition.
-const HEADERS: [(&str, &str); 3] = [
-    ("quietcore_module.h", include_str!("../../include/quietcore_module.h")),
-    ("Com.h", include_str!("../../../../ground/exchange/include/Com.h")),
-    (
-        "quietcore_services.h",
-        include_str!("../../../../ground/exchange/include/quietcore_services.h"),
-    ),
-];
+/// Where the sources are copied to, below the folder of the build.
+const SOURCE_FOLDER: &str = "source";
 
-/// Included before anything else in code that expects a `long` of 32 bits.
-const SHORT_LONG_FILE: &str = "quietcore_short_long.h";
-
-/// Headers that a folder may come without.
-const FALLBACK_HEADERS: [(&str, &str); 1] =
-    [("rtwtypes.h", include_str!("../../include/fallback/rtwtypes.h"))];
+/// Tells the linker what a module exports.
+const EXPORTS_FILE: &str = "exports.map";
 
 /// Most compilers at once.
 const WORKERS_MAX: usize = 8;
@@ -76,6 +65,7 @@ const LINK: [&str; 10] = [
 
 /// A build on its way.
 struct Recipe<'a> {
+    /// Where the copies of the sources lie.
     folder: &'a Path,
     scratch: &'a Path,
     options: &'a Options,
@@ -86,10 +76,12 @@ struct Recipe<'a> {
 }
 
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
-    let sources = sources::scan(folder, &options.leave_out)?;
+    let mut sources = sources::scan(folder, &options.leave_out)?;
+    for include in &options.include {
+        sources.beside.extend(sources::headers(include)?);
+    }
     let compiler = Compiler::find(options)?;
-    let mut parts = vec![widths::SHORT_LONG_HEADER];
-    parts.extend(HEADERS.iter().chain(&FALLBACK_HEADERS).map(|(_, text)| *text));
+    let mut parts: Vec<&str> = headers::all().collect();
     parts.extend(COMPILE);
     parts.extend(LINK);
     let hash = store::hash(&sources, options, &compiler.identity, &parts);
@@ -103,8 +95,9 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         .map_err(|error| BuildError::io(out_dir, error))?;
     let scratch_path =
         fs::canonicalize(scratch.path()).map_err(|error| BuildError::io(scratch.path(), error))?;
+    let copies = scratch_path.join(SOURCE_FOLDER);
     let recipe = Recipe {
-        folder,
+        folder: &copies,
         scratch: &scratch_path,
         options,
         compiler: &compiler,
@@ -117,7 +110,11 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
 
 impl Recipe<'_> {
     fn build(&self) -> Result<Fresh, BuildError> {
-        self.write_headers()?;
+        headers::write(self.scratch)?;
+        self.copy_sources()?;
+        let exports = self.scratch.join(EXPORTS_FILE);
+        let text = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
+        fs::write(&exports, text).map_err(|error| BuildError::io(&exports, error))?;
         let objects = self.compile_all()?;
         let entry = interface::choose(&objects, self.options.model.as_deref())
             .map_err(|error| or_refused(error, &objects))?;
@@ -133,6 +130,7 @@ impl Recipe<'_> {
         roots.extend(glue.needed.iter().cloned());
         let selection = self.select(&objects, &roots)?;
         discovery.interface.com = uses_services(&objects, &selection);
+        discovery.remarks.extend(headers::remark(self.sources));
         if self.short_long {
             discovery.remarks.push(widths::SHORT_LONG_REMARK.to_owned());
         }
@@ -174,24 +172,16 @@ impl Recipe<'_> {
         })
     }
 
-    fn write_headers(&self) -> Result<(), BuildError> {
-        let include = self.scratch.join("include");
-        let fallback = self.scratch.join("fallback");
-        let write = |folder: &Path, name: &str, text: &str| {
-            let file = folder.join(name);
+    /// Writes the sources as they were read into a folder of the build's own.
+    fn copy_sources(&self) -> Result<(), BuildError> {
+        for file in self.sources.compiled.iter().chain(&self.sources.included) {
+            let path = self.folder.join(&file.name);
+            let folder = path.parent().unwrap_or(self.folder);
             fs::create_dir_all(folder)
-                .and_then(|()| fs::write(&file, text))
-                .map_err(|error| BuildError::io(&file, error))
-        };
-        for (name, text) in HEADERS {
-            write(&include, name, text)?;
+                .and_then(|()| fs::write(&path, &file.content))
+                .map_err(|error| BuildError::io(&path, error))?;
         }
-        write(&include, SHORT_LONG_FILE, widths::SHORT_LONG_HEADER)?;
-        for (name, text) in FALLBACK_HEADERS {
-            write(&fallback, name, text)?;
-        }
-        let exports = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
-        write(self.scratch, "exports.map", &exports)
+        Ok(())
     }
 
     /// Compiles all files, several at once.
@@ -251,17 +241,19 @@ impl Recipe<'_> {
         let scratch = self.scratch.to_string_lossy();
         let mut arguments: Vec<String> = COMPILE.iter().map(|it| (*it).to_owned()).collect();
         arguments.push(format!("-ffile-prefix-map={scratch}=quietcore"));
+        arguments.push(format!("-fdebug-prefix-map={WORKING_FOLDER}=."));
         if self.short_long {
-            let file = format!("{scratch}/include/{SHORT_LONG_FILE}");
-            arguments.extend(["-include".to_owned(), file]);
+            arguments.extend(["-include".to_owned(), headers::short_long(self.scratch)]);
         }
         arguments.push("-I.".to_owned());
         let folders = self.sources.header_folders.iter();
         arguments.extend(folders.map(|folder| format!("-I./{folder}")));
         let include = self.options.include.iter();
-        arguments.extend(include.map(|folder| format!("-I{}", folder.display())));
-        arguments.push(format!("-I{scratch}/include"));
-        arguments.extend(["-idirafter".to_owned(), format!("{scratch}/fallback")]);
+        arguments.extend(include.map(|folder| {
+            let whole = fs::canonicalize(folder);
+            format!("-I{}", whole.as_deref().unwrap_or(folder).display())
+        }));
+        arguments.extend(headers::search(self.scratch));
         arguments.extend(self.options.defines.iter().map(|define| format!("-D{define}")));
         arguments
     }
@@ -271,7 +263,7 @@ impl Recipe<'_> {
         let output = self.scratch.join(name);
         let mut arguments: Vec<String> = LINK.iter().map(|it| (*it).to_owned()).collect();
         arguments.extend(more.iter().map(|it| (*it).to_owned()));
-        let exports = self.scratch.join("exports.map");
+        let exports = self.scratch.join(EXPORTS_FILE);
         arguments.push(format!("-Wl,--version-script={}", exports.display()));
         arguments.extend(["-o".to_owned(), output.to_string_lossy().into_owned()]);
         arguments.extend(files.iter().cloned());

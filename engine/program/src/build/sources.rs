@@ -45,7 +45,7 @@ const FOREIGN_FOLDERS: [&str; 12] = [
 ];
 
 /// Endings of files that can change what is built.
-const SOURCE_ENDINGS: [&str; 5] = ["c", "h", "inc", "def", "tbl"];
+const SOURCE_ENDINGS: [&str; 9] = ["c", "h", "inc", "inl", "def", "tbl", "dat", "txt", "csv"];
 
 /// One source file.
 #[derive(Debug, Clone)]
@@ -76,6 +76,8 @@ pub(crate) struct Sources {
     pub(crate) mains: Vec<SourceFile>,
     /// Headers and other files that sources may include.
     pub(crate) included: Vec<SourceFile>,
+    /// Headers of the folders that are searched beside it; part of the hash only.
+    pub(crate) beside: Vec<SourceFile>,
     /// Folders that hold headers, relative; the folder itself is not among them.
     pub(crate) header_folders: BTreeSet<String>,
     pub(crate) left_out: Vec<LeftOut>,
@@ -141,6 +143,15 @@ pub(crate) fn scan(folder: &Path, leave_out: &[String]) -> Result<Sources, Folde
     Ok(sources)
 }
 
+/// Reads the headers of a folder that is searched beside the program's own.
+pub(crate) fn headers(folder: &Path) -> Result<Vec<SourceFile>, FolderError> {
+    let mut scan = Scan { leave_out: &[], sources: Sources::default(), files: 0, bytes: 0, cpp: 0 };
+    scan.folder(folder, "", 0)?;
+    let mut headers = scan.sources.included;
+    headers.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(headers)
+}
+
 struct Scan<'a> {
     leave_out: &'a [String],
     sources: Sources,
@@ -202,7 +213,9 @@ impl Scan<'_> {
         let content = self.read(path)?;
         let file = SourceFile { name, content };
         if !file.name.ends_with(".c") {
-            if let Some((folder, _)) = file.name.rsplit_once('/') {
+            if file.name.ends_with(".h")
+                && let Some((folder, _)) = file.name.rsplit_once('/')
+            {
                 self.sources.header_folders.insert(folder.to_owned());
             }
             self.sources.included.push(file);

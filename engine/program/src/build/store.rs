@@ -81,8 +81,9 @@ pub(super) fn hash(sources: &Sources, options: &Options, compiler: &str, parts: 
         add(define.as_bytes());
     }
     add(b"include");
-    for include in &options.include {
-        add(include.as_os_str().as_encoded_bytes());
+    for file in &sources.beside {
+        add(file.name.as_bytes());
+        add(&file.content);
     }
     add(b"files");
     for file in sources.compiled.iter().chain(&sources.included).chain(&sources.mains) {

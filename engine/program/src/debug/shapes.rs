@@ -7,6 +7,9 @@ use crate::debug::{DebugInfo, EntryOffset, RawKind, RawMember, Stripped};
 use crate::place::{Enumeration, SCALAR_BYTES_MAX, Scalar};
 use crate::symbols::{Bits, Member, Shape, TYPE_DEPTH_MAX, TypeIndex};
 
+/// Most members of a structure, with those of anonymous ones inside of it.
+const MEMBERS_MAX: usize = 100_000;
+
 /// Makes types, each once: equal ones of several source files become the same.
 ///
 /// What can't be shown becomes [`Shape::Opaque`] with its length, so that what surrounds it keeps
@@ -15,6 +18,8 @@ use crate::symbols::{Bits, Member, Shape, TYPE_DEPTH_MAX, TypeIndex};
 pub(crate) struct Shapes<'a> {
     info: &'a DebugInfo,
     shapes: Vec<Shape>,
+    /// Nesting of each type.
+    depths: Vec<usize>,
     interned: HashMap<Shape, TypeIndex>,
     /// Finished types; `None` while one is being made, so that a type inside of itself is noticed.
     made: HashMap<EntryOffset, Option<TypeIndex>>,
@@ -22,8 +27,8 @@ pub(crate) struct Shapes<'a> {
 
 impl<'a> Shapes<'a> {
     pub(crate) fn new(info: &'a DebugInfo) -> Self {
-        let (shapes, interned, made) = (Vec::new(), HashMap::new(), HashMap::new());
-        Self { info, shapes, interned, made }
+        let (interned, made) = (HashMap::new(), HashMap::new());
+        Self { info, shapes: Vec::new(), depths: Vec::new(), interned, made }
     }
 
     /// The types made so far.
@@ -101,6 +106,9 @@ impl<'a> Shapes<'a> {
 
     /// Adds a member, or those of an anonymous structure in its place.
     fn member(&mut self, raw: &RawMember, whole: u64, depth: usize, parts: &mut Vec<Member>) {
+        if parts.len() >= MEMBERS_MAX {
+            return;
+        }
         let shape = self.at_depth(raw.target, depth + 1);
         let made = &self.shapes[shape as usize];
         if raw.name.is_empty() {
@@ -161,8 +169,20 @@ impl<'a> Shapes<'a> {
         if let Some(index) = self.interned.get(&shape) {
             return *index;
         }
+        let below = |index: &TypeIndex| self.depths[*index as usize] + 1;
+        let depth = match &shape {
+            Shape::Scalar(_) | Shape::Opaque { .. } => 0,
+            Shape::Array { element, .. } => below(element),
+            Shape::Structure { members, .. } => {
+                members.iter().map(|member| below(&member.shape)).max().unwrap_or(0)
+            }
+        };
+        if depth > TYPE_DEPTH_MAX {
+            return self.opaque("a type nested too deep", shape.bytes());
+        }
         let index = TypeIndex::try_from(self.shapes.len()).expect("fewer types than entries");
         self.shapes.push(shape.clone());
+        self.depths.push(depth);
         self.interned.insert(shape, index);
         index
     }

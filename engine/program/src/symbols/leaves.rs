@@ -63,6 +63,11 @@ impl Iterator for Leaves<'_> {
 }
 
 impl Leaves<'_> {
+    /// Whether the walk ended at its limit and not, or not only, at its end.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.left == 0
+    }
+
     /// Goes to the next chosen root; `None` after the last.
     fn enter_root(&mut self) -> Option<Option<Place>> {
         let chosen = |root: &Root| match self.pattern.and_then(|pattern| pattern.part(0)) {

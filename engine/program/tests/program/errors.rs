@@ -185,10 +185,10 @@ fn a_module_exports_its_face_alone() {
 #[test]
 fn a_missing_header_of_the_generator_comes_with_a_remedy() {
     need_compiler!();
-    let source = format!("#include \"rt_logging.h\"\n{EMPTY_MODEL}");
+    let source = format!("#include \"rtw_capi.h\"\n{EMPTY_MODEL}");
     let text = failure(&[("a.c", &source)], &options());
     assert!(text.contains("packNGo"), "{text}");
-    assert!(text.contains("rt_logging.h: No such file or directory"), "{text}");
+    assert!(text.contains("rtw_capi.h: No such file or directory"), "{text}");
     let source = format!("#include \"look1.h\"\n{EMPTY_MODEL}");
     assert!(failure(&[("a.c", &source)], &options()).contains("_sharedutils"));
 }

@@ -205,3 +205,30 @@ fn the_line_of_a_crash_is_found() {
     assert_eq!((location.file.as_deref(), location.line), (Some("crash.c"), Some(4)));
     assert_eq!(quietcore_program::symbolise(&program.built.module, 0), None);
 }
+
+/// Goal: a continuous model builds without the generator's installation, and runs on when its
+/// simulation would have ended.
+#[test]
+fn headers_of_the_generators_installation_may_be_missing() {
+    need_compiler!();
+    let program = build_model("continuous");
+    let answers = program.run(&[
+        "init",
+        "continuous_U.In1=-2",
+        "step:0:4",
+        "continuous_X.Integrator_CSTATE?",
+        "continuous_M_.Timing.tArray[0]?",
+        "continuous_U.In1=3",
+        "step:0:1",
+        "continuous_X.Integrator_CSTATE?",
+        "status",
+    ]);
+    assert_eq!(answers, ["-4.0", "2.0", "1.5", "none"]);
+    assert_eq!(
+        program.built.remarks,
+        ["the folder comes without `multiword_types.h`, `builtin_typeid_types.h`, \
+          `zero_crossing_types.h`, `rtw_continuous.h`, `rtw_solver.h`, `rt_logging.h`; what a \
+          controller needs of it was put in its place"]
+    );
+    assert_eq!(program.built.warnings, []);
+}

@@ -96,3 +96,26 @@ fn two_builders_at_once_agree() {
     assert!(modules[0].exists());
     assert_eq!(fs::read_dir(out.path()).unwrap().count(), 1);
 }
+
+/// Goal: nothing decides about a build that is not part of its hash.
+#[test]
+fn headers_outside_of_the_folder_are_named_or_not_found() {
+    need_compiler!();
+    let source = "#include \"gain.h\"\nint a_Y;\nvoid a_initialize(void) { }\n\
+                  void a_step(void) { a_Y = GAIN; }\n";
+    let folder = folder(&[
+        ("program/a.c", &source.replace("gain.h", "../beside/gain.h")),
+        ("named/a.c", source),
+        ("beside/gain.h", "#define GAIN 1\n"),
+    ]);
+    let out = TempDir::new().unwrap();
+    let error = build(&folder.path().join("program"), &options(), out.path()).unwrap_err();
+    assert!(error.to_string().contains("../beside/gain.h: No such file"), "{error}");
+
+    let mut options = options();
+    options.include.push(folder.path().join("beside"));
+    let hash = || build(&folder.path().join("named"), &options, out.path()).unwrap().hash;
+    let first = hash();
+    fs::write(folder.path().join("beside/gain.h"), "#define GAIN 2\n").unwrap();
+    assert_ne!(first, hash());
+}

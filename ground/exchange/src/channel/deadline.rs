@@ -28,8 +28,9 @@ pub const fn is_overdue(age: Nanos, timeout: Nanos) -> bool {
     timeout.get() != 0 && age.get() >= timeout.get()
 }
 
-/// How good a value is at `now` that was sent at `sent`, `None` if never, to a receiver that started
-/// at `started`. An instant in the future counts as now: the clocks of two CPUs may differ a little.
+/// How good a value is at `now` that was sent at `sent`, `None` if never, to a receiver that
+/// started at `started`. An instant in the future counts as now: the clocks of two CPUs may differ
+/// a little.
 #[inline]
 pub fn freshness(
     now: Nanos,

@@ -78,8 +78,8 @@ pub struct GroupReader<'map> {
 }
 
 impl<'map> GroupReader<'map> {
-    /// A receiver of a cell, with the initial values in its shadow buffer; `None` when `words` don't
-    /// hold one.
+    /// A receiver of a cell, with the initial values in its shadow buffer; `None` when `words`
+    /// don't hold one.
     pub fn new(words: &'map [AtomicU64], members: u16) -> Option<Self> {
         let members = usize::from(members);
         if members > GROUP_MEMBERS_MAX {

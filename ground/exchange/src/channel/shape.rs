@@ -6,7 +6,7 @@ use crate::channel::deadline::Timeouts;
 use crate::channel::group::GROUP_MEMBERS_MAX;
 use crate::channel::message::{MESSAGE_HEADER_WORDS, QUEUE_MESSAGE_BYTES_MAX, QUEUE_SLOTS_MAX};
 use crate::channel::signal::SIGNAL_WORDS;
-use crate::primitive::words::{WORD_BYTES, words_for};
+use crate::primitive::words::{WORD_BYTES, mask_of, words_for};
 use crate::primitive::{latest, queue};
 use crate::region::PAGE_BYTES;
 
@@ -70,6 +70,11 @@ pub enum ChannelShapeError {
         /// Its bytes.
         is: u8,
     },
+    /// An initial value does not fit into the bytes of its value.
+    Initial {
+        /// The entry.
+        entry: usize,
+    },
     /// A group has no members or too many.
     MemberCount {
         /// The entry.
@@ -108,6 +113,10 @@ impl fmt::Display for ChannelShapeError {
             Self::ValueBytes { entry, is } => {
                 write!(f, "entry {entry} of the channel has {is} bytes; use 1, 2, 4 or 8")
             }
+            Self::Initial { entry } => write!(
+                f,
+                "the initial value of entry {entry} of the channel does not fit into its bytes"
+            ),
             Self::MemberCount { entry, is } => write!(
                 f,
                 "group {entry} of the channel has {is} members; 1 to {GROUP_MEMBERS_MAX} are \
@@ -149,7 +158,10 @@ impl Entry {
     /// Refuses an entry that is impossible by itself.
     fn check(&self, entry: usize) -> Result<(), ChannelShapeError> {
         match *self {
-            Self::Signal { bytes, .. } | Self::Member { bytes, .. } => match bytes {
+            Self::Signal { bytes, initial, .. } | Self::Member { bytes, initial } => match bytes {
+                1 | 2 | 4 | 8 if initial & !mask_of(usize::from(bytes)) != 0 => {
+                    Err(ChannelShapeError::Initial { entry })
+                }
                 1 | 2 | 4 | 8 => Ok(()),
                 is => Err(ChannelShapeError::ValueBytes { entry, is }),
             },

@@ -65,8 +65,8 @@ impl<'map> ComSignal<'map> {
     /// A number that stands for nothing.
     pub const UNUSED: Self = Self { kind: SignalKind::Unused };
 
-    /// Entry `index` of a channel: a signal, a member or a queue. A member belongs to the group with
-    /// number `group`. `None` when the entry is none of these.
+    /// Entry `index` of a channel: a signal, a member or a queue. A member belongs to the group
+    /// with number `group`. `None` when the entry is none of these.
     pub fn new(
         channel: &Channel<'map>,
         index: usize,

@@ -75,6 +75,10 @@ unsafe fn table<'map>(context: *const c_void) -> Option<&'map ComTable<'map>> {
     unsafe { context.cast::<ComTable<'map>>().as_ref() }
 }
 
+/// `send_signal` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`]; `value` is null or a variable of the signal's type.
 unsafe extern "C" fn send_signal(context: *const c_void, signal: u16, value: *const c_void) -> u8 {
     // SAFETY: C hands back the context it was given.
     let Some(table) = (unsafe { table(context) }) else {
@@ -89,6 +93,10 @@ unsafe extern "C" fn send_signal(context: *const c_void, signal: u16, value: *co
     table.send_signal(signal, u64::from_le_bytes(whole)) as u8
 }
 
+/// `receive_signal` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`]; `value` is null or a variable of the signal's type.
 unsafe extern "C" fn receive_signal(context: *const c_void, signal: u16, value: *mut c_void) -> u8 {
     // SAFETY: C hands back the context it was given.
     let Some(table) = (unsafe { table(context) }) else {
@@ -107,18 +115,30 @@ unsafe extern "C" fn receive_signal(context: *const c_void, signal: u16, value: 
     status as u8
 }
 
+/// `send_group` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
 unsafe extern "C" fn send_group(context: *const c_void, group: u16) -> u8 {
     // SAFETY: C hands back the context it was given.
     let table = unsafe { table(context) };
     table.map_or(ComStatus::NotOk, |table| table.send_group(group)) as u8
 }
 
+/// `receive_group` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
 unsafe extern "C" fn receive_group(context: *const c_void, group: u16) -> u8 {
     // SAFETY: C hands back the context it was given.
     let table = unsafe { table(context) };
     table.map_or(ComStatus::NotOk, |table| table.receive_group(group)) as u8
 }
 
+/// `send_message` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`]; `message` is null or has `bytes` bytes.
 unsafe extern "C" fn send_message(
     context: *const c_void,
     signal: u16,
@@ -135,6 +155,10 @@ unsafe extern "C" fn send_message(
     table.send_message(signal, message) as u8
 }
 
+/// `receive_message` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`]; `buffer` is null or has `*bytes` initialised bytes.
 unsafe extern "C" fn receive_message(
     context: *const c_void,
     signal: u16,
@@ -160,6 +184,10 @@ unsafe extern "C" fn receive_message(
     status as u8
 }
 
+/// `signal_state` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`]; `state` is null or a structure.
 unsafe extern "C" fn signal_state(
     context: *const c_void,
     signal: u16,
@@ -177,6 +205,10 @@ unsafe extern "C" fn signal_state(
     status as u8
 }
 
+/// `group_state` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`]; `state` is null or a structure.
 unsafe extern "C" fn group_state(
     context: *const c_void,
     group: u16,
@@ -194,6 +226,10 @@ unsafe extern "C" fn group_state(
     status as u8
 }
 
+/// `now` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
 unsafe extern "C" fn now(context: *const c_void) -> u64 {
     // SAFETY: C hands back the context it was given.
     let table = unsafe { table(context) };

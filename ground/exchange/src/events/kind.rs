@@ -142,6 +142,43 @@ pub enum Happening {
         /// The five bytes that its maker defines, the first lowest.
         data: u64,
     },
+    /// A SubDevice does not answer.
+    SubDeviceAbsent {
+        /// Its position.
+        subdevice: u32,
+    },
+    /// Another device stands where a SubDevice was.
+    SubDeviceForeign {
+        /// Its position.
+        subdevice: u32,
+        /// Vendor of the device that is there.
+        vendor: u32,
+        /// Its product code.
+        product: u32,
+    },
+    /// A SubDevice is in OP again.
+    SubDeviceRecovered {
+        /// Its position.
+        subdevice: u32,
+    },
+    /// A SubDevice could not be brought to a state; it is tried again.
+    SubDeviceNotRecovered {
+        /// Its position.
+        subdevice: u32,
+        /// The state that it did not reach, in the fieldbus's own coding.
+        wanted: u32,
+        /// Its status code.
+        code: u32,
+    },
+    /// Error counters of a SubDevice have moved.
+    ErrorCounters {
+        /// Its position.
+        subdevice: u32,
+        /// Frames that were damaged when they arrived, all ports together.
+        invalid_frames: u32,
+        /// How often a link was lost, all ports together.
+        lost_links: u32,
+    },
     /// The retained variables were saved.
     RetainSaved {
         /// Their bytes.
@@ -229,6 +266,17 @@ impl Happening {
             Self::StoppedByOverrun { response_ns } => (22, [response_ns, 0, 0, 0]),
             Self::Staged { generation } => (23, [u64::from(generation), 0, 0, 0]),
             Self::StageRefused { generation } => (24, [u64::from(generation), 0, 0, 0]),
+            Self::SubDeviceAbsent { subdevice } => (25, [u64::from(subdevice), 0, 0, 0]),
+            Self::SubDeviceForeign { subdevice, vendor, product } => {
+                (26, [u64::from(subdevice), pack(vendor, product), 0, 0])
+            }
+            Self::SubDeviceRecovered { subdevice } => (27, [u64::from(subdevice), 0, 0, 0]),
+            Self::SubDeviceNotRecovered { subdevice, wanted, code } => {
+                (28, [u64::from(subdevice), pack(wanted, code), 0, 0])
+            }
+            Self::ErrorCounters { subdevice, invalid_frames, lost_links } => {
+                (29, [u64::from(subdevice), pack(invalid_frames, lost_links), 0, 0])
+            }
             Self::Unknown { kind, words } => (kind, words),
         }
     }
@@ -279,6 +327,20 @@ impl Happening {
             22 => Self::StoppedByOverrun { response_ns: first },
             23 => Self::Staged { generation: first as u32 },
             24 => Self::StageRefused { generation: first as u32 },
+            25 => Self::SubDeviceAbsent { subdevice: first as u32 },
+            26 => {
+                let (vendor, product) = unpack(second);
+                Self::SubDeviceForeign { subdevice: first as u32, vendor, product }
+            }
+            27 => Self::SubDeviceRecovered { subdevice: first as u32 },
+            28 => {
+                let (wanted, code) = unpack(second);
+                Self::SubDeviceNotRecovered { subdevice: first as u32, wanted, code }
+            }
+            29 => {
+                let (invalid_frames, lost_links) = unpack(second);
+                Self::ErrorCounters { subdevice: first as u32, invalid_frames, lost_links }
+            }
             kind => Self::Unknown { kind, words },
         }
     }
@@ -314,6 +376,27 @@ impl fmt::Display for Happening {
             }
             Self::Staged { generation } => write!(f, "build {generation} is staged"),
             Self::StageRefused { generation } => write!(f, "build {generation} is refused"),
+            Self::SubDeviceAbsent { subdevice } => {
+                write!(f, "SubDevice {subdevice} does not answer")
+            }
+            Self::SubDeviceForeign { subdevice, vendor, product } => write!(
+                f,
+                "another device stands in the place of SubDevice {subdevice}: vendor {vendor:#x}, \
+                 product {product:#x}"
+            ),
+            Self::SubDeviceRecovered { subdevice } => {
+                write!(f, "SubDevice {subdevice} is in OP again")
+            }
+            Self::SubDeviceNotRecovered { subdevice, wanted, code } => write!(
+                f,
+                "SubDevice {subdevice} did not reach state {wanted:#04x}, code {code:#06x}; it is \
+                 tried again"
+            ),
+            Self::ErrorCounters { subdevice, invalid_frames, lost_links } => write!(
+                f,
+                "SubDevice {subdevice} has counted {invalid_frames} damaged frames and \
+                 {lost_links} lost links"
+            ),
             Self::ModelError => f.write_str("the program has set its error status"),
             Self::Swapped { generation, gap_cycles } => {
                 write!(f, "build {generation} runs, {gap_cycles} cycles lost")
@@ -367,7 +450,7 @@ mod tests {
 
         /// Whatever stands in the ring becomes an event, which can be shown and told again.
         #[test]
-        fn every_word_is_an_event(kind in 0_u32..30, words in any::<[u64; WORDS]>()) {
+        fn every_word_is_an_event(kind in 0_u32..35, words in any::<[u64; WORDS]>()) {
             let what = Happening::decode(kind, words);
             prop_assert!(!what.to_string().is_empty());
             let (again, words) = what.encode();

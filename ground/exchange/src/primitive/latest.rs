@@ -12,8 +12,8 @@
 //! and the whole cell is one cache line: a new value costs its reader one transfer of a line.
 //!
 //! The writer is wait-free. A reader is too: it tries [`TRIES`] times at most, a few loads each.
-//! Beyond that it reports [`TornRead`] and its caller keeps the record it had, which happens only if
-//! the writer completes two records a reading, [`TRIES`] times in a row.
+//! Beyond that it reports [`TornRead`] and its caller keeps the record it had, which happens only
+//! if the writer completes two records a reading, [`TRIES`] times in a row.
 
 use crate::primitive::sequence::TornRead;
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release, fence};

@@ -1,8 +1,8 @@
 //! The sequence lock: one writer that never waits, readers that look again if it wrote meanwhile.
 //!
 //! ```text
-//! writer   sequence = odd (relaxed) │ release fence │ words (relaxed) … │ sequence = even (release)
-//! reader   before = sequence (acquire) │ words (relaxed) … │ acquire fence │ after = sequence
+//! writer sequence = odd (relaxed) │ release fence │ words (relaxed) … │ sequence = even (release)
+//! reader before = sequence (acquire) │ words (relaxed) … │ acquire fence │ after = sequence
 //! ```
 //!
 //! A reader accepts when `before` is even and equals `after`. If it saw any word of a later write,

@@ -1,8 +1,8 @@
 //! Where each part of an exchange lies: a pure function of its [`Shape`].
 //!
 //! Each part starts on a page, so that parts can be mapped and protected on their own, and no cache
-//! line belongs to two of them. Sizes are limited before they are added up; the sums are checked all
-//! the same.
+//! line belongs to two of them. Sizes are limited before they are added up; the sums are checked
+//! all the same.
 
 use crate::commands::COMMAND_WORDS;
 use crate::events::EVENT_WORDS;
@@ -77,10 +77,10 @@ impl Shape {
         let data_a = place(self.data_bytes as usize);
         let data_b = place(self.data_bytes as usize);
         let commands = place(commands_bytes(self.command_slots));
-        let events = place(self.event_stride() * (tasks + 1));
-        let traces = place(self.trace_stride() * tasks);
+        let events = place(self.event_pieces().stride * (tasks + 1));
+        let traces = place(self.trace_pieces().stride * tasks);
         let forces = place(has_data * forces::FORCES_WORDS * WORD_BYTES);
-        let retain = place(2 * self.retain_stride());
+        let retain = place(2 * self.retain_pieces().stride);
         Ok(Layout {
             shape: *self,
             tasks: tasks_section,
@@ -98,22 +98,40 @@ impl Shape {
         })
     }
 
-    /// Bytes from one event ring to the next.
-    pub(crate) fn event_stride(&self) -> usize {
+    /// The event rings, one after the other.
+    pub(crate) fn event_pieces(&self) -> Pieces {
         let words = broadcast::HEADER_WORDS + self.event_slots as usize * EVENT_WORDS;
-        stride(self.event_slots, words)
+        Pieces::new(self.event_slots, words)
     }
 
-    /// Bytes from one task's trace to the next.
-    pub(crate) fn trace_stride(&self) -> usize {
+    /// The traces of the tasks, one after the other.
+    pub(crate) fn trace_pieces(&self) -> Pieces {
         let ring = words_for(self.trace_bytes as usize);
-        stride(self.trace_bytes, trace::CONFIGURATION_WORDS + broadcast::HEADER_WORDS + ring)
+        let words = trace::CONFIGURATION_WORDS + broadcast::HEADER_WORDS + ring;
+        Pieces::new(self.trace_bytes, words)
     }
 
-    /// Bytes from one half of the retained variables to the other.
-    pub(crate) fn retain_stride(&self) -> usize {
+    /// The two halves of the retained variables.
+    pub(crate) fn retain_pieces(&self) -> Pieces {
         let payload = words_for(self.retain_bytes as usize);
-        stride(self.retain_bytes, retain::HALF_HEADER_WORDS + payload)
+        Pieces::new(self.retain_bytes, retain::HALF_HEADER_WORDS + payload)
+    }
+}
+
+/// A part that comes several times in one section, each from a page on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pieces {
+    /// Bytes of each.
+    pub(crate) bytes: usize,
+    /// Bytes from the start of one to the start of the next.
+    pub(crate) stride: usize,
+}
+
+impl Pieces {
+    /// Pieces of so many words; none where `present` is zero.
+    fn new(present: u32, words: usize) -> Self {
+        let bytes = if present == 0 { 0 } else { words * WORD_BYTES };
+        Self { bytes, stride: bytes.next_multiple_of(PAGE_BYTES as usize) }
     }
 }
 
@@ -124,10 +142,6 @@ fn image_bytes(bytes: u32) -> usize {
 fn commands_bytes(slots: u32) -> usize {
     let ring = queue::queue_words(slots as usize, COMMAND_WORDS);
     if slots == 0 { 0 } else { (commands::OUTCOME_WORDS + ring) * WORD_BYTES }
-}
-
-fn stride(present: u32, words: usize) -> usize {
-    if present == 0 { 0 } else { (words * WORD_BYTES).next_multiple_of(PAGE_BYTES as usize) }
 }
 
 #[cfg(test)]

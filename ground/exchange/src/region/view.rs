@@ -8,14 +8,14 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::commands::OutcomeReader;
-use crate::control::{Active, read_active};
+use crate::control::{Active, FieldbusStatus, read_active, read_fieldbus};
 use crate::data::{DataSlot, Slot};
 use crate::events::EventReader;
 use crate::forces::ForceReader;
 use crate::image::ImageReader;
 use crate::primitive::words::WORD_BYTES;
 use crate::region::header::{AttachError, HEADER_BYTES, Header};
-use crate::region::layout::{Layout, Section};
+use crate::region::layout::{Layout, Pieces, Section};
 use crate::retain::RetainReader;
 use crate::statistics::TaskStatistics;
 use crate::sync::AtomicU64;
@@ -67,10 +67,10 @@ impl<'map> View<'map> {
         unsafe { self.base.cast::<Header>().as_ref() }
     }
 
-    /// The words of a section, from its `index`-th piece of `stride` bytes on.
-    pub(super) fn words(&self, section: Section, index: usize, stride: usize) -> &'map [AtomicU64] {
-        let start = stride.saturating_mul(index);
-        let end = start.saturating_add(stride);
+    /// The words of a section's piece number `index`; none where it is not in the section.
+    fn piece(&self, section: Section, index: usize, pieces: Pieces) -> &'map [AtomicU64] {
+        let start = pieces.stride.saturating_mul(index);
+        let end = start.saturating_add(pieces.bytes);
         if end > section.bytes || section.offset + section.bytes > self.layout.bytes {
             return &[];
         }
@@ -79,12 +79,12 @@ impl<'map> View<'map> {
         let place = unsafe { self.base.add(section.offset + start) };
         // SAFETY: aligned, because sections and pieces start on a page; mapped for `'map`; all bit
         // patterns are valid atomics, and no exclusive reference to them is ever made.
-        unsafe { core::slice::from_raw_parts(place.cast().as_ptr(), stride / WORD_BYTES) }
+        unsafe { core::slice::from_raw_parts(place.cast().as_ptr(), pieces.bytes / WORD_BYTES) }
     }
 
     /// The words of a section that is one piece.
     pub(super) fn section(&self, section: Section) -> &'map [AtomicU64] {
-        self.words(section, 0, section.bytes)
+        self.piece(section, 0, Pieces { bytes: section.bytes, stride: section.bytes })
     }
 
     /// Where everything lies.
@@ -125,6 +125,11 @@ impl<'map> View<'map> {
     #[inline]
     pub fn active(&self) -> Active {
         read_active(self.section(self.layout.control))
+    }
+
+    /// How the fieldbus did in the last cycle.
+    pub fn fieldbus(&self) -> FieldbusStatus {
+        read_fieldbus(self.section(self.layout.control))
     }
 
     /// A data slot; `None` where the shape has none.
@@ -177,7 +182,7 @@ impl<'map> View<'map> {
         if writer > self.task_count() {
             return &[];
         }
-        self.words(self.layout.events, writer as usize, self.layout.shape.event_stride())
+        self.piece(self.layout.events, writer as usize, self.layout.shape.event_pieces())
     }
 
     /// The trace of task `task`; `None` beyond the last, or where the shape has none.
@@ -186,7 +191,7 @@ impl<'map> View<'map> {
     }
 
     pub(super) fn trace_words(&self, task: u32) -> &'map [AtomicU64] {
-        self.words(self.layout.traces, task as usize, self.layout.shape.trace_stride())
+        self.piece(self.layout.traces, task as usize, self.layout.shape.trace_pieces())
     }
 
     /// The variables that are forced; `None` where the shape has no data.
@@ -200,8 +205,8 @@ impl<'map> View<'map> {
     }
 
     pub(super) fn retain_halves(&self) -> [&'map [AtomicU64]; 2] {
-        let stride = self.layout.shape.retain_stride();
-        [0, 1].map(|half| self.words(self.layout.retain, half, stride))
+        let pieces = self.layout.shape.retain_pieces();
+        [0, 1].map(|half| self.piece(self.layout.retain, half, pieces))
     }
 }
 

@@ -9,40 +9,26 @@
 //! write at every try; then the reading is refused, and [`TaskStatistics::counters`] still works.
 
 use crate::primitive::sequence::{self, READ_TRIES, TornRead};
-use crate::statistics::bins::{self, BIN_COUNT};
+use crate::statistics::bins::{BIN_COUNT, index_of};
 use crate::statistics::counters::{self, Counters, ScanCounters};
 use crate::statistics::histogram::{Histogram, HistogramTotals};
-use crate::statistics::spikes::{SLOT_COUNT, SPIKE_COUNT, Spike, TimelineSlot};
+use crate::statistics::spikes::{SPIKE_COUNT, Spike, TimelineSlot};
 use crate::statistics::{SharedSlot, SharedSpike, TaskStatistics};
 
-/// Memory for the copy of one histogram.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HistogramCopy {
-    /// The exact totals.
-    pub totals: HistogramTotals,
-    /// The count of each bin.
-    pub bins: [u64; BIN_COUNT],
-}
-
-impl Default for HistogramCopy {
-    fn default() -> Self {
-        Self { totals: HistogramTotals::default(), bins: [0; BIN_COUNT] }
-    }
-}
-
-/// Memory for the larger parts of a snapshot. What is `None` is not read.
+/// Memory for the larger parts of a snapshot. What is empty is not read; bins or stretches beyond
+/// the end of a slice are left out.
 #[derive(Debug, Default)]
 pub struct SnapshotBuffers<'a> {
-    /// For the release latency.
-    pub release: Option<&'a mut HistogramCopy>,
-    /// For the wake-up latency.
-    pub wakeup: Option<&'a mut HistogramCopy>,
-    /// For the execution time.
-    pub execution: Option<&'a mut HistogramCopy>,
-    /// For the response time.
-    pub response: Option<&'a mut HistogramCopy>,
-    /// For the time line.
-    pub slots: Option<&'a mut [TimelineSlot; SLOT_COUNT]>,
+    /// For the bins of the release latency: [`BIN_COUNT`] of them.
+    pub release: &'a mut [u64],
+    /// For the bins of the wake-up latency.
+    pub wakeup: &'a mut [u64],
+    /// For the bins of the execution time.
+    pub execution: &'a mut [u64],
+    /// For the bins of the response time.
+    pub response: &'a mut [u64],
+    /// For the time line: [`SLOT_COUNT`](crate::SLOT_COUNT) stretches.
+    pub slots: &'a mut [TimelineSlot],
 }
 
 /// The statistics of a task, all of one cycle.
@@ -76,33 +62,30 @@ impl TaskStatistics {
     }
 
     fn read_all(&self, buffers: &mut SnapshotBuffers<'_>) -> TaskSnapshot {
-        if let Some(slots) = &mut buffers.slots {
-            for (slot, shared) in slots.iter_mut().zip(&self.slots) {
-                *slot = SharedSlot::load(shared);
-            }
+        for (slot, shared) in buffers.slots.iter_mut().zip(&self.slots) {
+            *slot = SharedSlot::load(shared);
         }
         TaskSnapshot {
             counters: Counters::from_words(counters::load(&self.counters)),
             scan: ScanCounters::from_words(counters::load(&self.scan_counters)),
-            release: copy(&self.release, &mut buffers.release),
-            wakeup: copy(&self.wakeup, &mut buffers.wakeup),
-            execution: copy(&self.execution, &mut buffers.execution),
-            response: copy(&self.response, &mut buffers.response),
+            release: copy(&self.release, buffers.release),
+            wakeup: copy(&self.wakeup, buffers.wakeup),
+            execution: copy(&self.execution, buffers.execution),
+            response: copy(&self.response, buffers.response),
             spikes: core::array::from_fn(|index| SharedSpike::load(&self.spikes[index])),
         }
     }
 }
 
-fn copy(shared: &Histogram, buffer: &mut Option<&mut HistogramCopy>) -> HistogramTotals {
+/// The totals, and the bins that can be other than zero.
+fn copy(shared: &Histogram, bins: &mut [u64]) -> HistogramTotals {
     let totals = shared.totals();
-    if let Some(buffer) = buffer {
-        buffer.totals = totals;
-        buffer.bins.fill(0);
-        let first = bins::index_of(totals.min_ns).unwrap_or(BIN_COUNT);
-        let last = bins::index_of(totals.max_ns).unwrap_or(BIN_COUNT - 1);
-        if totals.count > 0 && first <= last {
-            shared.copy_bins(first, &mut buffer.bins[first..=last]);
-        }
+    bins.fill(0);
+    let first = index_of(totals.min_ns).unwrap_or(BIN_COUNT);
+    let last = index_of(totals.max_ns).unwrap_or(BIN_COUNT - 1);
+    let room = bins.len();
+    if let Some(used) = bins.get_mut(first..room.min(last + 1)) {
+        shared.copy_bins(first, used);
     }
     totals
 }

@@ -6,8 +6,8 @@
 //!
 //! The host writes what it wants into the request, at any time; the task looks at one word each
 //! cycle, and where that changed it checks the request, publishes what it accepted, and samples. So
-//! a trace that is off costs one relaxed load. Triggers are the reader's affair: the ring holds what
-//! was before.
+//! a trace that is off costs one relaxed load. Triggers are the reader's affair: the ring holds
+//! what was before.
 //!
 //! Each task has a trace of its own, so that each word has one writer:
 //!

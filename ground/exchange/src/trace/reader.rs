@@ -57,7 +57,8 @@ impl<'map> TraceReader<'map> {
         self.lost_before + self.ring.as_ref().map_or(0, BroadcastReader::lost)
     }
 
-    /// The next sample, its values in `values`, in the order of the configuration.
+    /// The next sample, its values in `values`, in the order of the configuration. The first step
+    /// tells the configuration in force.
     pub fn step(&mut self, values: &mut [u64; TRACE_VARIABLES_MAX]) -> TraceStep {
         if self.accepted[0].load(Relaxed) != self.sequence {
             return self.follow();

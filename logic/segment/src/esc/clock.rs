@@ -18,12 +18,14 @@ use crate::blueprint::ClockMaking;
 use crate::esc::registers as r;
 
 const PPB: i128 = 1_000_000_000;
+/// The most that an oscillator can be off.
+const DRIFT_MAX_PPB: i32 = 500_000_000;
 /// The most by which the control loop corrects the rate, in parts per billion.
 const RATE_MAX_PPB: i64 = 1_000_000;
 /// Parts of a difference that one write makes up.
 const PHASE_DIVISOR: i64 = 4;
 /// Parts of a difference, as a rate, that one write corrects.
-const RATE_DIVISOR: i64 = 64;
+const RATE_DIVISOR: f64 = 64.0;
 /// A write moves the phase by at most this part of the time since the last one.
 const SLEW_DIVISOR: u64 = 20;
 /// The filter of the shown difference averages over at most 2 to this many writes.
@@ -56,7 +58,7 @@ impl Clock {
         Self {
             anchor_ns: now_ns,
             local_at_anchor_ns: making.start_ns,
-            drift_ppb: i64::from(making.drift_ppb),
+            drift_ppb: limited(making.drift_ppb),
             rate_ppb: 0,
             written_ns: None,
             difference_ns: 0,
@@ -69,9 +71,20 @@ impl Clock {
     /// Local time at a segment time.
     pub(crate) fn local(&self, now_ns: u64) -> u64 {
         let elapsed = i128::from(now_ns) - i128::from(self.anchor_ns);
-        let rate = PPB + i128::from(self.drift_ppb + self.rate_ppb);
+        let gained = self.gained(elapsed);
         // Wraps as the register does, after 584 years.
-        self.local_at_anchor_ns.wrapping_add((elapsed * rate / PPB) as u64)
+        self.local_at_anchor_ns.wrapping_add((elapsed + gained) as u64)
+    }
+
+    /// What the clock gains on the segment's time while this much of it passes.
+    fn gained(&self, elapsed: i128) -> i128 {
+        let ppb = self.drift_ppb + self.rate_ppb;
+        match i64::try_from(elapsed) {
+            // Two factors below 2³² have their product here; a division of 128 bits is slow, and
+            // each frame needs one for each device.
+            Ok(short) if short.unsigned_abs() < 1 << 30 => i128::from(short * ppb / PPB as i64),
+            _ => elapsed * i128::from(ppb) / PPB,
+        }
     }
 
     /// System time at a segment time.
@@ -97,7 +110,7 @@ impl Clock {
     /// Changes the error of the oscillator.
     pub(crate) fn set_drift(&mut self, drift_ppb: i32, now_ns: u64) {
         self.set_anchor(now_ns);
-        self.drift_ppb = i64::from(drift_ppb);
+        self.drift_ppb = limited(drift_ppb);
     }
 
     /// Moves the local time at once; no real clock does.
@@ -172,8 +185,8 @@ impl Clock {
         self.local_at_anchor_ns = self.local_at_anchor_ns.wrapping_add_signed(phase);
         // A difference that cannot be made up soon says nothing about the rate.
         if error.abs() < slew {
-            let rate = i128::from(error) * PPB / i128::from(since) / i128::from(RATE_DIVISOR);
-            self.rate_ppb = (self.rate_ppb - rate as i64).clamp(-RATE_MAX_PPB, RATE_MAX_PPB);
+            let rate = (error as f64 * 1e9 / since as f64 / RATE_DIVISOR) as i64;
+            self.rate_ppb = (self.rate_ppb - rate).clamp(-RATE_MAX_PPB, RATE_MAX_PPB);
         }
     }
 
@@ -210,6 +223,11 @@ impl Clock {
             .map(|passed| next.saturating_add((passed + 1).saturating_mul(cycle)));
         true
     }
+}
+
+/// An oscillator is off by less than half its rate, so that no clock stands still or goes back.
+fn limited(drift_ppb: i32) -> i64 {
+    i64::from(drift_ppb.clamp(-DRIFT_MAX_PPB, DRIFT_MAX_PPB))
 }
 
 #[cfg(test)]

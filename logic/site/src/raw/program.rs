@@ -87,8 +87,8 @@ pub(crate) struct RawProgram {
         example = serde_json::json!({ "servo_Y.torque": 0.0, "servo_Y.brake": true })
     )]
     pub(crate) substitute: Option<BTreeMap<String, RawNumber>>,
-    /// The variables that survive a restart; `*` at the end of a part of a path stands for every
-    /// name that begins so, and a structure or an array for everything in it.
+    /// The variables that survive a restart; `*` at the end of a name stands for every name that
+    /// begins so, `[*]` for every index, and a structure or an array for everything in it.
     #[schemars(
         length(min = 1, max = 256),
         extend("items" = { "type": "string", "format": "quietcore-variables" }),

@@ -167,21 +167,42 @@ fn interface_fault(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Parts with dots between them, each an identifier of C with indices in brackets behind it.
+/// Parts with dots between them, each an identifier of C with indices in brackets behind it. The
+/// first part may be qualified where names alone are not unique: `file::count`, `count~2`.
 fn variable_fault(text: &str, pattern: bool) -> Option<&'static str> {
     if text.chars().count() > VARIABLE_CHARS_MAX {
         return Some("it is too long for the path of a variable");
     }
-    text.split('.').find_map(|part| part_fault(part, pattern))
+    text.split('.').enumerate().find_map(|(index, part)| {
+        let part = if index == 0 { unqualified(part) } else { part };
+        part_fault(part, pattern)
+    })
+}
+
+/// What is left of a variable's name without the file or function before it and the number behind.
+fn unqualified(part: &str) -> &str {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let part = match part.split_once("::") {
+        Some((home, name)) if !home.is_empty() && home.chars().all(plain) => name,
+        _ => part,
+    };
+    match part.split_once('~') {
+        Some((name, number))
+            if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) =>
+        {
+            name
+        }
+        _ => part,
+    }
 }
 
 fn part_fault(part: &str, pattern: bool) -> Option<&'static str> {
-    let (part, open) = match part.strip_suffix('*') {
-        Some(rest) if pattern => (rest, true),
-        _ => (part, false),
-    };
     let (name, mut indices) = part.split_at(part.find('[').unwrap_or(part.len()));
-    if name.is_empty() && !(open && indices.is_empty()) {
+    let (name, open) = match name.strip_suffix('*') {
+        Some(rest) if pattern => (rest, true),
+        _ => (name, false),
+    };
+    if name.is_empty() && !open {
         return Some("a part of the path is empty");
     }
     if !name.is_empty() && !is_identifier(name) {
@@ -191,7 +212,8 @@ fn part_fault(part: &str, pattern: bool) -> Option<&'static str> {
         let Some((index, behind)) = rest.split_once(']') else {
             return Some("a bracket isn't closed");
         };
-        if index.is_empty() || !index.chars().all(|c| c.is_ascii_digit()) {
+        let any = pattern && index == "*";
+        if !any && (index.is_empty() || !index.chars().all(|c| c.is_ascii_digit())) {
             return Some("an index isn't a number");
         }
         indices = behind;
@@ -251,10 +273,8 @@ pub(crate) fn pattern(format: Format) -> Option<&'static str> {
             Some(r"^\s*(\d+\s*(-\s*\d+\s*)?(,\s*\d+\s*(-\s*\d+\s*)?)*)?$")
         }
         Format::Name => Some("^[a-z0-9][a-z0-9_-]{0,63}$"),
-        Format::Variable => {
-            Some(r"^[A-Za-z_][A-Za-z0-9_]*(\[\d+\])*(\.[A-Za-z_][A-Za-z0-9_]*(\[\d+\])*)*$")
-        }
-        Format::Variables => Some(r"^[A-Za-z0-9_.*\[\]]+$"),
+        Format::Variable => Some(r"^[A-Za-z0-9_.:~\[\]-]+$"),
+        Format::Variables => Some(r"^[A-Za-z0-9_.*:~\[\]-]+$"),
         Format::Entry => {
             Some(r"^[a-z0-9][a-z0-9_-]{0,63}\.([a-z][a-z0-9_]*|0x[0-9A-Fa-f]{1,4}:\d{1,3})$")
         }
@@ -304,18 +324,26 @@ mod tests {
 
     #[test]
     fn paths_of_variables_are_those_of_c() {
-        for good in ["servo_P", "servo_DW.filter[2]", "a.b.c[1][2].d", "_x9"] {
+        for good in [
+            "servo_P",
+            "servo_DW.filter[2]",
+            "a.b.c[1][2].d",
+            "_x9",
+            "servo-2::count",
+            "step::n~2.x",
+        ] {
             assert_eq!(Format::Variable.read(good), Ok(None), "{good}");
             assert_eq!(Format::Variables.read(good), Ok(None), "{good}");
         }
-        for pattern in ["servo_P.*", "servo_DW.filt*", "*", "a*.b[1]", "a[1]*.b"] {
+        for pattern in ["servo_P.*", "servo_DW.filt*", "*", "a*.b[1]", "a[*].b", "a::b*", "a*[*]"] {
             assert_eq!(Format::Variables.read(pattern), Ok(None), "{pattern}");
             assert!(Format::Variable.read(pattern).is_err(), "{pattern}");
         }
         let long = "x".repeat(257);
         for bad in [
             "", ".", "a.", ".a", "a..b", "1a", "a b", "a[", "a[]", "a[x]", "a[1", "a[1]b", "ä",
-            "a]", "[1]", "a*b", "*a", "a[*]", "a\nb", &long,
+            "a]", "[1]", "a*b", "*a", "a[1]*", "a::", "::a", "a::b::c", "x.a::b", "a~", "a~b",
+            "a\nb", &long,
         ] {
             assert!(Format::Variable.read(bad).is_err(), "{bad}");
             assert!(Format::Variables.read(bad).is_err(), "{bad}");

@@ -46,8 +46,8 @@ pub struct Program {
     pub overrun: Overrun,
     /// What becomes of the outputs when the program is at fault.
     pub on_fault: OnFault,
-    /// The variables that survive a restart: paths, in which `*` at the end of a part stands for
-    /// every name that begins so.
+    /// The variables that survive a restart: paths, in which `*` at the end of a name stands for
+    /// every name that begins so, and `[*]` for every index.
     pub retain: Vec<String>,
     /// How often it is started again after a fault.
     pub restart: Restart,

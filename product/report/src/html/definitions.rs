@@ -131,8 +131,8 @@ pub(super) const SPIN: Definition = define(
 pub(super) const EXECUTION: Definition = define(
     "execution",
     "Cycles of the program",
-    "Scan cycles that ran to their end. The execution time is that from the start of a cycle to its \
-     end: inputs, step and outputs. Its largest value is an observed maximum, never a WCET.",
+    "Scan cycles that ran to their end. The execution time is that from the start of a cycle to \
+     its end: inputs, step and outputs. Its largest value is an observed maximum, never a WCET.",
 );
 pub(super) const RESPONSE: Definition = define(
     "response",

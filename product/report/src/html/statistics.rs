@@ -1,5 +1,7 @@
 //! All statistics of all records, each explained, and the loads with what they achieved.
 
+mod scan;
+
 use maud::{Markup, html};
 use quietcore_record::histogram::Quantile;
 
@@ -9,15 +11,15 @@ use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, Summary};
 
 /// Records side by side in one table; more fit neither a page nor a screen.
-pub(super) const COLUMNS_MAX: usize = 6;
+const COLUMNS_MAX: usize = 6;
 
-pub(super) type Value = fn(&RecordSummary<'_>) -> String;
+type Value = fn(&RecordSummary<'_>) -> String;
 
 /// A row: what it is, an addition to the term, and how it is read from a record.
-pub(super) type Row = (&'static Definition, &'static str, Value);
+type Row = (&'static Definition, &'static str, Value);
 
 /// A group of rows under a heading.
-pub(super) type Group = (&'static str, &'static [Row]);
+type Group = (&'static str, &'static [Row]);
 
 const GROUPS: [Group; 5] = [
     (
@@ -84,7 +86,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     }
     let mut groups = GROUPS.to_vec();
     if summary.records.iter().any(|record| record.scan.is_some()) {
-        groups.extend(super::scan::GROUPS);
+        groups.extend(scan::GROUPS);
     }
     let mut explained: Vec<Definition> = Vec::new();
     for (definition, _, _) in groups.iter().flat_map(|(_, rows)| *rows) {
@@ -104,7 +106,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                 h3 { (summary.partition_word()) " " (partition.name) }
             }
             @for part in own.chunks(COLUMNS_MAX) { (table("Statistics", &GROUPS, part, summary)) }
-            (super::scan::tables(&own, summary))
+            (scan::tables(&own, summary))
         }
         (footnotes(&explained))
         (loads(summary))
@@ -112,7 +114,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
 }
 
 /// A column a record, a row a figure.
-pub(super) fn table(name: &str, groups: &[Group], part: &[usize], summary: &Summary<'_>) -> Markup {
+fn table(name: &str, groups: &[Group], part: &[usize], summary: &Summary<'_>) -> Markup {
     let records: Vec<_> = part.iter().map(|index| &summary.records[*index]).collect();
     html! {
         div.scroll tabindex="0" role="region" aria-label=(name) {
@@ -162,7 +164,7 @@ fn known(value_ns: u64) -> String {
     if value_ns == 0 { NONE.to_owned() } else { figures::nanos(value_ns) }
 }
 
-pub(super) fn optional<T>(value: Option<T>, write: impl Fn(T) -> String) -> String {
+fn optional<T>(value: Option<T>, write: impl Fn(T) -> String) -> String {
     value.map_or_else(|| NONE.to_owned(), write)
 }
 
@@ -174,7 +176,7 @@ fn real(value_ns: Option<f64>) -> String {
     optional(value_ns, figures::nanos_f64)
 }
 
-pub(super) fn quantile(value: Option<Quantile>) -> String {
+fn quantile(value: Option<Quantile>) -> String {
     optional(value, figures::quantile)
 }
 

@@ -8,7 +8,8 @@ use std::time::Instant;
 use quietcore_backend::process::Partition as Process;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::{
-    CommandProducer, Event, EventReader, Happening, Region, RetainReader, TaskState, TraceRequester,
+    CommandProducer, Event, EventReader, FieldbusStatus, Happening, Region, RetainReader,
+    TaskState, TraceRequester,
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_units::Nanos;
@@ -16,7 +17,7 @@ use quietcore_units::Nanos;
 use super::changes::Pending;
 use super::text;
 use super::{End, Kept, LOOK};
-use crate::control::{Activity, ControlError, ErrorKind, Opened};
+use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened};
 use crate::keeper::request::Request;
 
 /// A running process with what its exchange offers.
@@ -87,7 +88,8 @@ impl Kept {
         end
     }
 
-    fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
+    /// Saves the retained values, if it is time or `at_once`.
+    pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
         let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
         if let Err(error) = saved {
             let name = &self.setup.partition.name;
@@ -110,14 +112,19 @@ impl Kept {
         }
     }
 
-    fn tell(&self, event: &Event) {
+    fn tell(&mut self, event: &Event) {
         // The reason comes as a remark, and is told with it.
         if matches!(event.what, Happening::StageRefused { .. }) {
             return;
         }
         let task = self.setup.tasks.get(event.task as usize);
         let name = task.map_or("host", |task| task.name.as_str());
-        let told = text::tell(&event.what, name, &self.current);
+        let mut told = text::tell(&event.what, name, &self.current);
+        match self.quiet.admit(told.kind, told.severity, Instant::now()) {
+            None => return,
+            Some(0) => {}
+            Some(more) => told.text.push_str(&format!(" ({more} more like it before)")),
+        }
         let ago = Monotonic.now().saturating_sub(event.time);
         let ago = jiff::SignedDuration::from_nanos(i64::try_from(ago.get()).unwrap_or(0));
         let at = jiff::Timestamp::now() - ago;
@@ -186,6 +193,7 @@ impl Kept {
             }
             published.release_max = Nanos::new(first.release().totals().max_ns);
         }
+        published.fieldbus = self.setup.fieldbus.as_ref().map(|_| fieldbus(life.region.fieldbus()));
         if let Some(forces) = life.region.forces() {
             let mut held =
                 [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
@@ -243,4 +251,22 @@ pub(super) fn answer<T>(
     result: Result<T, ControlError>,
 ) {
     let _ = reply.send(result);
+}
+
+fn fieldbus(status: FieldbusStatus) -> FieldbusState {
+    let state = match status.al_states {
+        0 => "no answer",
+        0x01 => "INIT",
+        0x02 => "PRE-OP",
+        0x04 => "SAFE-OP",
+        0x08 => "OP",
+        mixed if mixed & 0x10 != 0 => "error",
+        _ => "mixed",
+    };
+    FieldbusState {
+        state: state.to_owned(),
+        subdevices: u32::from(status.subdevices),
+        working_counter: status.working_counter,
+        working_counter_expected: status.expected,
+    }
 }

@@ -1,8 +1,8 @@
 //! The timing of a task in figures, all of one cycle.
 
-use quietcore_exchange::bins::{highest_of, lowest_of};
+use quietcore_exchange::bins::{BIN_COUNT, highest_of, lowest_of};
 use quietcore_exchange::{
-    HistogramCopy, SnapshotBuffers, TaskSnapshot, TaskState, TaskStatistics, TornRead,
+    HistogramTotals, SnapshotBuffers, TaskSnapshot, TaskState, TaskStatistics, TornRead,
 };
 use quietcore_units::Nanos;
 
@@ -129,6 +129,19 @@ pub struct TaskFigures {
     pub response: LogBars,
 }
 
+/// A histogram as it was after one cycle.
+#[derive(Clone, Debug)]
+struct HistogramCopy {
+    totals: HistogramTotals,
+    bins: Vec<u64>,
+}
+
+impl Default for HistogramCopy {
+    fn default() -> Self {
+        Self { totals: HistogramTotals::default(), bins: vec![0; BIN_COUNT] }
+    }
+}
+
 /// Memory for reading figures, to be used again and again.
 #[derive(Debug)]
 pub struct FigureBuffers {
@@ -156,11 +169,14 @@ impl FigureBuffers {
     ) -> Result<TaskFigures, TornRead> {
         let [release, execution, response] = &mut *self.copies;
         let snapshot = task.snapshot(&mut SnapshotBuffers {
-            release: Some(&mut *release),
-            execution: Some(&mut *execution),
-            response: Some(&mut *response),
+            release: &mut release.bins,
+            execution: &mut execution.bins,
+            response: &mut response.bins,
             ..SnapshotBuffers::default()
         })?;
+        release.totals = snapshot.release;
+        execution.totals = snapshot.execution;
+        response.totals = snapshot.response;
         Ok(TaskFigures {
             name: described.name.clone(),
             period: described.period,

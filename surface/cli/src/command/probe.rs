@@ -1,5 +1,7 @@
 //! `quietcore probe`
 
+mod ethercat;
+
 use std::collections::BTreeMap;
 
 use quietcore_campaign::{Machine, PartitionRun, Run, measure};
@@ -32,7 +34,10 @@ const RUN_MAX: Nanos = Nanos::from_secs(1_200 * 86_400);
 const EXCEEDANCE: f64 = 1e-6;
 
 pub(super) fn run(request: Probe) -> Result<Status, Failure> {
-    let ProbeKind::Latency(request) = request.probe;
+    let request = match request.probe {
+        ProbeKind::Latency(request) => request,
+        ProbeKind::Ethercat(request) => return ethercat::run(&request),
+    };
     let stop = machine::stop_flag()?;
     let runtime = files::runtime()?;
     let facts = machine::read_facts(&stop)?;

@@ -18,17 +18,10 @@ use crate::terminal::say;
 const SUBDEVICES_MAX: usize = 200;
 
 pub(super) fn run(request: &Segment) -> Result<Status, Failure> {
-    let names = match &request.subdevices {
-        Some(file) => read(file)?,
-        None => NAMES.iter().map(|name| (*name).to_owned()).collect(),
-    };
-    let subdevices = names.iter().map(|name| SubDevice::by_name(name)).collect::<Result<_, _>>()?;
+    let names = names(request.subdevices.as_deref())?;
+    let segment = simulated(&names)?;
     let wire = PacketWire::open(&request.interface)?.with_spin(request.spin);
-    if let Some(number) = request.cpu {
-        let cpu = CpuId::new(number)
-            .ok_or_else(|| Failure::new(format!("--cpu {number}: there is no such CPU")))?;
-        setting::pin(cpu).map_err(|error| Failure::new(format!("--cpu {number}: {error}")))?;
-    }
+    pin(request.cpu)?;
     let stop = machine::stop_flag()?;
     say(format_args!(
         "answering on {} with {} SubDevices: {}",
@@ -36,10 +29,31 @@ pub(super) fn run(request: &Segment) -> Result<Status, Failure> {
         names.len(),
         names.join(", ")
     ));
-    let segment = quietcore_segment::Segment::new(subdevices, Options::default());
     let served = Server::new(wire, segment).serve(|_| stop.load(Ordering::Relaxed))?;
     super::print(&format!("{} frames received, {} sent back\n", served.received, served.answered))?;
     Ok(Status::Done)
+}
+
+/// The names of the SubDevices in a file; without one, each kind once.
+pub(super) fn names(file: Option<&Path>) -> Result<Vec<String>, Failure> {
+    match file {
+        Some(file) => read(file),
+        None => Ok(NAMES.iter().map(|name| (*name).to_owned()).collect()),
+    }
+}
+
+/// A segment of SubDevices with these names.
+pub(super) fn simulated(names: &[String]) -> Result<quietcore_segment::Segment, Failure> {
+    let subdevices = names.iter().map(|name| SubDevice::by_name(name)).collect::<Result<_, _>>()?;
+    Ok(quietcore_segment::Segment::new(subdevices, Options::default()))
+}
+
+/// Pins the calling thread, where that is asked for.
+pub(super) fn pin(cpu: Option<u32>) -> Result<(), Failure> {
+    let Some(number) = cpu else { return Ok(()) };
+    let cpu = CpuId::new(number)
+        .ok_or_else(|| Failure::new(format!("--cpu {number}: there is no such CPU")))?;
+    setting::pin(cpu).map_err(|error| Failure::new(format!("--cpu {number}: {error}")))
 }
 
 /// Reads a file of SubDevices; all that is wrong with it becomes one failure.
@@ -68,7 +82,7 @@ fn parse(text: &str) -> Result<Vec<String>, Vec<String>> {
         let room = SUBDEVICES_MAX - names.len();
         match count {
             None => {
-                problems.push(format!("{number}: `{line}` is no name, nor a number and a name"))
+                problems.push(format!("{number}: `{line}` is no name, nor a number and a name"));
             }
             Some(count) if count > room => problems.push(format!(
                 "{number}: with these there are more than {SUBDEVICES_MAX} SubDevices"

@@ -7,8 +7,8 @@
 //!
 //! No datagram ends inside the data of a SubDevice, so that these are always of one instant; only
 //! data longer than a datagram are cut. Each datagram knows the working counter that it must come
-//! back with. Where a SubDevice does not know LRW, inputs are read with LRD and outputs written with
-//! LWR.
+//! back with. Where a SubDevice does not know LRW, inputs are read with LRD and outputs written
+//! with LWR.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -106,7 +106,7 @@ fn complete(subdevices: &[SubDevice], command: Command, image: Range<usize>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::register::FEATURE_NO_LRW;
+    use crate::frame::register::FEATURE_NO_LRW;
     use proptest::prelude::*;
 
     /// SubDevices of these sizes, laid out as the bring-up does: all inputs, then all outputs.

@@ -4,8 +4,7 @@ use maud::{Markup, html};
 use quietcore_record::record::Worst;
 use quietcore_record::statistics::Statistics;
 
-use super::definitions as define;
-use super::statistics::{COLUMNS_MAX, Group, optional, quantile, table};
+use super::{COLUMNS_MAX, Group, define, optional, quantile, table};
 use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, ScanSummary, Summary};
 
@@ -85,6 +84,8 @@ fn least(statistics: &Statistics) -> String {
 /// When the worst cycle came.
 fn worst(worst: Option<Worst>) -> String {
     optional(worst, |worst| {
-        format!("cycle {} after {}", figures::count(worst.release), figures::nanos(worst.at_ns))
+        // Plain spaces: nothing in it is aligned at a decimal point.
+        let after = figures::nanos(worst.at_ns).replace('\u{a0}', " ");
+        format!("cycle {} after {after}", figures::count(worst.release))
     })
 }

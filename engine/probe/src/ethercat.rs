@@ -1,0 +1,199 @@
+//! Round trips of the EtherCAT cycle: how long all process data take out and back, and how many
+//! cycles a second go.
+//!
+//! ```text
+//! ─┬─ cycle: frames out, frames back ─┬─ supervision, recording ─┬─ the next cycle
+//!  └──────── round trip ──────────────┘                          └ at once, or at its release
+//! ```
+//!
+//! A round trip is what the caller of a cycle waits for: from before the first frame is handed over
+//! until the last one is back and its data are in the process image. Cycles that lost a frame are
+//! counted apart; their time is the time-out's, not the wire's.
+//!
+//! Without a period the cycles follow each other at once. Their rate in the slowest window of
+//! [`WINDOW_CYCLES`] is what can be sustained; the mean would hide a pause.
+
+use quietcore_clock::Clock;
+use quietcore_maindevice::{Alarm, Fieldbus};
+use quietcore_record::histogram::Histogram;
+use quietcore_units::Nanos;
+use quietcore_wire::Wire;
+
+/// Cycles of which the rate is taken together.
+pub const WINDOW_CYCLES: u64 = 1_000;
+
+/// What shall be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Cycles to measure.
+    pub cycles: u64,
+    /// Cycles to run before.
+    pub warm_up_cycles: u64,
+    /// Time from one release to the next; `None` for one cycle after the other at once.
+    pub period: Option<Nanos>,
+    /// How long a cycle waits for its frames.
+    pub timeout: Nanos,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoundTrips {
+    /// The round trips of cycles that lost nothing.
+    pub histogram: Histogram,
+    /// Cycles that lost a frame.
+    pub lost: u64,
+    /// Cycles in which a working counter was wrong.
+    pub incomplete: u64,
+    /// Cycles run in all.
+    pub cycles: u64,
+    /// From before the first cycle until after the last.
+    pub elapsed: Nanos,
+    /// The longest time that [`WINDOW_CYCLES`] took; `None` with fewer cycles.
+    pub slowest_window: Option<Nanos>,
+    /// The first thing that went wrong.
+    pub first_alarm: Option<Alarm>,
+}
+
+impl RoundTrips {
+    /// Cycles a second over the whole run.
+    pub fn mean_rate(&self) -> f64 {
+        self.cycles as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// Cycles a second in the slowest window.
+    pub fn sustained_rate(&self) -> Option<f64> {
+        Some(WINDOW_CYCLES as f64 / self.slowest_window?.as_secs_f64())
+    }
+}
+
+/// Measures. Ends early when `stop` says so, which is asked once a window.
+pub fn measure<W: Wire>(
+    fieldbus: &mut Fieldbus<W>,
+    clock: &impl Clock,
+    plan: &Plan,
+    mut stop: impl FnMut() -> bool,
+) -> RoundTrips {
+    let mut result = RoundTrips {
+        histogram: Histogram::new(),
+        lost: 0,
+        incomplete: 0,
+        cycles: 0,
+        elapsed: Nanos::ZERO,
+        slowest_window: None,
+        first_alarm: None,
+    };
+    let mut due = fieldbus.wire().now();
+    for _ in 0..plan.warm_up_cycles {
+        due = release(clock, plan, due);
+        let until = fieldbus.wire().now() + plan.timeout;
+        fieldbus.cycle(until);
+        fieldbus.supervise();
+    }
+    let begin = fieldbus.wire().now();
+    let mut window_begin = begin;
+    for cycle in 1..=plan.cycles {
+        due = release(clock, plan, due);
+        one(fieldbus, plan.timeout, &mut result);
+        if cycle % WINDOW_CYCLES == 0 {
+            let now = fieldbus.wire().now();
+            let window = now.saturating_sub(window_begin);
+            result.slowest_window = result.slowest_window.max(Some(window));
+            window_begin = now;
+            if stop() {
+                break;
+            }
+        }
+    }
+    result.elapsed = fieldbus.wire().now().saturating_sub(begin);
+    result
+}
+
+/// Waits for the release after `due`, if there is a period.
+fn release(clock: &impl Clock, plan: &Plan, due: Nanos) -> Nanos {
+    let Some(period) = plan.period else { return due };
+    clock.sleep_until(due + period);
+    due + period
+}
+
+/// One cycle and its record.
+fn one<W: Wire>(fieldbus: &mut Fieldbus<W>, timeout: Nanos, result: &mut RoundTrips) {
+    let begin = fieldbus.wire().now();
+    let outcome = fieldbus.cycle(begin + timeout);
+    let end = fieldbus.wire().now();
+    result.cycles += 1;
+    if outcome.lost() {
+        result.lost += 1;
+    } else {
+        result.histogram.record(end.saturating_sub(begin).get());
+        result.incomplete += u64::from(!outcome.is_complete());
+    }
+    fieldbus.supervise();
+    while let Some(alarm) = fieldbus.take_alarm() {
+        result.first_alarm.get_or_insert(alarm);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quietcore_clock::FakeClock;
+    use quietcore_maindevice::Expectation;
+    use quietcore_segment::{Fault, FaultKind, Options, Segment, SubDevice, When};
+    use quietcore_wire::SegmentWire;
+
+    fn fieldbus() -> Fieldbus<SegmentWire<FakeClock>> {
+        let names = ["coupler", "servo-drive"];
+        let subdevices = names.iter().map(|name| SubDevice::by_name(name).unwrap()).collect();
+        let clock = FakeClock::new(Nanos::from_secs(1), Nanos::new(500), []);
+        let wire = SegmentWire::with_clock(Segment::new(subdevices, Options::default()), clock);
+        let expectation = Expectation {
+            static_sync_iterations: 10,
+            ..Expectation::anything(Nanos::from_millis(1))
+        };
+        Fieldbus::bring_up(wire, &expectation).unwrap()
+    }
+
+    const PLAN: Plan =
+        Plan { cycles: 3_000, warm_up_cycles: 10, period: None, timeout: Nanos::from_micros(100) };
+
+    fn clock() -> FakeClock {
+        FakeClock::new(Nanos::ZERO, Nanos::ZERO, [])
+    }
+
+    #[test]
+    fn round_trips_and_rates_are_what_the_clock_says() {
+        let mut fieldbus = fieldbus();
+        let measured = measure(&mut fieldbus, &clock(), &PLAN, || false);
+        assert_eq!((measured.cycles, measured.lost, measured.incomplete), (3_000, 0, 0));
+        assert_eq!(measured.histogram.count(), 3_000);
+        // The clock moves by 500 ns each time that it is read, and nothing else takes time.
+        assert_eq!(measured.histogram.min_ns(), measured.histogram.max_ns());
+        assert!(measured.histogram.max_ns() < 5_000, "{} ns", measured.histogram.max_ns());
+        let (mean, sustained) = (measured.mean_rate(), measured.sustained_rate().unwrap());
+        assert!((mean / sustained - 1.0).abs() < 0.01, "{mean} and {sustained}");
+        assert_eq!(measured.first_alarm, None);
+    }
+
+    /// Goal: a lost frame is no long round trip, and makes its window the slowest.
+    #[test]
+    fn lost_frames_are_counted_apart() {
+        let mut fieldbus = fieldbus();
+        let from = fieldbus.wire().segment().counters().frames + 1_510;
+        let lose = Fault { kind: FaultKind::LoseFrame, when: When::Frames { from, count: 40 } };
+        fieldbus.wire_mut().segment_mut().faults_mut().add(lose);
+        let measured = measure(&mut fieldbus, &clock(), &PLAN, || false);
+        assert_eq!(
+            (measured.cycles, measured.lost, measured.histogram.count()),
+            (3_000, 40, 2_960)
+        );
+        assert!(measured.histogram.max_ns() < 100_000);
+        assert_eq!(measured.first_alarm, Some(Alarm::Lost { frames: 1 }));
+        assert!(measured.sustained_rate().unwrap() < 0.95 * measured.mean_rate());
+    }
+
+    #[test]
+    fn a_stop_ends_with_what_was_measured() {
+        let measured = measure(&mut fieldbus(), &clock(), &PLAN, || true);
+        assert_eq!((measured.cycles, measured.histogram.count()), (1_000, 1_000));
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * @file simstruc_types.h
+ * @brief What generated code needs of the description of a simulation.
+ */
+#ifndef SIMSTRUC_TYPES_H
+#define SIMSTRUC_TYPES_H
+
+#include <rtw_continuous.h>
+
+#endif

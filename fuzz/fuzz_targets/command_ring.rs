@@ -1,0 +1,11 @@
+//! The command ring, filled by a stranger, is taken from as a partition does.
+#![no_main]
+
+#[expect(dead_code, reason = "the module serves other targets too")]
+#[path = "../../ground/exchange/tests/exchange/hostile_bytes.rs"]
+mod hostile_bytes;
+#[expect(dead_code, reason = "the module serves other targets too")]
+#[path = "../../ground/exchange/tests/exchange/memory.rs"]
+mod memory;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hostile_bytes::take_commands(bytes));

@@ -1,0 +1,135 @@
+//! The C header: it compiles without a warning, and what C calls arrives.
+// UNSAFETY: a compiled program is loaded and called.
+#![expect(unsafe_code, reason = "a compiled C program is loaded and called")]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use quietcore_exchange::channel::channel_bytes;
+use quietcore_exchange::com::{
+    ComTable, Direction, OnTimeout, SERVICES_VERSION, Services, SignalState,
+};
+use quietcore_units::Nanos;
+
+use crate::memory::{Memory, entries};
+use crate::table::{groups, signals};
+
+const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion"];
+
+/// Compiles the program to a shared object; `None` where there is no such compiler.
+fn compile(compiler: &str, standard: &str) -> Option<PathBuf> {
+    if cfg!(miri) || Command::new(compiler).arg("--version").output().is_err() {
+        return None;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("com-{compiler}.so"));
+    let language = if compiler == "gcc" { "c" } else { "c++" };
+    let output = Command::new(compiler)
+        .args(["-x", language, standard, "-shared", "-fPIC", "-O1"])
+        .args(WARNINGS)
+        .arg("-I")
+        .arg(root.join("include"))
+        .arg(root.join("tests/com/program.c"))
+        .arg("-o")
+        .arg(&object)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{compiler} {standard}:\n{said}");
+    Some(object)
+}
+
+/// A loaded program; never unloaded.
+struct Program(*mut c_void);
+
+impl Program {
+    fn load(object: &Path) -> Self {
+        let path = CString::new(object.to_str().unwrap()).unwrap();
+        // SAFETY: the object has no constructors.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        assert!(!handle.is_null());
+        Self(handle)
+    }
+
+    fn symbol(&self, name: &CStr) -> *mut c_void {
+        // SAFETY: the handle is that of a loaded object.
+        let place = unsafe { libc::dlsym(self.0, name.as_ptr().cast::<c_char>()) };
+        assert!(!place.is_null(), "{name:?}");
+        place
+    }
+
+    fn give(&self, services: Option<&Services<'_>>) {
+        let given = self.symbol(c"quietcore_services_given").cast::<*const Services<'_>>();
+        let services = services.map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the program's own pointer, which nobody reads now.
+        unsafe { given.write(services) };
+    }
+
+    fn call(&self, name: &CStr, value: u32) -> c_int {
+        // SAFETY: all functions that are called so return `int`; one that takes no argument does
+        // not look at the one it gets.
+        let function = unsafe {
+            std::mem::transmute::<*mut c_void, extern "C" fn(u32) -> c_int>(self.symbol(name))
+        };
+        function(value)
+    }
+
+    fn layout(&self, index: c_uint) -> usize {
+        usize::try_from(self.call(c"layout", index)).unwrap()
+    }
+}
+
+fn use_every_function(object: &Path) {
+    let memory = Memory::new(channel_bytes(&entries()).unwrap());
+    let channel = memory.make_channel(&entries()).unwrap();
+    let side = |direction| {
+        (
+            signals(&channel, direction, OnTimeout::Keep),
+            groups(&channel, direction, OnTimeout::Keep),
+        )
+    };
+    let (signals_out, groups_out) = side(Direction::Send);
+    let (signals_in, groups_in) = side(Direction::Receive);
+    let sender = ComTable::new(&signals_out, &groups_out, Nanos::new(1));
+    let receiver = ComTable::new(&signals_in, &groups_in, Nanos::new(1));
+    sender.begin_cycle(Nanos::new(5_000));
+    receiver.begin_cycle(Nanos::new(5_050));
+
+    let program = Program::load(object);
+    assert_eq!(program.call(c"without_a_loader", 0), 0, "line of the failed check");
+    program.give(Some(&Services::new(&sender)));
+    assert_eq!(program.call(c"send_all", 0xdead_beef), 0, "line of the failed check");
+    program.give(Some(&Services::new(&receiver)));
+    assert_eq!(program.call(c"receive_all", 0xdead_beef), 0, "line of the failed check");
+    program.give(None);
+
+    let expected = [
+        size_of::<Services<'_>>(),
+        8,
+        size_of::<SignalState>(),
+        std::mem::offset_of!(SignalState, updated),
+        SERVICES_VERSION as usize,
+    ];
+    for (index, expected) in (0..).zip(expected) {
+        assert_eq!(program.layout(index), expected, "number {index} of `layout`");
+    }
+}
+
+#[test]
+fn a_c99_program_reaches_its_channels() {
+    let Some(object) = compile("gcc", "-std=c99") else {
+        quietcore_skip::skip!("no C compiler; install Debian's `gcc` (Miri runs none)");
+        return;
+    };
+    use_every_function(&object);
+}
+
+#[test]
+fn a_cpp17_program_reaches_its_channels() {
+    let Some(object) = compile("g++", "-std=c++17") else {
+        quietcore_skip::skip!("no C++ compiler; install Debian's `g++` (Miri runs none)");
+        return;
+    };
+    use_every_function(&object);
+}
