@@ -174,6 +174,12 @@ fn pick<'a>(
     }
 }
 
+fn connect(site: &str, socket: &Path) -> Result<Channel, ClientError> {
+    let stream = UnixStream::connect(socket)
+        .map_err(|source| ClientError::Connect { site: site.to_owned(), source })?;
+    Ok(Channel::taking_files(stream, Patience { begin: ANSWER, finish: ANSWER }))
+}
+
 /// Where root's sites are.
 const ROOTS_PLACE: &str = "/run/quietcore";
 
@@ -183,6 +189,7 @@ pub struct Client {
     channel: Channel,
     places: Places,
     site: String,
+    socket: PathBuf,
 }
 
 impl Client {
@@ -214,13 +221,11 @@ impl Client {
     ) -> Result<Self, ClientError> {
         let running = places.running()?;
         let picked = pick(&running, site, partition, places.run_folder())?;
-        let stream = UnixStream::connect(&picked.socket)
-            .map_err(|source| ClientError::Connect { site: picked.name.clone(), source })?;
-        let patience = Patience { begin: ANSWER, finish: ANSWER };
         Ok(Self {
-            channel: Channel::taking_files(stream, patience),
+            channel: connect(&picked.name, &picked.socket)?,
             places: places.clone(),
             site: picked.name.clone(),
+            socket: picked.socket.clone(),
         })
     }
 
@@ -382,6 +387,10 @@ impl Client {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Response, ClientError> {
+        // Nothing is asked, so nothing should come: it has closed a connection that was idle.
+        if self.channel.is_disturbed() {
+            self.channel = connect(&self.site, &self.socket)?;
+        }
         self.channel.send(&to_line(request)).map_err(|source| self.broken(source))?;
         self.hear()
     }

@@ -19,6 +19,8 @@ pub use program::FakeProgram;
 /// What a fake site answers, and what it was asked.
 #[derive(Debug, Default)]
 pub struct FakeState {
+    /// Its name.
+    pub name: String,
     /// Its partitions.
     pub partitions: Vec<PartitionState>,
     /// What `open` answers, and the file it gives.
@@ -44,7 +46,9 @@ pub struct FakeSite {
 impl FakeSite {
     /// A site with the partitions of [`partitions`].
     pub fn new() -> Self {
-        let state = FakeState { partitions: partitions(), cycle: 1000, ..FakeState::default() };
+        let name = "line".to_owned();
+        let partitions = partitions();
+        let state = FakeState { name, partitions, cycle: 1000, ..FakeState::default() };
         Self { state: Mutex::new(state) }
     }
 
@@ -93,7 +97,7 @@ impl Site for FakeSite {
     fn open(&self, partition: &str) -> Result<(Opened, File), ControlError> {
         let state = self.ask(partition, format!("open {partition}"))?;
         if let Some(program) = state.program.as_ref().filter(|_| partition == "axis") {
-            let opened = program.opened("line", partition);
+            let opened = program.opened(&state.name, partition);
             return opened.map_err(|error| failed(partition, error.to_string()));
         }
         let (opened, file) = state.opened.as_ref().ok_or_else(|| {

@@ -1,220 +1,313 @@
-//! A running site and its supervisor, killed at random moments: nothing is left behind, and what is
-//! retained comes back.
-//!
-//! Method: the program of the supervisor's own tests, which counts its cycles in a retained
-//! variable. After each kill the count may have lost what was not on disk yet, but must be whole.
+//! The commands for running sites, against a served site whose program runs in this test.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[expect(dead_code, reason = "other tests call it without a running site")]
 mod command;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use command::{Said, quietcore, said};
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use quietcore_supervisor::fake::{FakeProgram, FakeSite};
+use quietcore_supervisor::places::{Claim, Places, SITE_SCHEMA, SiteDescription};
+use quietcore_supervisor::server::{Limits, Server};
 
-const SITE: &str = r#"
-[site]
-name = "press"
-
-[[partition]]
-name = "axis"
-class = "process-control"
-
-[partition.vcr]
-cpus = [0]
-
-[partition.program]
-model = "counter"
-period = "5 ms"
-policy = "other"
-watchdog = "5 ms"
-sensitivity = 100
-retain = ["counter_DW.total"]
-"#;
-
-/// Long enough for the busiest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// What may be lost when the supervisor is killed: it saves ten times a second. The rest is room
-/// for a machine that does not let it.
-const LOST_MAX: f64 = 400.0;
-
-struct Bench {
-    folder: tempfile::TempDir,
+/// A running site of two partitions, of which `axis` runs a cycle each 500 µs.
+struct Ground {
+    site: Arc<FakeSite>,
+    _server: Server,
+    _claim: Claim,
 }
 
-impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let model = root.join("product/supervisor/tests/counter");
-        fs::create_dir(folder.path().join("counter")).unwrap();
-        for entry in fs::read_dir(model).unwrap().flatten() {
-            fs::copy(entry.path(), folder.path().join("counter").join(entry.file_name())).unwrap();
-        }
-        fs::write(folder.path().join("press.toml"), SITE).unwrap();
-        Self { folder }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = quietcore(self.folder.path());
-        command
-            .args(arguments)
-            .env("QUIETCORE_RUN_DIR", self.folder.path().join("run"))
-            .env("QUIETCORE_STATE_DIR", self.folder.path().join("state"));
-        command
-    }
-
-    fn call(&self, arguments: &[&str]) -> Said {
-        said(&self.command(arguments).output().unwrap())
-    }
-
-    fn up(&self) -> Child {
-        let log = fs::File::create(self.folder.path().join("up.log")).unwrap();
-        let errors = log.try_clone().unwrap();
-        let mut command = self.command(&["up", "press.toml"]);
-        command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().unwrap()
-    }
-
-    fn partition(&self) -> Option<Value> {
-        let shown: Value = serde_json::from_str(&self.call(&["ps", "--json"]).out).ok()?;
-        find(&shown, "axis")
-    }
-
-    fn wait_until_running(&self) -> Value {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(partition) = self.partition()
-                && partition["state"]["is"] == "running"
-            {
-                return partition;
-            }
-            let log = fs::read_to_string(self.folder.path().join("up.log")).unwrap_or_default();
-            assert!(Instant::now() < end, "not running within {PATIENCE:?}: {log}");
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn total(&self) -> f64 {
-        let read = self.call(&["watch", "axis", "counter_DW.total", "--once", "--json"]);
-        let reading: Value = serde_json::from_str(&read.out).unwrap_or_default();
-        number(&reading).unwrap_or_else(|| panic!("no value in `{}`: {}", read.out, read.err))
-    }
-
-    /// Processes that work below this folder.
-    fn processes(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").unwrap().flatten() {
-            let place = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
-            let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            let ended = stat.rsplit(')').next().unwrap_or("").trim().starts_with('Z');
-            if place == self.folder.path() && !ended {
-                found.push(entry.path());
-            }
-        }
-        found
-    }
+fn places(folder: &Path) -> Places {
+    Places::new(folder.join("run"), folder.join("state"))
 }
 
-/// The object with this name, wherever it stands.
-fn find(value: &Value, name: &str) -> Option<Value> {
-    match value {
-        Value::Object(fields) if fields.get("name").is_some_and(|it| it == name) => {
-            Some(value.clone())
-        }
-        Value::Object(fields) => fields.values().find_map(|inner| find(inner, name)),
-        Value::Array(items) => items.iter().find_map(|inner| find(inner, name)),
-        _ => None,
-    }
+fn serve(folder: &Path, name: &str) -> Ground {
+    let program = FakeProgram::start(folder).unwrap();
+    program.run_every(Duration::from_micros(500));
+    let claim = Claim::take(&places(folder), name).unwrap();
+    fs::write(folder.join("line.toml"), "").unwrap();
+    let description = SiteDescription {
+        schema: SITE_SCHEMA.to_owned(),
+        site: name.to_owned(),
+        pid: 4700,
+        site_file: folder.join("line.toml").canonicalize().unwrap(),
+        started_at: "2026-11-21T20:15:03Z".to_owned(),
+        partitions: vec!["axis".to_owned(), "tank".to_owned()],
+        quietcore_version: "0".to_owned(),
+    };
+    claim.describe(&description).unwrap();
+    let site = Arc::new(FakeSite::with_program(program));
+    site.state().name = name.to_owned();
+    let served = Arc::clone(&site) as Arc<dyn quietcore_supervisor::Site>;
+    let server = Server::start(claim.listen().unwrap(), name, served, Limits::default()).unwrap();
+    Ground { site, _server: server, _claim: claim }
 }
 
-/// The value of the one variable that was read.
-fn number(reading: &Value) -> Option<f64> {
-    match reading {
-        Value::Object(fields) => fields
-            .get("value")
-            .and_then(Value::as_f64)
-            .or_else(|| fields.get("counter_DW.total").and_then(number))
-            .or_else(|| fields.values().find_map(number_within)),
-        other => other.as_f64(),
-    }
+fn command_in(folder: &Path, arguments: &[&str]) -> std::process::Command {
+    let mut command = quietcore(folder);
+    command.args(arguments);
+    command.env("QUIETCORE_RUN_DIR", folder.join("run"));
+    command.env("QUIETCORE_STATE_DIR", folder.join("state"));
+    command
 }
 
-fn number_within(value: &Value) -> Option<f64> {
-    match value {
-        Value::Object(_) => number(value),
-        Value::Array(items) => items.iter().find_map(number_within),
-        _ => None,
-    }
+fn call(folder: &Path, arguments: &[&str]) -> Said {
+    said(&command_in(folder, arguments).output().unwrap())
 }
 
-fn kill(pid: u64) {
-    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+/// A call that must do its work.
+fn done(folder: &Path, arguments: &[&str]) -> String {
+    let said = call(folder, arguments);
+    assert_eq!(said.status, Some(0), "{arguments:?}: {}", said.err);
+    said.out
 }
 
-/// Repeatable numbers below a thousand.
-fn moments() -> impl Iterator<Item = u64> {
-    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
-    std::iter::repeat_with(move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % 1000
-    })
+/// A call that can't be done; what it says about it.
+fn refused(folder: &Path, arguments: &[&str]) -> String {
+    let said = call(folder, arguments);
+    assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{arguments:?}: {}", said.err);
+    said.err
 }
 
 #[test]
-fn a_supervisor_killed_at_any_moment_leaves_no_orphan_and_loses_no_retained_value() {
-    let bench = Bench::new();
-    let mut least = 0.0;
-    for moment in moments().take(4) {
-        let mut supervisor = bench.up();
-        bench.wait_until_running();
-        let found = bench.total();
-        assert!(found >= least, "{found} was retained, at least {least} was saved");
-        thread::sleep(Duration::from_millis(moment));
-        least = (bench.total() - LOST_MAX).max(0.0);
-        supervisor.kill().unwrap();
-        supervisor.wait().unwrap();
-        let end = Instant::now() + PATIENCE;
-        while !bench.processes().is_empty() {
-            assert!(Instant::now() < end, "left behind: {:?}", bench.processes());
-            thread::sleep(Duration::from_millis(10));
-        }
+fn without_a_running_site_the_way_to_start_one_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    assert_eq!(done(at, &["ps"]), "no site runs\n");
+    assert!(done(at, &["ps", "--json"]).contains("\"sites\": []"));
+    for arguments in [
+        &["watch", "axis", "x"][..],
+        &["set", "axis", "x=1"],
+        &["force", "axis", "x=1"],
+        &["unforce", "axis", "--all"],
+        &["trace", "axis", "x", "--out", "x.csv"],
+        &["deploy", "axis", "."],
+        &["restart", "axis"],
+        &["top", "--once"],
+        &["down"],
+    ] {
+        let said = refused(at, arguments);
+        assert!(said.contains("no site runs") && said.contains("quietcore up"), "{said}");
     }
-    assert_eq!(bench.call(&["ps"]).err.contains("axis"), false, "nothing runs any more");
+    assert!(refused(at, &["up", "none.toml"]).contains("none.toml"));
 }
 
 #[test]
-fn a_partition_killed_at_any_moment_is_restarted_and_loses_no_retained_value() {
-    let bench = Bench::new();
-    let mut supervisor = bench.up();
-    for moment in moments().skip(10).take(4) {
-        let partition = bench.wait_until_running();
-        thread::sleep(Duration::from_millis(moment / 2));
-        let before = bench.total();
-        let pid = partition["pid"].as_u64().unwrap();
-        kill(pid);
-        let end = Instant::now() + PATIENCE;
-        while bench.partition().is_none_or(|partition| {
-            partition["pid"].as_u64().is_none_or(|new| new == pid)
-                || partition["state"]["is"] != "running"
-        }) {
-            assert!(Instant::now() < end, "not restarted");
-            thread::sleep(Duration::from_millis(10));
-        }
-        assert!(bench.total() >= before, "the exchange outlives its partition");
+fn what_runs_is_listed_and_found_by_name_and_by_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let ground = serve(at, "line");
+    for arguments in [&["ps"][..], &["ps", "line"], &["ps", "line.toml"]] {
+        let said = call(at, arguments);
+        // One of the partitions waits for its restart.
+        assert_eq!(said.status, Some(1), "{}", said.err);
+        assert!(said.out.contains("axis       running"), "{}", said.out);
+        assert!(said.out.contains("tank: restart in 4.00 s: segmentation fault"), "{}", said.out);
     }
-    let down = bench.call(&["down"]);
-    assert_eq!(down.status, Some(0), "{}", down.err);
-    assert!(supervisor.wait().unwrap().success());
-    assert!(bench.processes().is_empty(), "{:?}", bench.processes());
-    let left: Vec<_> = fs::read_dir(bench.folder.path().join("run")).unwrap().flatten().collect();
-    assert!(left.is_empty(), "{left:?}");
+    let json: serde_json::Value = serde_json::from_str(&call(at, &["ps", "--json"]).out).unwrap();
+    assert_eq!(json["schema"], "quietcore.sites/1");
+    assert_eq!(json["sites"][0]["partitions"][0]["release_ns_max"], 187_000);
+    let said = refused(at, &["ps", "lime"]);
+    assert!(said.contains("did you mean `line`?"), "{said}");
+    ground.site.state().program.as_ref().unwrap().step(100);
+    let once = done(at, &["top", "--once"]);
+    assert!(once.contains("worst release") && once.contains("40.0 µs"), "{once}");
+}
+
+#[test]
+fn among_several_sites_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let _first = serve(at, "line");
+    let _second = serve(at, "press");
+    let said = refused(at, &["watch", "axis", "servo_P"]);
+    assert!(said.contains("`line`, `press`") && said.contains("`line/axis`"), "{said}");
+    for arguments in [
+        &["watch", "press/axis", "servo_P.Kp", "--once"][..],
+        &["watch", "axis", "servo_P.Kp", "--site", "press", "--once"],
+    ] {
+        assert!(done(at, arguments).starts_with("press/axis"));
+    }
+    assert!(refused(at, &["down"]).contains("--site line"));
+}
+
+#[test]
+fn variables_are_watched_once_as_lines_and_as_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let ground = serve(at, "line");
+    let once = done(at, &["watch", "axis", "servo_P", "servo_Y.mode", "--once"]);
+    let lines: Vec<&str> = once.lines().collect();
+    assert!(lines[0].starts_with("line/axis  build 1  cycle "), "{once}");
+    assert!(lines[2].starts_with("servo_P.Kp") && lines[2].contains("2.0"), "{once}");
+    assert!(lines[7].contains("RUN") && lines[7].contains("Mode"), "{once}");
+    let several =
+        done(at, &["watch", "axis", "servo_DW.counter", "--rate", "50", "--for", "200 ms"]);
+    assert!((5..=11).contains(&several.lines().count()), "{several}");
+    let json = done(at, &["watch", "axis", "servo_DW.counter", "servo_Y", "--once", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["consistent"], true);
+    let (cycle, values) = (json["cycle"].as_u64().unwrap(), &json["values"]);
+    assert_eq!(values[0]["value"], cycle + 1, "all of one cycle");
+    assert_eq!(values[1]["value"].as_f64().unwrap(), (cycle + 1) as f64);
+    let said = refused(at, &["watch", "axis", "servo_P.Kq"]);
+    assert!(said.contains("there is no `Kq` in `servo_P`; perhaps `Kp`"), "{said}");
+    assert!(refused(at, &["watch", "axsi", "servo_P"]).contains("did you mean `axis`?"));
+    assert!(refused(at, &["watch", "tank", "servo_P"]).contains("tank"));
+    drop(ground);
+}
+
+#[test]
+fn only_changes_are_told_and_a_reader_that_goes_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let ground = serve(at, "line");
+    let arguments = ["watch", "axis", "servo_P", "--changes", "--rate", "100"];
+    let mut child = command_in(at, &arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first: Vec<String> = (&mut lines).take(5).map(Result::unwrap).collect();
+    assert!(first[0].ends_with("servo_P.Kp 2.0"), "{first:?}");
+    done(at, &["set", "axis", "servo_P.limits[1]=-7.5"]);
+    assert!(lines.next().unwrap().unwrap().ends_with("servo_P.limits[1] -7.5"));
+    drop(lines);
+    let end = Instant::now() + Duration::from_secs(10);
+    let mut value = 0;
+    loop {
+        // Something must be said for it to see that nobody listens.
+        value += 1;
+        done(at, &["set", "axis", &format!("servo_P.Ki={value}")]);
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success());
+            break;
+        }
+        assert!(Instant::now() < end, "it still runs");
+    }
+    drop(ground);
+}
+
+#[test]
+fn groups_are_set_and_forced_and_released() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let ground = serve(at, "line");
+    let said = done(at, &["set", "axis", "servo_P.Kp=3.5", "servo_P.Ki = 0.25"]);
+    assert_eq!(said, "axis: 2 variables set in cycle 1001\n");
+    let asked = ground.site.state().asked.last().unwrap().clone();
+    assert_eq!(asked, "write axis: Set servo_P.Kp 3.5, Set servo_P.Ki 0.25");
+    assert_eq!(
+        done(at, &["force", "axis", "servo_U.enable=false"]),
+        "axis: servo_U.enable forced in cycle 1002\n"
+    );
+    let watched = || done(at, &["watch", "axis", "servo_U.enable", "--once"]);
+    assert!(watched().contains("forced"), "{}", watched());
+    let json = done(at, &["unforce", "axis", "servo_U.enable", "--json"]);
+    assert!(json.contains("\"cycle\": 1003"), "{json}");
+    assert!(!watched().contains("forced"), "{}", watched());
+    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1004"));
+    assert!(refused(at, &["set", "axis", "servo_P.Kp=fast"]).contains("fast"));
+    assert!(refused(at, &["set", "axis", "servo_P.Kq=1"]).contains("perhaps `Kp`"));
+    for wrong in ["servo_P.Kp", "=5", "servo_P.Kp="] {
+        assert!(refused(at, &["set", "axis", wrong]).contains("NAME=VALUE"), "{wrong}");
+    }
+}
+
+#[test]
+fn programs_are_deployed_restarted_and_brought_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let ground = serve(at, "line");
+    let said = call(at, &["deploy", "axis", "."]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.out.starts_with("axis: build 2 runs since cycle 70001; no cycle was lost"));
+    assert_eq!(said.err, "building\nstaged\n");
+    let asked = ground.site.state().asked.last().unwrap().clone();
+    assert_eq!(asked, format!("deploy axis {}", at.canonicalize().unwrap().display()));
+    assert!(refused(at, &["deploy", "axis", "nowhere"]).contains("nowhere"));
+    assert_eq!(done(at, &["restart", "axis", "cold"]), "axis: started cold\n");
+    let child = command_in(at, &["down", "line"]).stdout(Stdio::piped()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(10);
+    while !ground.site.state().asked.contains(&"down".to_owned()) {
+        assert!(Instant::now() < end, "nobody asked for the end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(ground);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "line: down\n");
+}
+
+#[test]
+fn recordings_are_written_drawn_and_kept_as_evidence() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let _ground = serve(at, "line");
+    let histogram = "# Histogram\n000000 000000\n000001 000004\n# Total: 000000004\n# Min \
+                     Latencies: 00001\n# Avg Latencies: 00001\n# Max Latencies: 00001\n# \
+                     Histogram Overflows: 00000\n";
+    fs::write(at.join("latencies"), histogram).unwrap();
+    done(at, &["import", "cyclictest", "latencies", "--out", "evidence"]);
+    let said = done(
+        at,
+        &[
+            "trace",
+            "axis",
+            "servo_Y.torque",
+            "servo_U.enable",
+            "--samples",
+            "40",
+            "--trigger",
+            "rising servo_DW.counter >= 100",
+            "--pre",
+            "25%",
+            "--out",
+            "run.csv",
+            "--plot",
+            "run.svg",
+            "--evidence",
+            "evidence",
+        ],
+    );
+    assert!(said.starts_with("line/axis: 40 of 40 samples, 0 lost"), "{said}");
+    let table = fs::read_to_string(at.join("run.csv")).unwrap();
+    assert_eq!(table.lines().count(), 41);
+    assert!(table.starts_with("cycle,monotonic_ns,seconds,lost_before,servo_Y.torque,"));
+    assert!(fs::read_to_string(at.join("run.svg")).unwrap().contains("servo_Y.torque"));
+    let kept = fs::read_to_string(at.join("evidence/traces/line-axis.csv")).unwrap();
+    assert_eq!(kept, table);
+    let page = fs::read_to_string(at.join("evidence/report.html")).unwrap();
+    assert!(page.contains("id=\"recordings\"") && page.contains("servo_Y.torque"));
+    let shown = call(at, &["show", "evidence"]);
+    assert!(!shown.out.contains("damaged") && !shown.err.contains("damaged"), "{}", shown.err);
+    fs::write(at.join("evidence/traces/other.csv"), "x").unwrap();
+    let once = ["trace", "axis", "servo_Y", "--samples", "1"];
+    let said = refused(at, &[&once[..], &["--evidence", "evidence"]].concat());
+    assert!(said.contains("`traces/other.csv` has no sum"), "{said}");
+    let said = done(at, &[&once[..], &["--out", "run.parquet", "--json"]].concat());
+    assert!(said.contains("\"samples\": 1"), "{said}");
+    assert_eq!(fs::read(at.join("run.parquet")).unwrap()[..4], *b"PAR1");
+    for (option, name) in [("--out", "run.txt"), ("--plot", "run.png"), ("--out", "none/run.csv")] {
+        let said = refused(at, &[&once[..], &[option, name]].concat());
+        assert!(said.contains(name), "{said}");
+    }
+    let said = refused(at, &[&once[..], &["--out", "x.csv", "--task", "slow"]].concat());
+    assert!(said.contains("no task `slow`; there are `main`"), "{said}");
+}
+
+#[test]
+fn help_teaches_with_examples_and_fits_the_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    for verb in
+        ["up", "ps", "top", "watch", "set", "force", "unforce", "trace", "deploy", "restart"]
+    {
+        let help = done(folder.path(), &[verb, "--help"]);
+        let teaches = help.contains("Example") || verb == "top";
+        assert!(teaches, "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{verb}: {help}");
+    }
 }

@@ -68,6 +68,17 @@ fn written(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
+/// A measured number with four significant digits.
+fn rounded(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || !(1e-3..1e6).contains(&size) {
+        return written(value);
+    }
+    let decimals = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+    let text = format!("{value:.decimals$}");
+    if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
+}
+
 /// The unit of an axis of time that is so long, and its size in seconds.
 fn unit_for(seconds: f64) -> (&'static str, f64) {
     match seconds {
@@ -116,7 +127,7 @@ fn panel(svg: &mut Svg, recording: &Recording, index: usize, time: Span, top: f6
         svg.text("empty", (LEFT + 8.0, top + PANEL / 2.0), Anchor::Start, "no number");
         return;
     };
-    let extremes = format!("min {}, max {}", written(low), written(high));
+    let extremes = format!("min {}, max {}", rounded(low), rounded(high));
     svg.text("size", (RIGHT, top - 6.0), Anchor::End, &extremes);
     let values = Span::around(low, high);
     let y = |value: f64| top + PANEL - values.part(value) * PANEL;
@@ -141,7 +152,9 @@ fn panel(svg: &mut Svg, recording: &Recording, index: usize, time: Span, top: f6
         svg.begin("limit declared");
         svg.line("line", (at, top), (at, top + PANEL));
         if index == 0 {
-            svg.text("label", (at, top - 6.0), Anchor::Middle, "trigger");
+            let (x, anchor) =
+                if at < RIGHT - 60.0 { (at + 4.0, Anchor::Start) } else { (at - 4.0, Anchor::End) };
+            svg.text("label", (x, top + 10.0), anchor, "trigger");
         }
         svg.end();
     }
@@ -251,6 +264,9 @@ mod tests {
     fn numbers_of_an_axis_are_short() {
         for (value, text) in [(0.0, "0"), (-0.00001, "-1.00e-5"), (2.5, "2.5"), (3e9, "3.00e9")] {
             assert_eq!(written(value), text);
+        }
+        for (value, text) in [(0.0, "0"), (252.17512, "252.2"), (-2.4707, "-2.471"), (1.0, "1")] {
+            assert_eq!(rounded(value), text);
         }
     }
 

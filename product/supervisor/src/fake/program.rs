@@ -53,6 +53,7 @@ pub struct FakeProgram {
     symbols: Symbols,
     symbols_file: PathBuf,
     generation: Mutex<u32>,
+    incarnation: u64,
 }
 
 impl FakeProgram {
@@ -61,6 +62,14 @@ impl FakeProgram {
     /// # Errors
     /// When there is no memory or no room for it.
     pub fn start(folder: &Path) -> io::Result<Self> {
+        Self::start_as(folder, 1)
+    }
+
+    /// Starts it as this incarnation of its partition.
+    ///
+    /// # Errors
+    /// As for [`start`](Self::start).
+    pub fn start_as(folder: &Path, incarnation: u64) -> io::Result<Self> {
         let symbols = symbols();
         let symbols_file = folder.join("symbols.json");
         std::fs::write(&symbols_file, symbols.to_json())?;
@@ -84,6 +93,7 @@ impl FakeProgram {
             symbols,
             symbols_file,
             generation: Mutex::new(1),
+            incarnation,
         };
         program.give("servo_P.Kp", "2.0");
         program.give("servo_U.enable", "true");
@@ -207,7 +217,7 @@ impl FakeProgram {
             site: site.to_owned(),
             partition: partition.to_owned(),
             generation: self.generation(),
-            incarnation: 1,
+            incarnation: self.incarnation,
             symbols: self.symbols_file.clone(),
             tasks: vec![TaskDescription { name: "main".to_owned(), period: PERIOD }],
         };

@@ -182,3 +182,6 @@ impl Watch {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

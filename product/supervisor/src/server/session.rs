@@ -12,11 +12,13 @@ use crate::control::{
     TraceStarted,
 };
 use crate::protocol::{
-    Channel, ChannelError, LINE_BYTES_MAX, Request, Response, read_request, to_line,
+    Channel, ChannelError, LINE_BYTES_MAX, Patience, Request, Response, read_request, to_line,
 };
 
 /// Time between two looks for new events.
 const EVENTS_EVERY: Duration = Duration::from_millis(100);
+/// How long a client may say nothing while it records.
+const RECORDING_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
 /// The most events in one line; a client asks again for those after them.
 pub(crate) const EVENTS_A_LINE: usize = 256;
 
@@ -128,7 +130,16 @@ impl Session {
         if started.is_err() {
             self.shared.clients().traces.remove(partition);
         }
+        self.adapt_patience();
         started
+    }
+
+    /// A client that records has every reason to be silent.
+    fn adapt_patience(&mut self) {
+        let records = self.shared.clients().traces.values().any(|client| *client == self.client);
+        let limits = self.shared.limits;
+        let begin = if records { RECORDING_MAX } else { limits.idle };
+        self.channel.set_patience(Patience { begin, finish: limits.line });
     }
 
     fn stop_trace(&mut self, partition: &str) -> Result<(), ControlError> {
@@ -142,6 +153,7 @@ impl Session {
         }
         self.shared.site.trace_stop(partition)?;
         self.shared.clients().traces.remove(partition);
+        self.adapt_patience();
         Ok(())
     }
 

@@ -209,6 +209,21 @@ fn the_idle_and_the_slow_are_closed_with_a_word() {
 }
 
 #[test]
+fn a_client_that_was_idle_connects_again_and_one_that_records_stays() {
+    let idle = Duration::from_millis(50);
+    let ground = ground(Limits { idle, ..Limits::default() });
+    let (mut quiet, mut recording) = (ground.client(), ground.client());
+    quiet.hello().unwrap();
+    recording.trace_start("axis", &trace()).unwrap();
+    ground.wait_until("closed", |it| it.server.shared.clients().connections.len() == 1);
+    thread::sleep(2 * idle);
+    quiet.hello().unwrap();
+    assert!(!ground.asked().contains(&"trace-stop axis".to_owned()), "{:?}", ground.asked());
+    recording.trace_stop("axis").unwrap();
+    ground.wait_until("closed too", |it| it.server.shared.clients().connections.is_empty());
+}
+
+#[test]
 fn events_are_followed_until_the_client_asks_for_something_else() {
     let ground = usual();
     ground.site.state().events = (0..600).map(fake::event).collect();

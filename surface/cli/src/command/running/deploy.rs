@@ -46,10 +46,13 @@ fn text(partition: &str, deployed: &Deployed) -> String {
         1 => "1 cycle was lost".to_owned(),
         lost => format!("{lost} cycles were lost"),
     };
+    let anew = match deployed.not_carried_count {
+        1 => "1 begins".to_owned(),
+        count => format!("{count} begin"),
+    };
     let mut text = format!(
         "{partition}: build {generation} runs since cycle {cycle}; {gap}; its first release was \
-         {release} late\n{carried} variables carried over, {} begin anew\n",
-        deployed.not_carried_count
+         {release} late\n{carried} variables carried over, {anew} anew\n"
     );
     for anew in deployed.not_carried.iter().take(NAMED_MAX) {
         writeln!(text, "  {}: {}", anew.variable, anew.why)
@@ -73,7 +76,7 @@ mod tests {
         assert_eq!(
             text("axis", &deployed),
             "axis: build 2 runs since cycle 70001; no cycle was lost; its first release was 23.0 \
-             µs late\n41 variables carried over, 1 begin anew\n  servo_DW.filter: its type was \
+             µs late\n41 variables carried over, 1 begins anew\n  servo_DW.filter: its type was \
              f64[2] and is f64[3]\n"
         );
         let many = vec![deployed.not_carried[0].clone(); 30];

@@ -4,7 +4,7 @@
 //! press-line                                    20:15:03  sorted by site file
 //! partition  state    period   cycles  missed  over  worst  CPU  fieldbus
 //! axis       running  1.00 ms  61 234       0     2  187 µs   1  OP ×3
-//! ─ axis · release latency, both axes logarithmic ─────────────────────
+//! ─ axis · release latency · 61 166 values, up to 50 000 a bar, both logarithmic ─
 //! █ bars: count, logarithmic            release     p50 …  max …
 //! █▁▁   ▁                               worst cases: latency, cycle, CPU
 //! 1 µs       10 µs      100 µs
@@ -55,12 +55,31 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: &Snapshot, view: &View) {
         frame.render_widget(Paragraph::new("no partitions"), body);
         return;
     };
-    let title = format!("─ {} · {}, both axes logarithmic ", pane.state.name, view.shown.name());
+    let title = title_of(pane, view.shown);
     let rule = "─".repeat(usize::from(gap.width).saturating_sub(title.chars().count()));
     frame.render_widget(Line::styled(title + &rule, paint.dim()), gap);
     draw_body(frame, pane, view, body, paint);
     let help = "↑↓ partition  ←→ histogram  s sort  q end";
     frame.render_widget(Line::styled(help, paint.dim()), keys);
+}
+
+/// The line above the histogram: what it shows, and how much of it.
+fn title_of(pane: &Pane, shown: Shown) -> String {
+    let mut title = format!("─ {} · {}", pane.state.name, shown.name());
+    if let Some(bars) = pane.tasks.first().map(|task| bars_of(task, shown)) {
+        let tallest = bars.counts.iter().copied().max().unwrap_or(0);
+        let (total, tallest) = (thousands(bars.total), thousands(tallest));
+        title.push_str(&format!(" · {total} values, up to {tallest} a bar, both logarithmic"));
+    }
+    title + " "
+}
+
+fn bars_of(task: &TaskFigures, shown: Shown) -> &LogBars {
+    match shown {
+        Shown::Release => &task.release,
+        Shown::Execution => &task.execution,
+        Shown::Response => &task.response,
+    }
 }
 
 /// Styles, without colour where none is wanted.
@@ -151,11 +170,11 @@ fn draw_body(frame: &mut Frame<'_>, pane: &Pane, view: &View, area: Rect, paint:
         frame.render_widget(Paragraph::new(crate::terminal::visible(why)), area);
         return;
     };
-    let [left, _, right] = if area.width > HISTOGRAM_MIN + FIGURES {
+    let [left, _, right] = if area.width >= HISTOGRAM_MIN + FIGURES + 2 {
         Layout::horizontal([
             Constraint::Min(HISTOGRAM_MIN),
             Constraint::Length(2),
-            Constraint::Length(FIGURES - 1),
+            Constraint::Length(FIGURES),
         ])
         .areas(area)
     } else {
@@ -163,11 +182,7 @@ fn draw_body(frame: &mut Frame<'_>, pane: &Pane, view: &View, area: Rect, paint:
         Layout::vertical([Constraint::Length(height), Constraint::Length(0), Constraint::Min(0)])
             .areas(area)
     };
-    let bars = match view.shown {
-        Shown::Release => &task.release,
-        Shown::Execution => &task.execution,
-        Shown::Response => &task.response,
-    };
+    let bars = bars_of(task, view.shown);
     let histogram = histogram(bars, usize::from(left.width), usize::from(left.height));
     let count = histogram.len().saturating_sub(1);
     let lines = histogram.into_iter().enumerate().map(|(row, line)| {
@@ -260,13 +275,10 @@ fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
     }
     let scan = &task.snapshot.scan;
     let counters = &task.snapshot.counters;
-    lines.push(format!(
-        "missed {} (longest run {}), overruns {}, watchdog {}",
-        thousands(counters.missed_cycles),
-        thousands(counters.longest_miss_run),
-        thousands(scan.overruns),
-        thousands(scan.watchdog_hits)
-    ));
+    let missed = thousands(counters.missed_cycles);
+    lines.push(format!("missed {missed}, longest run {}", thousands(counters.longest_miss_run)));
+    let overruns = thousands(scan.overruns);
+    lines.push(format!("overruns {overruns}, watchdog {}", thousands(scan.watchdog_hits)));
     let spikes = task.snapshot.spikes.iter().filter(|spike| spike.due_ns != 0).take(WORST_MAX);
     let mut worst = Table::new(&[">worst release", ">cycle", ">CPU"]);
     for spike in spikes {
