@@ -106,8 +106,8 @@ fn a_subdevice_that_fell_out_makes_the_record_invalid() {
     let folder = tempfile::tempdir().unwrap();
     let Some(site) = example(folder.path(), "servo") else { return };
     let mut text = fs::read_to_string(folder.path().join(&site)).unwrap();
-    let fault = "\n[[fieldbus.ec0.fault]]\nat = \"500 ms\"\nduration = \"200 ms\"\nwhat = \
-                 \"working-counter\"\nsubdevice = \"drive\"\nchange = -1\n";
+    let fault = "\n[[fieldbus.ec0.fault]]\nat = \"500 ms\"\nduration = \"200 ms\"\nkind = \
+                 \"unplug\"\nsubdevice = \"drive\"\n";
     text.push_str(fault);
     fs::write(folder.path().join(&site), text).unwrap();
     let run = call(
