@@ -213,6 +213,7 @@ pub fn stage(
         generation,
         slot,
         data_bytes: u32::try_from(build.data.bytes).unwrap_or(u32::MAX),
+        on_probation: false,
         inputs,
         outputs: outputs.into_iter().map(|(_, mapping)| mapping).collect(),
         substitutes,

@@ -8,10 +8,14 @@ pub const FILE_BYTES_MAX: u64 = 64 << 20;
 /// The most records that are read back.
 pub const RECORD_COUNT_MAX: usize = 10_000;
 
+/// The most recordings of variables that a folder keeps.
+pub const TRACE_COUNT_MAX: usize = 64;
+
 pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const SITE: &str = "site.toml";
 pub(crate) const DOCTOR: &str = "doctor.json";
 pub(crate) const RECORDS: &str = "records";
+pub(crate) const TRACES: &str = "traces";
 pub(crate) const EVIDENCE: &str = "evidence.json";
 pub(crate) const SUMS: &str = "SHA256SUMS";
 

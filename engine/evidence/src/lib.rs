@@ -6,6 +6,7 @@
 //! ├── site.toml            the site file, byte for byte (campaigns only)
 //! ├── doctor.json          facts about the machine and what follows from them
 //! ├── records/NAME.json    one record a task and profile, with its raw histograms
+//! ├── traces/NAME.csv      variables over time, where some were recorded
 //! ├── evidence.json        summary and verdicts, as `quietcore show --json` prints them
 //! ├── report.html, junit.xml
 //! └── SHA256SUMS           of all the others
@@ -27,7 +28,7 @@ mod manifest;
 mod read;
 mod write;
 
-pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, folder_name};
+pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX, folder_name};
 pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
 pub use read::{Evidence, ReadError, changed_since_sealed, read, read_manifest, read_record};
 pub use write::{WriteError, Writer, write_whole};

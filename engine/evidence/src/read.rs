@@ -7,7 +7,7 @@ use quietcore_record::record::{RECORD_SCHEMA, Record};
 use quietcore_record::verdict::{Judgement, Verdict, judge, worst};
 use serde::de::DeserializeOwned;
 
-use crate::folder::{self, FILE_BYTES_MAX, RECORD_COUNT_MAX};
+use crate::folder::{self, FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX};
 use crate::manifest::{MANIFEST_SCHEMA, Manifest};
 use crate::write::{files, open_plain, sum_of};
 
@@ -24,6 +24,8 @@ pub struct Evidence {
     pub site: Option<String>,
     /// The doctor's document; `None` where there is none.
     pub doctor: Option<serde_json::Value>,
+    /// Recordings of variables as tables, each with its name, by name.
+    pub traces: Vec<(String, Vec<u8>)>,
     /// What is wrong with the folder: files that are cut off, changed, missing.
     pub damage: Vec<String>,
 }
@@ -35,7 +37,15 @@ impl Evidence {
             manifest.classes.iter().map(move |class| judge(record, class, manifest.exceedance))
         };
         let judgements = records.iter().flat_map(judge_all).collect();
-        Self { manifest, records, judgements, site: None, doctor: None, damage: Vec::new() }
+        Self {
+            manifest,
+            records,
+            judgements,
+            site: None,
+            doctor: None,
+            traces: Vec::new(),
+            damage: Vec::new(),
+        }
     }
 
     /// The verdict on a partition and a class: the worst over the records that keep the
@@ -98,6 +108,7 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
     let manifest = read_manifest(root)?;
     let mut damage = check_sums(root);
     let mut records = read_records(root, &mut damage);
+    let traces = read_traces(root, &mut damage);
     let site = optional(root, folder::SITE, &mut damage);
     let doctor = optional(root, folder::DOCTOR, &mut damage)
         .and_then(|text| serde_json::from_str(&text).ok());
@@ -111,7 +122,7 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
             record.invalid_because.push("the evidence folder is damaged".to_owned());
         }
     }
-    Ok(Evidence { site, doctor, damage, ..Evidence::of(manifest, records) })
+    Ok(Evidence { site, doctor, traces, damage, ..Evidence::of(manifest, records) })
 }
 
 /// Reads the record of this name; `None` where there is none, or none that can be read.
@@ -168,6 +179,21 @@ fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Record> {
         }
     }
     records
+}
+
+fn read_traces(root: &Path, damage: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
+    let mut traces = Vec::new();
+    let names = files(root).unwrap_or_default();
+    let tables = names.iter().filter_map(|name| {
+        Some((name, name.strip_prefix(folder::TRACES)?.strip_prefix('/')?.strip_suffix(".csv")?))
+    });
+    for (file, name) in tables.take(TRACE_COUNT_MAX) {
+        match text_of(&root.join(file)) {
+            Ok(text) => traces.push((name.to_owned(), text.into_bytes())),
+            Err(error) => damage.push(format!("`{file}` can't be read: {error}")),
+        }
+    }
+    traces
 }
 
 /// What doesn't agree with the sums, files without one included. What is made from the other files

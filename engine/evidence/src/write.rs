@@ -9,7 +9,7 @@ use quietcore_record::record::Record;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::folder::{self, record_file};
+use crate::folder::{self, TRACE_COUNT_MAX, record_file};
 use crate::manifest::Manifest;
 
 /// A file of the evidence could not be written. What was written before it is whole.
@@ -113,6 +113,29 @@ impl Writer {
         self.json(folder::EVIDENCE, document)
     }
 
+    /// A free place for a recording of variables as a table, and the folder for it; to be written
+    /// whole, before the folder is sealed.
+    ///
+    /// # Errors
+    /// [`WriteError`] when there is no folder for it, or there are [`TRACE_COUNT_MAX`] already.
+    pub fn trace_path(&self, name: &str) -> Result<PathBuf, WriteError> {
+        let folder = self.root.join(folder::TRACES);
+        match fs::symlink_metadata(&folder) {
+            Ok(found) if !found.is_dir() => {
+                return Err(WriteError::at(&folder)(io::Error::other("it is not a folder")));
+            }
+            Ok(_) => {}
+            Err(_) => fs::create_dir(&folder).map_err(WriteError::at(&folder))?,
+        }
+        let name = folder::file_name(name);
+        let number = |index: usize| match index {
+            0 => folder.join(format!("{name}.csv")),
+            index => folder.join(format!("{name}-{}.csv", index + 1)),
+        };
+        let free = (0..TRACE_COUNT_MAX).map(number).find(|path| !path.exists());
+        free.ok_or_else(|| WriteError::at(&folder)(io::Error::other("it is full of recordings")))
+    }
+
     /// Writes a file of any other name, such as the report.
     ///
     /// # Errors
@@ -185,7 +208,13 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 /// All files of the folder but the sums, relative to it, sorted.
 pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for (folder, prefix) in [(root.to_owned(), ""), (root.join(folder::RECORDS), "records/")] {
+    let mut folders = vec![(root.to_owned(), ""), (root.join(folder::RECORDS), "records/")];
+    // Only where variables were recorded; what stands there and is no folder is listed as a file.
+    let traces = root.join(folder::TRACES);
+    if fs::symlink_metadata(&traces).is_ok_and(|found| found.is_dir()) {
+        folders.push((traces, "traces/"));
+    }
+    for (folder, prefix) in folders {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();

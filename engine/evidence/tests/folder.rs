@@ -94,6 +94,29 @@ fn what_was_written_is_read_and_judged() {
 }
 
 #[test]
+fn recordings_are_part_of_the_evidence() {
+    let table = b"cycle,monotonic_ns,seconds,lost_before,x\r\n";
+    let evidence = written(&manifest(), &[record("tp2", 20_000)], |root| {
+        let writer = Writer::open(root).unwrap();
+        for (name, file) in [("line/axis", "line-axis.csv"), ("line/axis", "line-axis-2.csv")] {
+            let path = writer.trace_path(name).unwrap();
+            assert_eq!(path, root.join("traces").join(file));
+            write_whole(&path, table).unwrap();
+        }
+        writer.seal().unwrap();
+    });
+    assert_eq!(evidence.damage, Vec::<String>::new());
+    let names: Vec<&str> = evidence.traces.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["line-axis", "line-axis-2"]);
+    assert_eq!(evidence.traces[0].1, table);
+    let changed = written(&manifest(), &[record("tp2", 20_000)], |root| {
+        let path = Writer::open(root).unwrap().trace_path("axis").unwrap();
+        write_whole(&path, table).unwrap();
+    });
+    assert!(changed.damage.iter().any(|it| it.contains("`traces/axis.csv` has no sum")));
+}
+
+#[test]
 fn a_missing_profile_leaves_the_class_unproven() {
     let mut manifest = manifest();
     let missing = |profile: &str, reserved: bool| NotMeasured {

@@ -26,6 +26,7 @@ use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::future::Future;
 use core::pin::{Pin, pin};
 use core::time::Duration;
@@ -69,6 +70,13 @@ type Storage = PduStorage<FRAMES, { PduStorage::element_size(DATA_BYTES_MAX) }>;
 type Group = SubDeviceGroup<SUBDEVICES_MAX, IMAGE_BYTES_MAX>;
 type MappedGroup = SubDeviceGroup<SUBDEVICES_MAX, IMAGE_BYTES_MAX, DefaultLock, PreOpPdi>;
 
+/// Cycles without a frame that the process data watchdogs let pass.
+const WATCHDOG_CYCLES: u64 = 4;
+/// The process data watchdog of power-up (ETG.1000.4: divider 2498, time 1000).
+const WATCHDOG_OF_POWER_UP: Nanos = Nanos::from_millis(100);
+/// The step of the watchdog's time with the divider of power-up.
+const WATCHDOG_STEP: Nanos = Nanos::from_micros(100);
+
 /// Brings all SubDevices to OP.
 pub(crate) fn bring_up<W: Wire>(
     mut wire: W,
@@ -76,10 +84,11 @@ pub(crate) fn bring_up<W: Wire>(
 ) -> Result<Fieldbus<W>, BringUpError> {
     let until = wire.now() + expectation.patience;
     let mut alarms = Alarms::default();
-    let configured = contained(|| configure(&mut wire, expectation, until, &mut alarms));
+    let at = Cell::new(Step::ToPreOp);
+    let configured = contained(|| configure(&mut wire, expectation, until, &mut alarms, &at));
     let subdevices = match configured {
         Ok(configured) => configured?,
-        Err(panic) => return Err(failed(&mut wire, Step::ToPreOp, panic, None)),
+        Err(panic) => return Err(failed(&mut wire, at.get(), panic, None)),
     };
     let mut fieldbus = Fieldbus::assemble(wire, subdevices);
     to_op(&mut fieldbus, expectation, until)?;
@@ -111,12 +120,14 @@ fn contained<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     Ok(run())
 }
 
-/// Brings the SubDevices to SAFE-OP and reads back how they are set up.
+/// Brings the SubDevices to SAFE-OP and reads back how they are set up. `at` tells the step, should
+/// it panic.
 fn configure(
     wire: &mut impl Wire,
     expectation: &Expectation,
     until: Nanos,
     alarms: &mut Alarms,
+    at: &Cell<Step>,
 ) -> Result<Vec<SubDevice>, BringUpError> {
     count(wire)?;
     let storage = storage();
@@ -133,6 +144,7 @@ fn configure(
     }
     start_up(&mut Talk::new(wire), expectation, &mut subdevices, alarms)?;
 
+    at.set(Step::Mapping);
     let group = map(wire, &mut ends, &main, group, until)?;
     let mut talk = Talk::new(wire);
     for subdevice in &mut subdevices {
@@ -147,8 +159,10 @@ fn configure(
     if !differences.is_empty() {
         return Err(BringUpError::Different(differences));
     }
+    extend_watchdogs(&mut talk, expectation, &mut subdevices)?;
     synchronise(&mut talk, expectation, &mut subdevices)?;
 
+    at.set(Step::ToSafeOp);
     to_safe_op(wire, &mut ends, &main, group, until)?;
     for (station, emergency) in ends.guard.take_emergencies() {
         alarms.raise(supervise::emergency(station.wrapping_sub(FIRST_ADDRESS), emergency));
@@ -290,6 +304,7 @@ fn describe(group: &Group, main: &MainDevice<'_>) -> Vec<SubDevice> {
             mailbox: None,
             clock: None,
             start_up: Vec::new(),
+            watchdog: None,
             inputs: 0..0,
             outputs: 0..0,
         }
@@ -378,8 +393,9 @@ fn synchronise<W: Wire>(
     let time_ns = time.first_chunk().map_or(0, |time| u64::from_le_bytes(*time));
     let period_ns = u32::try_from(expectation.cycle.get()).unwrap_or(u32::MAX);
     let grid = u64::from(period_ns.max(1));
-    let from_ns = time_ns + SYNC_DELAY.get();
-    let start_ns = from_ns - from_ns % grid + expectation.sync0_shift.get() % grid;
+    let from_ns = time_ns.saturating_add(SYNC_DELAY.get());
+    let shift_ns = expectation.sync0_shift.get() % grid;
+    let start_ns = (from_ns - from_ns % grid).saturating_add(shift_ns);
     for subdevice in subdevices.iter_mut().filter(|one| wants_sync0(expectation, one)) {
         let Some(clock) = &mut subdevice.clock else { return Err(no_clock(subdevice)) };
         // Cyclic operation and SYNC0 (ETG.1000.4, table 61).
@@ -389,6 +405,26 @@ fn synchronise<W: Wire>(
             talk.write(subdevice.address, register, data.as_slice())?;
             number += 1;
         }
+    }
+    Ok(())
+}
+
+/// Lets the process data watchdogs outlast [`WATCHDOG_CYCLES`] cycles, where those of power-up
+/// (100 ms) do not. One that is shorter than a cycle would take the outputs away in each.
+fn extend_watchdogs<W: Wire>(
+    talk: &mut Talk<'_, W>,
+    expectation: &Expectation,
+    subdevices: &mut [SubDevice],
+) -> Result<(), BringUpError> {
+    let wanted = expectation.cycle * WATCHDOG_CYCLES;
+    if wanted <= WATCHDOG_OF_POWER_UP {
+        return Ok(());
+    }
+    let steps = wanted.get().div_ceil(WATCHDOG_STEP.get());
+    let steps = u16::try_from(steps).unwrap_or(u16::MAX);
+    for subdevice in subdevices.iter_mut().filter(|one| !one.outputs.is_empty()) {
+        subdevice.watchdog = Some(steps);
+        talk.write(subdevice.address, register::PROCESS_DATA_WATCHDOG, &steps.to_le_bytes())?;
     }
     Ok(())
 }

@@ -34,6 +34,9 @@ use layout::{Chunk, chunks};
 /// How many frames that belong to no question are looked at in one cycle.
 const STRAY_FRAMES_MAX: u16 = 64;
 
+/// Times from here on, 292 years, are none. So no sum with one overflows, whatever a clock says.
+const DC_TIME_END_NS: u64 = 1 << 63;
+
 /// What a cycle brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CycleOutcome {
@@ -370,9 +373,10 @@ fn take_part(
     match part {
         Part::Time { place } => {
             if let Some((data, 1..)) = sent.answer(answer, *place, 8)
-                && let Some(time) = data.first_chunk()
+                && let Some(time) = data.first_chunk().map(|time| u64::from_le_bytes(*time))
+                && time < DC_TIME_END_NS
             {
-                outcome.dc_time = forecast.take(u64::from_le_bytes(*time));
+                outcome.dc_time = forecast.take(time);
             }
         }
         Part::States { place } => {

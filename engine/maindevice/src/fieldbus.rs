@@ -232,3 +232,6 @@ impl<W: Wire> Fieldbus<W> {
         self.subdevices.get(subdevice).map_or(0..0, of)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,6 +51,8 @@ pub struct SubDevice {
     pub(crate) mailbox: Option<Mailbox>,
     pub(crate) clock: Option<ClockSettings>,
     pub(crate) start_up: Vec<StartUp>,
+    /// Time of the process data watchdog in steps of 100 µs, where that of power-up is too short.
+    pub(crate) watchdog: Option<u16>,
     pub(crate) inputs: Range<usize>,
     pub(crate) outputs: Range<usize>,
 }
@@ -133,6 +135,7 @@ impl SubDevice {
             mailbox: None,
             clock: None,
             start_up: Vec::new(),
+            watchdog: None,
             inputs,
             outputs,
         }

@@ -216,7 +216,8 @@ impl<'map> Changes<'map> {
         self.wanted = None;
         self.commands.answer(wanted.ticket, task.cycle, Ok(()));
         // A program in fault is no state to come back to.
-        self.probation = if shared.is_in_fault() { 0 } else { self.probation_cycles };
+        let on_probation = new.stage.on_probation && !shared.is_in_fault();
+        self.probation = if on_probation { self.probation_cycles } else { 0 };
         shared.set_probation(self.probation > 0);
         shared.leave_fault();
         Some(Swapped { generation: new.stage.generation, reverted: false })

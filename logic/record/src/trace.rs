@@ -24,6 +24,9 @@ pub const HEAD: [&str; 4] = ["cycle", "monotonic_ns", "seconds", "lost_before"];
 /// The most variables of a recording, as the exchange's trace has it.
 pub const VARIABLES_MAX: usize = 64;
 
+/// The most gaps whose places are kept; all of them are counted.
+pub const GAPS_MAX: usize = 256;
+
 /// When a sample was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
@@ -136,6 +139,9 @@ pub struct Recording {
     pub samples: u64,
     /// Samples that were lost.
     pub lost: u64,
+    /// Where they were lost: seconds of the sample after the gap, and how many; the first
+    /// [`GAPS_MAX`].
+    pub gaps: Vec<(f64, u64)>,
     /// Their first and last cycle; `None` without samples.
     pub cycles: Option<(u64, u64)>,
     /// Their values over time.
@@ -146,13 +152,16 @@ impl Recording {
     /// A recording without samples.
     pub fn new(variables: Vec<String>) -> Self {
         let course = Course::new(variables.len());
-        Self { variables, samples: 0, lost: 0, cycles: None, course }
+        Self { variables, samples: 0, lost: 0, gaps: Vec::new(), cycles: None, course }
     }
 
     /// Adds a sample.
     pub fn push(&mut self, moment: &Moment, values: &[f64]) {
         self.samples += 1;
         self.lost = self.lost.saturating_add(moment.lost_before);
+        if moment.lost_before > 0 && self.gaps.len() < GAPS_MAX {
+            self.gaps.push((moment.seconds, moment.lost_before));
+        }
         let first = self.cycles.map_or(moment.cycle, |(first, _)| first);
         self.cycles = Some((first, moment.cycle));
         self.course.push(moment.seconds, values);

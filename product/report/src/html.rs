@@ -75,6 +75,19 @@ pub fn render(evidence: &Evidence, published: &[Published]) -> String {
     visible(page.into_string())
 }
 
+/// The section of the recordings, after those of the latencies; only where there are some.
+const RECORDINGS: (&str, &str) = ("recordings", "Recordings");
+
+/// The sections that there are, in their order.
+fn section_names(evidence: &Evidence) -> Vec<(&'static str, &'static str)> {
+    let mut names = SECTIONS.to_vec();
+    if !evidence.traces.is_empty() {
+        let after = SECTIONS.iter().position(|(anchor, _)| *anchor == "figures").unwrap_or(0);
+        names.insert(after, RECORDINGS);
+    }
+    names
+}
+
 fn head(summary: &Summary<'_>) -> Markup {
     let manifest = &summary.evidence.manifest;
     let machine = summary.machine_line();
@@ -93,7 +106,9 @@ fn head(summary: &Summary<'_>) -> Markup {
             }
         }
         nav aria-label="Sections" {
-            @for (anchor, title) in SECTIONS { a href=(format!("#{anchor}")) { (title) } }
+            @for (anchor, title) in section_names(summary.evidence) {
+                a href=(format!("#{anchor}")) { (title) }
+            }
         }
     }
 }
@@ -109,8 +124,13 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         doctor::section(summary.evidence.doctor.as_ref()),
         method::section(summary),
     ];
+    let mut sections: Vec<_> = SECTIONS.into_iter().zip(bodies).collect();
+    if let Some(recordings) = crate::recording::section(&summary.evidence.traces) {
+        let after = section_names(summary.evidence).iter().position(|name| *name == RECORDINGS);
+        sections.insert(after.unwrap_or(0), (RECORDINGS, recordings));
+    }
     html! {
-        @for ((anchor, title), body) in SECTIONS.into_iter().zip(bodies) {
+        @for ((anchor, title), body) in sections {
             section id=(anchor) aria-labelledby=(format!("{anchor}-title")) {
                 h2 id=(format!("{anchor}-title")) { (title) }
                 (body)

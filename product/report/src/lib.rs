@@ -22,6 +22,7 @@ pub mod html;
 pub mod junit;
 mod plot;
 pub mod published;
+pub mod recording;
 pub mod summary;
 pub mod text;
 

@@ -12,6 +12,7 @@ mod boxes;
 mod frame;
 mod histogram;
 mod labels;
+mod recording;
 mod svg;
 mod timeline;
 
@@ -19,4 +20,5 @@ pub(crate) use axis::Scale;
 pub(crate) use boxes::{BoxFigures, End, axis_strip, strip};
 pub(crate) use frame::{Frame, Limit};
 pub(crate) use histogram::{caption, histogram};
+pub(crate) use recording::recording;
 pub(crate) use timeline::timeline;

@@ -235,6 +235,22 @@ pub struct Opened {
     pub tasks: Vec<TaskDescription>,
 }
 
+impl Opened {
+    /// The number of the task with the shortest period, whose cycles are counted.
+    pub fn fastest_task(&self) -> u32 {
+        let periodic = self.tasks.iter().enumerate().filter(|(_, task)| task.period.get() > 0);
+        let fastest = periodic.min_by_key(|(_, task)| task.period).map_or(0, |(index, _)| index);
+        u32::try_from(fastest).unwrap_or(0)
+    }
+
+    /// The number of the task that is called so, by name or by number.
+    pub fn task_called(&self, text: &str) -> Option<u32> {
+        let by_name = self.tasks.iter().position(|task| task.name == text);
+        let index = by_name.or_else(|| text.parse().ok())?;
+        u32::try_from(index).ok().filter(|_| index < self.tasks.len())
+    }
+}
+
 /// What to do to a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -7,6 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quietcore_exchange::{Assignment, Command, Target};
+use quietcore_process::setting;
 use quietcore_program::place::Place;
 use quietcore_program::{Encoded, Symbols};
 use quietcore_site::Site as SiteFile;
@@ -68,7 +69,8 @@ struct Inner {
 
 impl Running {
     /// Builds the programs of a site, starts its partitions, and answers its clients. `progress` is
-    /// told what happens, a line each.
+    /// told what happens, a line each. The calling thread, and all that it starts from then on,
+    /// keeps to the housekeeping CPUs.
     ///
     /// # Errors
     /// [`UpError`]; then nothing of it runs.
@@ -78,6 +80,7 @@ impl Running {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, UpError> {
         let name = plan.site.name().to_owned();
+        stay_off_the_partitions(&plan.site);
         let claim = Claim::take(places, &name)?;
         let state = places.state_folder(&name)?;
         let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
@@ -141,6 +144,17 @@ impl Running {
     /// The same site, as its clients see it.
     pub fn site(&self) -> &dyn Site {
         &*self.inner
+    }
+}
+
+/// Lets this thread and its children run on the housekeeping CPUs only. Where the kernel refuses
+/// that they run anywhere, at ordinary priority, which a real-time task does not notice but by its
+/// caches.
+fn stay_off_the_partitions(site: &SiteFile) {
+    let Ok(allowed) = setting::allowed() else { return };
+    let house = site.housekeeping().unwrap_or_else(|| allowed.without(&site.claimed_cpus()));
+    if !house.is_empty() {
+        let _ = setting::allow(house);
     }
 }
 

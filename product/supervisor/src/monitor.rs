@@ -143,17 +143,9 @@ impl Monitor {
         self.view().trace(task)
     }
 
-    /// The number of the task with the shortest period, whose cycles are counted.
-    pub fn fastest_task(&self) -> u32 {
-        let periodic =
-            self.opened.tasks.iter().enumerate().filter(|(_, task)| task.period.get() > 0);
-        let fastest = periodic.min_by_key(|(_, task)| task.period).map_or(0, |(index, _)| index);
-        u32::try_from(fastest).unwrap_or(0)
-    }
-
     /// The cycle that the fastest task completed last, as trace and events number it, from 0.
     pub fn cycle(&self) -> u64 {
-        let task = self.view().task(self.fastest_task());
+        let task = self.view().task(self.opened.fastest_task());
         let steps = task.map_or(0, TaskStatistics::completed_steps);
         steps.saturating_sub(STEPS_BEFORE_CYCLE_1)
     }

@@ -355,6 +355,9 @@ impl<'map> Run<'map> {
                         return Ok(Some("the program was replaced or started anew".to_owned()));
                     }
                 }
+                TraceStep::Nothing if heard.elapsed() >= silence && self.kept > 0 => {
+                    return Ok(Some(format!("no sample came for {} s", silence.as_secs())));
+                }
                 TraceStep::Nothing if heard.elapsed() >= silence => {
                     return Err(RecordingError::Silent(silence));
                 }

@@ -3,16 +3,13 @@
 //! Method: a small C program in the generator's style runs at 5 ms; a client on the control socket
 //! does what `quietcore set`, `force` and `deploy` do, and the exchange is read from outside.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+mod site;
+
 use std::time::{Duration, Instant};
 
-use quietcore_record::class::catalogue;
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, ErrorKind, Restart};
-use quietcore_supervisor::live::{Plan, Running};
-use quietcore_supervisor::monitor::Monitor;
-use quietcore_supervisor::places::Places;
+use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart};
+use site::{PATIENCE, Site, copy_model};
 
 const SITE: &str = r#"
 [site]
@@ -35,122 +32,9 @@ retain = ["counter_DW.total"]
 restart = { limit = 3, wait = "10 ms" }
 "#;
 
-/// Long enough for the busiest machine.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-fn runtime() -> PathBuf {
-    let own = std::env::current_exe().expect("a test has a path");
-    let folder = own.parent().and_then(Path::parent).expect("target/debug/deps/running");
-    folder.join("examples/partition")
-}
-
-struct Site {
-    folder: tempfile::TempDir,
-    running: Option<Running>,
-}
-
-impl Site {
-    fn up() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        copy_model(&folder.path().join("counter"), "2.0");
-        let mut site = Self { folder, running: None };
-        site.start(Restart::Warm).unwrap_or_else(|error| panic!("{error}"));
-        site
-    }
-
-    fn places(&self) -> Places {
-        Places::new(self.folder.path().join("run"), self.folder.path().join("state"))
-    }
-
-    fn start(&mut self, start: Restart) -> Result<(), String> {
-        let site = quietcore_site::read("press.toml", SITE.as_bytes(), &catalogue());
-        let plan = Plan {
-            site: Arc::new(site.expect("a good site file")),
-            site_file: self.folder.path().join("press.toml"),
-            runtime: runtime(),
-            start,
-        };
-        let running = Running::up(plan, &self.places(), &mut |line| println!("{line}"));
-        self.running = Some(running.map_err(|error| error.to_string())?);
-        self.wait_for("running", |state| *state == Activity::Running);
-        Ok(())
-    }
-
-    fn client(&self) -> Client {
-        Client::connect(&self.places(), None).expect("the site answers")
-    }
-
-    fn wait_for(&self, what: &str, is: impl Fn(&Activity) -> bool) -> Activity {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let state = self.client().list().expect("the site answers").remove(0).state;
-            if is(&state) {
-                return state;
-            }
-            let events = self.client().events(0).expect("the site answers");
-            let told: Vec<_> = events.iter().map(|event| (&event.kind, &event.text)).collect();
-            assert!(Instant::now() < end, "not {what} after 20 s: {state}: {told:#?}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    fn value(&self, path: &str) -> f64 {
-        let monitor = Monitor::open(&mut self.client(), "axis").expect("an exchange");
-        let mut selection = monitor.select(&[path.to_owned()]).expect("a variable");
-        monitor.read(&mut selection).expect("a reading");
-        selection.value(&selection.variables()[0]).as_f64().expect("a number")
-    }
-
-    fn wait_for_value(&self, path: &str, is: impl Fn(f64) -> bool) -> f64 {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let value = self.value(path);
-            if is(value) {
-                return value;
-            }
-            assert!(Instant::now() < end, "`{path}` is {value} after 20 s");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    fn change(&self, kind: ChangeKind, variable: &str, value: Option<&str>) -> u64 {
-        let change =
-            Change { kind, variable: variable.to_owned(), value: value.map(str::to_owned) };
-        self.client().write("axis", &[change]).unwrap_or_else(|error| panic!("{error}")).cycle
-    }
-
-    fn told(&self, kind: &str) -> Option<String> {
-        let events = self.client().events(0).expect("the site answers");
-        events.into_iter().find(|event| event.kind == kind).map(|event| event.text)
-    }
-
-    fn wait_for_event(&self, kind: &str) -> String {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(text) = self.told(kind) {
-                return text;
-            }
-            let events = self.client().events(0).expect("the site answers");
-            assert!(Instant::now() < end, "no event `{kind}` in {events:?}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-/// Writes the program with another initial gain.
-fn copy_model(to: &Path, gain: &str) {
-    std::fs::create_dir_all(to).expect("a folder");
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/counter");
-    for entry in std::fs::read_dir(from).expect("the model").flatten() {
-        let text = std::fs::read_to_string(entry.path()).expect("a source");
-        let text = text.replace("= {2.0, 0}", &format!("= {{{gain}, 0}}"));
-        std::fs::write(to.join(entry.file_name()), text).expect("a copy");
-    }
-}
-
 #[test]
 fn a_set_acts_once_and_a_force_until_it_is_released() {
-    let site = Site::up();
+    let site = Site::up(SITE, "counter");
     site.change(ChangeKind::Set, "counter_U.input", Some("21"));
     site.wait_for_value("counter_Y.output", |value| value == 42.0);
     // The program writes its output in each cycle; the force undoes that after the step.
@@ -166,7 +50,7 @@ fn a_set_acts_once_and_a_force_until_it_is_released() {
 
 #[test]
 fn a_group_is_applied_whole_or_not_at_all() {
-    let site = Site::up();
+    let site = Site::up(SITE, "counter");
     let set = |variable: &str, value: &str| Change {
         kind: ChangeKind::Set,
         variable: variable.to_owned(),
@@ -185,7 +69,7 @@ fn a_group_is_applied_whole_or_not_at_all() {
 
 #[test]
 fn a_crash_is_named_and_the_program_restarts_with_what_it_retains() {
-    let site = Site::up();
+    let site = Site::up(SITE, "counter");
     let before = site.wait_for_value("counter_DW.total", |value| value > 50.0);
     site.change(ChangeKind::Set, "counter_P.misbehave", Some("1"));
     let text = site.wait_for_event("crash");
@@ -200,7 +84,7 @@ fn a_crash_is_named_and_the_program_restarts_with_what_it_retains() {
 
 #[test]
 fn a_step_that_never_ends_is_ended_and_named() {
-    let site = Site::up();
+    let site = Site::up(SITE, "counter");
     site.change(ChangeKind::Set, "counter_P.misbehave", Some("2"));
     let text = site.wait_for_event("loop");
     assert!(text.contains("did not return") && text.contains("counter_step"), "{text}");
@@ -210,7 +94,7 @@ fn a_step_that_never_ends_is_ended_and_named() {
 
 #[test]
 fn a_program_that_fails_again_and_again_is_not_restarted_for_ever() {
-    let site = Site::up();
+    let site = Site::up(SITE, "counter");
     for attempt in 1..=4_u32 {
         site.wait_for("running", |state| *state == Activity::Running);
         site.change(ChangeKind::Set, "counter_P.misbehave", Some("4"));
@@ -223,17 +107,17 @@ fn a_program_that_fails_again_and_again_is_not_restarted_for_ever() {
     }
     let state = site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
     assert!(state.to_string().contains("error status"), "{state}");
-    site.client().restart("axis", quietcore_supervisor::control::Restart::Cold).unwrap();
+    site.client().restart("axis", Restart::Cold).unwrap();
     site.wait_for("running", |state| *state == Activity::Running);
 }
 
 #[test]
 fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
-    let site = Site::up();
+    let site = Site::up(SITE, "counter");
     site.change(ChangeKind::Set, "counter_U.input", Some("10"));
     let before = site.wait_for_value("counter_DW.total", |value| value > 30.0);
     let changed = site.folder.path().join("changed");
-    copy_model(&changed, "3.0");
+    copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
     let mut progress = Vec::new();
     let deployed = site
         .client()
@@ -247,7 +131,7 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
     // The machine is shared, so the gap is seen and not demanded to be zero.
     println!("the swap lost {} cycles", deployed.gap_cycles);
     let broken = site.folder.path().join("broken");
-    copy_model(&broken, "no number");
+    copy_model("counter", &broken, &[("= {2.0, 0}", "= {no number, 0}")]);
     let refused = site.client().deploy("axis", &broken, &mut |_| {}).unwrap_err().to_string();
     assert!(refused.contains("counter.c"), "as the compiler said it: {refused}");
     assert_eq!(site.client().list().unwrap()[0].generation, 2);
@@ -255,10 +139,10 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
 
 #[test]
 fn a_deploy_that_fails_is_taken_back() {
-    let site = Site::up();
+    let site = Site::up(SITE, "counter");
     site.change(ChangeKind::Set, "counter_U.input", Some("10"));
     let changed = site.folder.path().join("changed");
-    copy_model(&changed, "5.0");
+    copy_model("counter", &changed, &[("= {2.0, 0}", "= {5.0, 0}")]);
     let source = changed.join("counter.c");
     let text = std::fs::read_to_string(&source).unwrap();
     let text = text.replace("counter_DW.total++;", "counter_DW.total++; *nowhere = 3;");
@@ -272,7 +156,7 @@ fn a_deploy_that_fails_is_taken_back() {
 
 #[test]
 fn a_killed_partition_comes_back_with_its_retained_values() {
-    let site = Site::up();
+    let site = Site::up(SITE, "counter");
     let before = site.wait_for_value("counter_DW.total", |value| value > 40.0);
     let pid = site.client().list().unwrap()[0].pid.expect("a process");
     let pid = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a number");
@@ -285,7 +169,7 @@ fn a_killed_partition_comes_back_with_its_retained_values() {
 
 #[test]
 fn a_site_that_comes_up_again_is_warm_and_a_cold_one_is_not() {
-    let mut site = Site::up();
+    let mut site = Site::up(SITE, "counter");
     let before = site.wait_for_value("counter_DW.total", |value| value > 100.0);
     site.running = None;
     assert!(Client::connect(&site.places(), None).is_err(), "nothing runs");
@@ -294,20 +178,34 @@ fn a_site_that_comes_up_again_is_warm_and_a_cold_one_is_not() {
     site.running = None;
     site.start(Restart::Cold).unwrap();
     assert!(site.value("counter_DW.total") < before);
-    let second = Running::up(
-        Plan {
-            site: Arc::new(
-                quietcore_site::read("press.toml", SITE.as_bytes(), &catalogue()).unwrap(),
-            ),
-            site_file: site.folder.path().join("press.toml"),
-            runtime: runtime(),
-            start: Restart::Warm,
-        },
-        &site.places(),
-        &mut |_| {},
-    );
-    let refused = second.err().expect("it runs already").to_string();
+    let refused = site.start(Restart::Warm).unwrap_err();
     assert!(refused.contains("runs already"), "{refused}");
     let unknown = site.client().restart("axle", Restart::Warm).unwrap_err();
-    println!("{unknown} {:?}", ErrorKind::NoPartition);
+    assert!(unknown.to_string().contains("`axis`"), "the nearest name: {unknown}");
+}
+
+#[test]
+fn retained_values_of_another_type_are_refused_and_not_guessed() {
+    let mut site = Site::up(SITE, "counter");
+    site.wait_for_value("counter_DW.total", |value| value > 30.0);
+    site.running = None;
+    let model = site.folder.path().join("counter");
+    copy_model("counter", &model, &[("uint32_t total;", "float total;")]);
+    let refused = site.start(Restart::Warm).unwrap_err();
+    assert!(refused.contains("counter_DW.total") && refused.contains("--cold"), "{refused}");
+    site.start(Restart::Cold).unwrap();
+    site.wait_for_value("counter_DW.total", |value| value > 3.0);
+}
+
+#[test]
+fn an_origin_restart_forgets_what_is_retained_and_lets_forces_go() {
+    let site = Site::up(SITE, "counter");
+    let before = site.wait_for_value("counter_DW.total", |value| value > 300.0);
+    site.change(ChangeKind::Force, "counter_U.input", Some("5"));
+    site.client().restart("axis", Restart::Warm).unwrap();
+    assert!(site.value("counter_DW.total") >= before);
+    assert_eq!(site.value("counter_U.input"), 5.0, "a force outlives a restart");
+    site.client().restart("axis", Restart::Origin).unwrap();
+    assert!(site.value("counter_DW.total") < before);
+    site.wait_for_value("counter_U.input", |value| value == 0.0);
 }

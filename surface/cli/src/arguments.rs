@@ -1,11 +1,18 @@
 //! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
 //! nothing.
 
+mod running;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use quietcore_probe::job::Injection;
 use quietcore_units::{CpuSet, Nanos};
+
+pub(crate) use running::{
+    Assignment, Deploy, Down, Force, How, Of, Ps, RestartRequest, Set, Top, TraceRequest, Unforce,
+    Up, Watch,
+};
 
 /// Run industrial control programs beside ordinary workloads on one machine, and prove with
 /// evidence that their timing holds
@@ -37,6 +44,28 @@ pub(crate) enum Command {
     Report(Report),
     /// Read results of other programs into an evidence folder
     Import(Import),
+    /// Run a site: its control programs on their fieldbuses
+    Up(Up),
+    /// Bring a running site down
+    Down(Down),
+    /// List what runs
+    Ps(Ps),
+    /// Watch partitions, cycle histograms and worst cases live
+    Top(Top),
+    /// Show variables of a running program
+    Watch(Watch),
+    /// Give variables of a running program a value, once
+    Set(Set),
+    /// Hold variables of a running program at a value
+    Force(Force),
+    /// Let forced variables go
+    Unforce(Unforce),
+    /// Record variables of a running program
+    Trace(TraceRequest),
+    /// Swap a changed program into a running partition
+    Deploy(Deploy),
+    /// Start the program of a partition anew
+    Restart(RestartRequest),
     /// Say what differs between two runs, or put a published table beside one
     Compare(Compare),
     /// Simulate an EtherCAT segment on a network interface, for any main device

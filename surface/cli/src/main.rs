@@ -16,6 +16,7 @@ mod finish;
 mod machine;
 mod progress;
 mod status;
+mod table;
 mod terminal;
 
 use std::process::ExitCode;

@@ -17,6 +17,11 @@ pub(crate) fn say(words: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{words}");
 }
 
+/// Text from elsewhere without what a terminal would obey.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
 /// How wide text may be. Tables fit 100 columns; a narrower terminal wraps by itself.
 pub(crate) const fn width() -> usize {
     WIDTH

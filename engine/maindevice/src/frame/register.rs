@@ -26,6 +26,8 @@ pub(crate) const AL_ERROR: u8 = 0x10;
 pub(crate) const ERROR_COUNTERS: u16 = 0x0300;
 /// Bytes of the error counters.
 pub(crate) const ERROR_COUNTER_BYTES: u16 = 20;
+/// Process data watchdog, 16 bits, in steps of 100 µs with the divider of power-up; 1000 then.
+pub(crate) const PROCESS_DATA_WATCHDOG: u16 = 0x0420;
 /// Who may access the SII: 0 the MainDevice, 1 the device itself.
 pub(crate) const SII_OWNER: u16 = 0x0500;
 /// SII command and status, then the word address.

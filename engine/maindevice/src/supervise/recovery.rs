@@ -442,8 +442,13 @@ fn write(subdevice: &SubDevice, stage: Stage, number: usize) -> Option<(u16, Dat
         }
         (Stage::Mailbox, _) => None,
         (Stage::Process, 0) => Some((register::SII_OWNER, Data::of(&[0]))),
+        (Stage::Process, 1) if subdevice.watchdog.is_some() => {
+            let steps = subdevice.watchdog.unwrap_or_default();
+            Some((register::PROCESS_DATA_WATCHDOG, Data::of(&steps.to_le_bytes())))
+        }
         (Stage::Process, number) => {
-            let index = number - 1 + mailbox_managers;
+            let before = 1 + usize::from(subdevice.watchdog.is_some());
+            let index = number - before + mailbox_managers;
             manager(index).or_else(|| {
                 let index = index.checked_sub(subdevice.managers.len())?;
                 let fmmu = subdevice.fmmus.get(index)?;

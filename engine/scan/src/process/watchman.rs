@@ -47,7 +47,7 @@ pub fn stand_beside(cpu: u32, priority: u8) {
 pub fn watch(clock: &impl Clock, tasks: &[Watched], done: &AtomicBool) {
     let shortest = tasks.iter().map(|task| task.limit).min().unwrap_or(PAUSE_MAX);
     let pause = (shortest / 2).clamp(PAUSE_MIN, PAUSE_MAX);
-    let mut seen: Vec<Option<(Call, Nanos)>> = tasks.iter().map(|_| None).collect();
+    let mut seen: Vec<Option<Seen>> = tasks.iter().map(|_| None).collect();
     while !done.load(Ordering::Relaxed) {
         let now = clock.now();
         for (task, seen) in tasks.iter().zip(&mut seen) {
@@ -57,18 +57,24 @@ pub fn watch(clock: &impl Clock, tasks: &[Watched], done: &AtomicBool) {
     }
 }
 
-/// Looks at one task at `now`: cancels its call when it has been the same for too long. Returns the
-/// call and when it was first seen.
-fn look(task: &Watched, seen: Option<(Call, Nanos)>, now: Nanos) -> Option<(Call, Nanos)> {
+/// A call that was seen running.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    call: Call,
+    since: Nanos,
+    cancelled: bool,
+}
+
+/// Looks at one task at `now`: cancels its call, once, when it has been the same for too long.
+fn look(task: &Watched, seen: Option<Seen>, now: Nanos) -> Option<Seen> {
     let call = task.guard.running()?;
-    match seen {
-        Some((before, since)) if before == call => {
-            if now.saturating_sub(since) > task.limit {
-                // Its thread may just have ended, and its process with it.
-                let _ = task.guard.cancel(call, task.thread_id.load(Ordering::Relaxed));
-            }
-            Some((call, since))
-        }
-        _ => Some((call, now)),
+    let Some(seen) = seen.filter(|seen| seen.call == call) else {
+        return Some(Seen { call, since: now, cancelled: false });
+    };
+    if seen.cancelled || now.saturating_sub(seen.since) <= task.limit {
+        return Some(seen);
     }
+    // Its thread may just have ended, and its process with it.
+    let _ = task.guard.cancel(call, task.thread_id.load(Ordering::Relaxed));
+    Some(Seen { cancelled: true, ..seen })
 }

@@ -33,6 +33,17 @@ struct quietcore_fault {
 
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
+static sigset_t guarded_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t index = 0; index < sizeof fault_signals / sizeof *fault_signals; index++) {
+        sigaddset(&set, fault_signals[index]);
+    }
+    sigaddset(&set, SIGRTMIN + 1);
+    return set;
+}
+
 static _Thread_local volatile sig_atomic_t inside;
 static _Thread_local sigjmp_buf way_out;
 static _Thread_local struct quietcore_fault caught;
@@ -69,7 +80,7 @@ static void on_fault(int signal, siginfo_t *information, void *context)
     fallback.sa_handler = SIG_DFL;
     sigaction(signal, &fallback, NULL);
     if (information->si_code <= 0) {
-        raise(signal); /* Sent and not caused: it would not happen again. */
+        raise(signal); /* Sent and not caused: it would not happen again. It waits for our return. */
     }
 }
 
@@ -89,10 +100,9 @@ int quietcore_guard_install(void)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    /* The mask is not saved by sigsetjmp, which would be a system call a cycle: so the handlers
-     * must not change it. */
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    /* One handler at a time: frames of a second one would overflow the small stack they run on. */
+    action.sa_mask = guarded_signals();
     action.sa_sigaction = on_fault;
     for (size_t index = 0; index < sizeof fault_signals / sizeof *fault_signals; index++) {
         if (sigaction(fault_signals[index], &action, NULL) != 0) {
@@ -120,6 +130,10 @@ int quietcore_guard_call(struct quietcore_guard *guard, void (*call)(uint32_t), 
         atomic_signal_fence(memory_order_seq_cst);
         inside = 0;
     } else {
+        /* The handler was left by a jump, so the kernel did not take back its mask. Saving the mask
+         * beforehand would be a system call in every cycle; this is one after a fault. */
+        const sigset_t set = guarded_signals();
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
         *fault = caught;
         failed = 1;
     }

@@ -51,6 +51,7 @@ fn evidence(records: Vec<Record>) -> Evidence {
         judgements: Vec::new(),
         site: None,
         doctor: None,
+        traces: Vec::new(),
         damage: Vec::new(),
     }
 }

@@ -172,6 +172,7 @@ impl Kept {
             return refuse(ErrorKind::Build, what, "give it a step function for each task");
         }
         let carry = self.carry(life, &staged)?;
+        staged.stage.on_probation = true;
         staged.stage.carried = carried(&carry);
         staged.stage.forces = moved(&carry, life);
         Ok((staged, carry))
@@ -207,10 +208,12 @@ impl Kept {
             }
             return;
         }
+        self.save(life, true);
         self.saving.begin(how);
         let mut staged = self.current.clone();
         staged.stage.generation += 1;
         staged.stage.slot = 1 - staged.stage.slot;
+        staged.stage.on_probation = false;
         staged.stage.carried.clear();
         staged.stage.forces.clear();
         if how != Restart::Origin

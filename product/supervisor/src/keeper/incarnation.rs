@@ -88,7 +88,8 @@ impl Kept {
         end
     }
 
-    fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
+    /// Saves the retained values, if it is time or `at_once`.
+    pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
         let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
         if let Err(error) = saved {
             let name = &self.setup.partition.name;
@@ -111,14 +112,19 @@ impl Kept {
         }
     }
 
-    fn tell(&self, event: &Event) {
+    fn tell(&mut self, event: &Event) {
         // The reason comes as a remark, and is told with it.
         if matches!(event.what, Happening::StageRefused { .. }) {
             return;
         }
         let task = self.setup.tasks.get(event.task as usize);
         let name = task.map_or("host", |task| task.name.as_str());
-        let told = tell(&event.what, name, &self.current);
+        let mut told = tell(&event.what, name, &self.current);
+        match self.quiet.admit(told.kind, told.severity, Instant::now()) {
+            None => return,
+            Some(0) => {}
+            Some(more) => told.text.push_str(&format!(" ({more} more like it before)")),
+        }
         let ago = Monotonic.now().saturating_sub(event.time);
         let ago = jiff::SignedDuration::from_nanos(i64::try_from(ago.get()).unwrap_or(0));
         let at = jiff::Timestamp::now() - ago;

@@ -18,6 +18,7 @@
 mod changes;
 mod incarnation;
 mod log;
+mod quiet;
 mod request;
 mod saving;
 
@@ -101,6 +102,7 @@ impl Keeper {
             current: first,
             before: None,
             saving,
+            quiet: quiet::Quiet::default(),
             events,
             published: Arc::clone(&published),
             requests,
@@ -165,6 +167,7 @@ struct Kept {
     /// The build before, as long as the one that runs may be taken back.
     before: Option<Staged>,
     saving: Saving,
+    quiet: quiet::Quiet,
     events: Arc<EventLog>,
     published: Arc<Published>,
     requests: Receiver<Request>,

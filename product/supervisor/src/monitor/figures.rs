@@ -36,15 +36,42 @@ pub struct LogBars {
 }
 
 impl LogBars {
+    /// The decades that hold all values, two at least: exponents of ten, of nanoseconds.
+    pub fn decades(&self) -> (i32, i32) {
+        let exponent = |value: Nanos| (value.get().max(1) as f64).log10();
+        let first = exponent(self.min).floor() as i32;
+        let last = exponent(self.max).floor() as i32 + 1;
+        let first = first.clamp(FIRST_EXPONENT, LAST_EXPONENT - 2);
+        (first, last.clamp(first + 2, LAST_EXPONENT))
+    }
+
+    /// The bars between two decades in `width` columns. A bar that is wider than a column fills
+    /// several; of several in one column their sum stands there.
+    pub fn columns(&self, (first, last): (i32, i32), width: usize) -> Vec<u64> {
+        let bar_of = |exponent: i32| {
+            let decades = exponent.clamp(FIRST_EXPONENT, LAST_EXPONENT) - FIRST_EXPONENT;
+            usize::try_from(decades).unwrap_or(0) * BARS_A_DECADE
+        };
+        let (begin, end) = (bar_of(first), bar_of(last));
+        let bars = self.counts.get(begin..end).unwrap_or_default();
+        let at = |index: usize| index * width / bars.len().max(1);
+        let mut columns = vec![0_u64; width];
+        for (index, count) in bars.iter().enumerate() {
+            for column in &mut columns[at(index)..at(index + 1).max(at(index) + 1).min(width)] {
+                *column = column.saturating_add(*count);
+            }
+        }
+        columns
+    }
+
     /// Where a value lies on the axis: 0 at its begin, 1 at its end.
-    pub fn part(value: Nanos) -> f64 {
+    fn part(value: Nanos) -> f64 {
         let exponent = (value.get().max(1) as f64).log10();
         let decades = f64::from(LAST_EXPONENT - FIRST_EXPONENT);
         ((exponent - f64::from(FIRST_EXPONENT)) / decades).clamp(0.0, 1.0)
     }
 
-    /// How many bars there are.
-    pub const fn bar_count() -> usize {
+    const fn bar_count() -> usize {
         (LAST_EXPONENT - FIRST_EXPONENT) as usize * BARS_A_DECADE
     }
 
@@ -187,6 +214,21 @@ mod tests {
         let bars = LogBars::of(&copy_of(&[]));
         assert_eq!((bars.total, bars.max, bars.p99_99), (0, Nanos::ZERO, Nanos::ZERO));
         assert!(bars.counts.iter().all(|count| *count == 0));
+    }
+
+    #[test]
+    fn columns_show_the_decades_that_are_used() {
+        let bars = LogBars::of(&copy_of(&[2_000, 2_000, 40_000]));
+        assert_eq!(bars.decades(), (3, 5));
+        // 24 bars a decade in as many columns: each is one.
+        let columns = bars.columns((3, 5), 48);
+        let full: Vec<(usize, u64)> =
+            columns.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(full, [(7, 2), (38, 1)]);
+        assert_eq!(bars.columns((3, 5), 2), [2, 1]);
+        assert_eq!(bars.columns((3, 5), 96).iter().sum::<u64>(), 6, "twice as wide");
+        assert_eq!(LogBars::of(&copy_of(&[])).decades(), (2, 4));
+        assert_eq!(bars.columns((9, 10), 0), [0_u64; 0]);
     }
 
     proptest! {

@@ -148,7 +148,7 @@ impl Watch {
             self.silent = false;
             return Ok(());
         }
-        let fastest = self.monitor.fastest_task() as usize;
+        let fastest = self.opened().fastest_task() as usize;
         let period = self.opened().tasks.get(fastest).map_or(0, |task| task.period.get());
         let silence = SILENCE_MIN.max(Duration::from_nanos(period).saturating_mul(SILENCE_PERIODS));
         if self.moved_at.elapsed() < silence {

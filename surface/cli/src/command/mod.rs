@@ -10,6 +10,7 @@ mod probe;
 mod programs;
 mod qualify;
 mod report;
+mod running;
 mod schema;
 mod segment;
 mod show;
@@ -29,6 +30,17 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Plan(request) => plan::run(&request),
         Command::Qualify(request) => qualify::run(&request),
         Command::Probe(request) => probe::run(request),
+        Command::Up(request) => running::up::run(&request),
+        Command::Down(request) => running::down::run(&request),
+        Command::Ps(request) => running::ps::run(&request),
+        Command::Top(request) => running::top::run(&request),
+        Command::Watch(request) => running::watch::run(&request),
+        Command::Set(request) => running::change::set(&request),
+        Command::Force(request) => running::change::force(&request),
+        Command::Unforce(request) => running::change::unforce(&request),
+        Command::Trace(request) => running::trace::run(&request),
+        Command::Deploy(request) => running::deploy::run(&request),
+        Command::Restart(request) => running::restart::run(&request),
         Command::Show(request) => show::run(&request),
         Command::Report(request) => report::run(&request),
         Command::Import(request) => import::run(&request),

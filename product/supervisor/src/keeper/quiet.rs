@@ -1,0 +1,67 @@
+//! Keeps a warning that comes in every cycle from burying everything else.
+//!
+//! Of each kind of warning one a second is told, with the number of those that were left out before
+//! it. Faults and information are always told.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use crate::control::Severity;
+
+/// Time between two warnings of one kind.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Which warnings were told when.
+#[derive(Debug, Default)]
+pub(super) struct Quiet {
+    last: HashMap<&'static str, (Instant, u64)>,
+}
+
+impl Quiet {
+    /// Whether to tell an event: `None` not to, otherwise how many of its kind were left out before.
+    pub(super) fn admit(
+        &mut self,
+        kind: &'static str,
+        severity: Severity,
+        now: Instant,
+    ) -> Option<u64> {
+        if severity != Severity::Warning {
+            return Some(0);
+        }
+        match self.last.get_mut(kind) {
+            Some((last, left_out)) if now.duration_since(*last) < PAUSE => {
+                *left_out += 1;
+                None
+            }
+            Some((last, left_out)) => {
+                *last = now;
+                Some(std::mem::take(left_out))
+            }
+            None => {
+                self.last.insert(kind, (now, 0));
+                Some(0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_of_each_cycle_is_told_once_a_second_with_its_number() {
+        let mut quiet = Quiet::default();
+        let start = Instant::now();
+        let mut told = Vec::new();
+        for milli in 0..2500 {
+            let now = start + Duration::from_millis(milli);
+            told.extend(quiet.admit("overrun", Severity::Warning, now));
+        }
+        assert_eq!(told, [0, 999, 999]);
+        assert_eq!(quiet.admit("watchdog-hit", Severity::Warning, start), Some(0));
+        for _ in 0..3 {
+            assert_eq!(quiet.admit("crash", Severity::Fault, start), Some(0));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A running site for tests: a small program in a real process, and a client beside it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use quietcore_record::class::catalogue;
+use quietcore_supervisor::client::Client;
+use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart};
+use quietcore_supervisor::live::{Plan, Running};
+use quietcore_supervisor::monitor::Monitor;
+use quietcore_supervisor::places::Places;
+
+/// Long enough for the busiest machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+fn runtime() -> PathBuf {
+    let own = std::env::current_exe().expect("a test has a path");
+    let folder = own.parent().and_then(Path::parent).expect("target/debug/deps/running");
+    let partition = folder.join("examples/partition");
+    assert!(partition.exists(), "build it first: `cargo build -p quietcore-supervisor --examples`");
+    partition
+}
+
+pub(crate) struct Site {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) running: Option<Running>,
+    text: String,
+}
+
+impl Site {
+    /// Brings up a site file whose model is in the folder `model` beside it.
+    pub(crate) fn up(text: &str, model: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        copy_model(model, &folder.path().join(model), &[]);
+        let mut site = Self { folder, running: None, text: text.to_owned() };
+        site.start(Restart::Warm).unwrap_or_else(|error| panic!("{error}"));
+        site
+    }
+
+    pub(crate) fn places(&self) -> Places {
+        Places::new(self.folder.path().join("run"), self.folder.path().join("state"))
+    }
+
+    pub(crate) fn start(&mut self, start: Restart) -> Result<(), String> {
+        let site = quietcore_site::read("press.toml", self.text.as_bytes(), &catalogue());
+        let plan = Plan {
+            site: Arc::new(site.expect("a good site file")),
+            site_file: self.folder.path().join("press.toml"),
+            runtime: runtime(),
+            start,
+        };
+        let running = Running::up(plan, &self.places(), &mut |line| println!("{line}"));
+        self.running = Some(running.map_err(|error| error.to_string())?);
+        self.wait_for("running", |state| *state == Activity::Running);
+        Ok(())
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(&self.places(), None).expect("the site answers")
+    }
+
+    pub(crate) fn wait_for(&self, what: &str, is: impl Fn(&Activity) -> bool) -> Activity {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let state = self.client().list().expect("the site answers").remove(0).state;
+            if is(&state) {
+                return state;
+            }
+            let events = self.client().events(0).expect("the site answers");
+            let told: Vec<_> = events.iter().map(|event| (&event.kind, &event.text)).collect();
+            assert!(Instant::now() < end, "not {what} after 20 s: {state}: {told:#?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(crate) fn value(&self, path: &str) -> f64 {
+        let monitor = Monitor::open(&mut self.client(), "axis").expect("an exchange");
+        let mut selection = monitor.select(&[path.to_owned()]).expect("a variable");
+        monitor.read(&mut selection).expect("a reading");
+        selection.value(&selection.variables()[0]).as_f64().expect("a number")
+    }
+
+    pub(crate) fn wait_for_value(&self, path: &str, is: impl Fn(f64) -> bool) -> f64 {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let value = self.value(path);
+            if is(value) {
+                return value;
+            }
+            assert!(Instant::now() < end, "`{path}` is {value} after 20 s");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(crate) fn change(&self, kind: ChangeKind, variable: &str, value: Option<&str>) -> u64 {
+        let change =
+            Change { kind, variable: variable.to_owned(), value: value.map(str::to_owned) };
+        self.client().write("axis", &[change]).unwrap_or_else(|error| panic!("{error}")).cycle
+    }
+
+    pub(crate) fn told(&self, kind: &str) -> Option<String> {
+        let events = self.client().events(0).expect("the site answers");
+        events.into_iter().find(|event| event.kind == kind).map(|event| event.text)
+    }
+
+    pub(crate) fn wait_for_event(&self, kind: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(text) = self.told(kind) {
+                return text;
+            }
+            let events = self.client().events(0).expect("the site answers");
+            assert!(Instant::now() < end, "no event `{kind}` in {events:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Copies a model, with some of its text replaced.
+pub(crate) fn copy_model(model: &str, to: &Path, replacements: &[(&str, &str)]) {
+    std::fs::create_dir_all(to).expect("a folder");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(model);
+    for entry in std::fs::read_dir(from).expect("the model").flatten() {
+        let mut text = std::fs::read_to_string(entry.path()).expect("a source");
+        for (old, new) in replacements {
+            text = text.replace(old, new);
+        }
+        std::fs::write(to.join(entry.file_name()), text).expect("a copy");
+    }
+}

@@ -1,0 +1,101 @@
+//! Tasks that are released by the clock, by an event and by a state, and what overruns do.
+
+mod site;
+
+use std::time::Duration;
+
+use quietcore_supervisor::control::{Activity, ChangeKind};
+use site::Site;
+
+const SITE: &str = r#"
+[site]
+name = "press"
+
+[[partition]]
+name = "axis"
+class = "fast-control-loop"
+
+[partition.vcr]
+cpus = [0]
+
+[partition.program]
+model = "rates"
+policy = "other"
+overrun = "OVERRUN"
+restart = { limit = 0 }
+
+[[partition.program.task]]
+name = "fast"
+kind = "cyclic"
+period = "5 ms"
+watchdog = "5 ms"
+sensitivity = 100
+
+[[partition.program.task]]
+name = "event"
+kind = "event"
+trigger = "rates_DW.start"
+gap = "1 ms"
+
+[[partition.program.task]]
+name = "state"
+kind = "status"
+trigger = "rates_DW.on"
+gap = "5 ms"
+"#;
+
+fn up(overrun: &str) -> Site {
+    Site::up(&SITE.replace("OVERRUN", overrun), "rates")
+}
+
+#[test]
+fn an_event_runs_its_task_once_for_each_edge() {
+    let site = up("skip");
+    site.wait_for_value("rates_DW.fast", |count| count > 20.0);
+    assert_eq!(site.value("rates_DW.by_event"), 0.0, "nothing happened yet");
+    for count in 1..=3 {
+        site.change(ChangeKind::Set, "rates_DW.start", Some("1"));
+        site.wait_for_value("rates_DW.by_event", |seen| seen == f64::from(count));
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(site.value("rates_DW.by_event"), f64::from(count), "the edge counts alone");
+        site.change(ChangeKind::Set, "rates_DW.start", Some("0"));
+        let fast = site.value("rates_DW.fast");
+        site.wait_for_value("rates_DW.fast", |count| count > fast + 2.0);
+    }
+}
+
+#[test]
+fn a_status_task_runs_as_long_as_its_variable_is_true() {
+    let site = up("skip");
+    site.change(ChangeKind::Set, "rates_DW.on", Some("1"));
+    site.wait_for_value("rates_DW.by_state", |count| count > 10.0);
+    site.change(ChangeKind::Set, "rates_DW.on", Some("0"));
+    let fast = site.value("rates_DW.fast");
+    site.wait_for_value("rates_DW.fast", |count| count > fast + 4.0);
+    let stopped = site.value("rates_DW.by_state");
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(site.value("rates_DW.by_state"), stopped);
+}
+
+#[test]
+fn a_task_with_the_policy_stop_ends_at_its_first_overrun() {
+    let site = up("stop");
+    // Far beyond 5 ms, and far from the 500 ms at which the watchdog calls it a loop.
+    site.change(ChangeKind::Set, "rates_DW.busy", Some("40000000"));
+    site.wait_for_event("overrun-stop");
+    let state = site.wait_for("stopped", |state| matches!(state, Activity::Stopped { .. }));
+    assert!(state.to_string().contains("ended"), "{state}");
+}
+
+#[test]
+fn skipped_releases_are_counted_and_the_program_goes_on() {
+    let site = up("skip");
+    site.wait_for_value("rates_DW.fast", |count| count > 5.0);
+    let before = site.client().list().unwrap()[0].missed_cycles;
+    site.change(ChangeKind::Set, "rates_DW.busy", Some("40000000"));
+    let fast = site.value("rates_DW.fast");
+    site.wait_for_value("rates_DW.fast", |count| count > fast + 20.0);
+    let after = &site.client().list().unwrap()[0];
+    assert!(after.missed_cycles > before + 2, "{after:?}");
+    assert!(after.overruns > 0, "{after:?}");
+}

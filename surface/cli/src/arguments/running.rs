@@ -1,0 +1,301 @@
+//! What can be said to running sites: `up`, `down`, `ps`, `top`, `watch`, `set`, `force`, `unforce`,
+//! `trace`, `deploy`, `restart`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use quietcore_supervisor::client::Address;
+use quietcore_supervisor::trigger::Trigger;
+use quietcore_units::Nanos;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    quietcore up examples/servo.toml              run it here until Ctrl-C\n  \
+    quietcore up examples/servo.toml --for 10s    run it for ten seconds and show its timing\n  \
+    quietcore up examples/servo.toml --detach     run it in the background; see `quietcore ps`\n  \
+    quietcore up examples/servo.toml --cold       without retained values of the last run")]
+pub(crate) struct Up {
+    /// The site file
+    pub(crate) site: PathBuf,
+    /// Go on in the background and return as soon as it runs
+    #[arg(long, conflicts_with = "duration")]
+    pub(crate) detach: bool,
+    /// Bring it down after this long, such as `10 s` or `8h`
+    #[arg(long = "for", value_name = "D")]
+    pub(crate) duration: Option<Nanos>,
+    /// Retained variables begin anew
+    #[arg(long, conflicts_with = "origin")]
+    pub(crate) cold: bool,
+    /// As the very first time: what earlier runs have kept is removed
+    #[arg(long)]
+    pub(crate) origin: bool,
+    /// This is the process in the background
+    #[arg(long, hide = true, conflicts_with_all = ["detach", "duration"])]
+    pub(crate) detached: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Down {
+    /// Name of the site, or its file; not needed where one runs
+    pub(crate) site: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Counters are those of a partition's fastest task since the statistics were \
+    last reset. Exit status 1 when a partition does not run.\n\nExamples:\n  \
+    quietcore ps\n  \
+    quietcore ps press-line --json | jq '.sites[].partitions[].release_ns_max'"
+)]
+pub(crate) struct Ps {
+    /// Name of the site, or its file; all that run without it
+    pub(crate) site: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Keys: ↑ ↓ choose a partition, ← → choose what the histogram shows, `s` sort, \
+    `q` end.\n\nEverything is read from outside: it costs the control programs nothing."
+)]
+pub(crate) struct Top {
+    /// Name of the site, or its file; not needed where one runs
+    pub(crate) site: Option<String>,
+    /// How often it is drawn, in Hz
+    #[arg(long, value_name = "HZ", default_value_t = 2.0, value_parser = rate)]
+    pub(crate) rate: f64,
+    /// Print it once as text
+    #[arg(long)]
+    pub(crate) once: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A pattern is a path whose names and indices may hold `*` and `?`; it chooses \
+    what it matches and everything inside. All values of a line are of one cycle; where that can't \
+    be had, it is said.\n\nExamples:\n  \
+    quietcore watch axis servo_P                       all parameters\n  \
+    quietcore watch axis 'servo_DW.filter[*]' servo_Y  a list of patterns\n  \
+    quietcore watch axis servo_Y.torque --changes --deadband 0.1\n  \
+    quietcore watch axis '*' --once                    everything, with type and class\n  \
+    quietcore watch press-line/axis servo_Y --json     a site among several; an object a line"
+)]
+pub(crate) struct Watch {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// Paths or patterns of variables, such as `servo_P.Kp` or `servo_P.*`
+    #[arg(required = true, value_name = "VARIABLE")]
+    pub(crate) variables: Vec<String>,
+    /// How often it is read, in Hz, 0.1 to 100
+    #[arg(long, value_name = "HZ", default_value_t = 10.0, value_parser = rate)]
+    pub(crate) rate: f64,
+    /// Read once and end
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print a JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print only what has changed since it was last printed
+    #[arg(long)]
+    pub(crate) changes: bool,
+    /// A number has changed when it differs by more than this
+    #[arg(long, value_name = "X", default_value_t = 0.0, requires = "changes",
+        value_parser = deadband)]
+    pub(crate) deadband: f64,
+    /// End after this long, such as `10 s`
+    #[arg(long = "for", value_name = "D", conflicts_with = "once")]
+    pub(crate) duration: Option<Nanos>,
+}
+
+/// A partition and its site.
+#[derive(Debug, Args)]
+pub(crate) struct Of {
+    /// The partition, as `PARTITION` or `SITE/PARTITION`
+    pub(crate) partition: Address,
+    /// The site, where several run
+    #[arg(long, value_name = "SITE")]
+    pub(crate) site: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "All of them change within one cycle, or none. The program may overwrite a \
+    variable in the same cycle; `quietcore force` holds it.\n\nExamples:\n  \
+    quietcore set axis servo_P.Kp=3.5\n  \
+    quietcore set axis servo_P.Kp=3.5 servo_P.Ki=0.2     both in the same cycle\n  \
+    quietcore set axis servo_U.enable=true servo_U.mode=RUN"
+)]
+pub(crate) struct Set {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// Variables with their values
+    #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) assignments: Vec<Assignment>,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A forced variable is written before and after each step until it is \
+    released, whoever forced it may be long gone; `quietcore ps` counts them, `quietcore watch` \
+    marks them.\n\nExamples:\n  \
+    quietcore force axis servo_U.enable=false\n  \
+    quietcore unforce axis servo_U.enable")]
+pub(crate) struct Force {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// Variables with the values they are held at
+    #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) assignments: Vec<Assignment>,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    quietcore unforce axis servo_U.enable\n  \
+    quietcore unforce axis --all")]
+pub(crate) struct Unforce {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// The variables to let go
+    #[arg(required_unless_present = "all", value_name = "NAME")]
+    pub(crate) variables: Vec<String>,
+    /// Let all of them go
+    #[arg(long, conflicts_with = "variables")]
+    pub(crate) all: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The recording is read from a ring beside the program and costs it next to \
+    nothing; samples lost because this side was too slow are counted and told.\n\nTriggers: \
+    `VARIABLE`, `VARIABLE > 0.5` (also >= < <= == !=) as soon as it holds; `rising …` when it \
+    begins to hold, `falling …` when it ends.\n\nExamples:\n  \
+    quietcore trace axis servo_Y --duration 10s --out run.csv\n  \
+    quietcore trace axis servo_Y.torque --trigger 'rising servo_U.enable' --pre 20% \\\n      \
+    --samples 5000 --out start.parquet --plot start.svg\n  \
+    quietcore trace axis servo_U servo_Y --every 10 --evidence runs/2026-11-21-press-line"
+)]
+pub(crate) struct TraceRequest {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// Paths or patterns of variables, 64 in all
+    #[arg(required = true, value_name = "VARIABLE")]
+    pub(crate) variables: Vec<String>,
+    /// Take each K-th cycle
+    #[arg(long, value_name = "K", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) every: u32,
+    /// The task whose cycles are meant, by name or number; the fastest without it
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// Begin when this happens
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) trigger: Option<Trigger>,
+    /// How much of the recording is from before the trigger
+    #[arg(long, value_name = "P%", default_value = "0%", requires = "trigger",
+        value_parser = percentage)]
+    pub(crate) pre: u8,
+    /// Record this many samples
+    #[arg(long, value_name = "N", conflicts_with = "duration",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) samples: Option<u64>,
+    /// Record this long, such as `10 s`
+    #[arg(long, value_name = "D", default_value = "10 s")]
+    pub(crate) duration: Nanos,
+    /// Write the samples to this file, as text (.csv) or Apache Parquet (.parquet)
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["plot", "evidence"])]
+    pub(crate) out: Option<PathBuf>,
+    /// Draw them into this file, .svg or .html
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Keep them in this evidence folder; its report then shows them
+    #[arg(long, value_name = "DIR")]
+    pub(crate) evidence: Option<PathBuf>,
+    /// Print the outcome as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The new program is built and staged beside the running one; state, signals \
+    and what was tuned by hand are carried over by name and type; then it takes over between two \
+    cycles. If it faults or its watchdog fires soon after, the old one goes on.\n\nExample:\n  \
+    quietcore deploy axis models/servo"
+)]
+pub(crate) struct Deploy {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// The folder of generated C
+    pub(crate) folder: PathBuf,
+    /// Print the outcome as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much of its past a program keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum How {
+    /// Retained variables keep their values
+    Warm,
+    /// Retained variables begin anew
+    Cold,
+    /// Forced variables are let go as well
+    Origin,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    quietcore restart axis           after a fault, too\n  \
+    quietcore restart axis cold")]
+pub(crate) struct RestartRequest {
+    #[command(flatten)]
+    pub(crate) of: Of,
+    /// How much of its past it keeps
+    #[arg(value_enum, default_value_t = How::Warm)]
+    pub(crate) how: How,
+}
+
+/// A variable and its value, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Assignment {
+    pub(crate) variable: String,
+    pub(crate) value: String,
+}
+
+fn assignment(text: &str) -> Result<Assignment, String> {
+    let (variable, value) = text
+        .split_once('=')
+        .map(|(variable, value)| (variable.trim(), value.trim()))
+        .filter(|(variable, value)| !variable.is_empty() && !value.is_empty())
+        .ok_or("write it as `NAME=VALUE`, such as `servo_P.Kp=3.5`")?;
+    Ok(Assignment { variable: variable.to_owned(), value: value.to_owned() })
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches("Hz").trim_end().parse::<f64>();
+    number
+        .ok()
+        .filter(|rate| (0.1..=100.0).contains(rate))
+        .ok_or_else(|| "use 0.1 to 100 Hz".to_owned())
+}
+
+fn deadband(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>();
+    let good = number.ok().filter(|number| number.is_finite() && *number >= 0.0);
+    good.ok_or_else(|| "use a number from 0 on".to_owned())
+}
+
+fn percentage(text: &str) -> Result<u8, String> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse::<u8>();
+    number.ok().filter(|it| *it <= 100).ok_or_else(|| "use 0% to 100%".to_owned())
+}

@@ -1,0 +1,86 @@
+//! `quietcore deploy`
+
+use std::fmt::Write as _;
+
+use quietcore_supervisor::control::Deployed;
+use serde::Serialize;
+
+use super::site;
+use crate::arguments::Deploy;
+use crate::command;
+use crate::status::{Failure, Status};
+
+/// Variables that begin anew and are named on the terminal.
+const NAMED_MAX: usize = 20;
+
+/// What `deploy --json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    partition: &'a str,
+    #[serde(flatten)]
+    deployed: &'a Deployed,
+}
+
+pub(in crate::command) fn run(request: &Deploy) -> Result<Status, Failure> {
+    let folder = request.folder.canonicalize().map_err(|error| {
+        Failure::new(format_args!("quietcore: `{}`: {error}", request.folder.display()))
+    })?;
+    let (mut client, partition) = site::of_partition(&request.of)?;
+    let mut progress = |line: &str| crate::terminal::say(line);
+    let deployed = client.deploy(&partition, &folder, &mut progress)?;
+    if request.json {
+        let schema = "quietcore.deployed/1";
+        let document = Document { schema, partition: &partition, deployed: &deployed };
+        command::print_json(&document)?;
+    } else {
+        command::print(&text(&partition, &deployed))?;
+    }
+    Ok(Status::Done)
+}
+
+fn text(partition: &str, deployed: &Deployed) -> String {
+    let Deployed { generation, cycle, gap_cycles, release, carried, .. } = deployed;
+    let gap = match gap_cycles {
+        0 => "no cycle was lost".to_owned(),
+        1 => "1 cycle was lost".to_owned(),
+        lost => format!("{lost} cycles were lost"),
+    };
+    let mut text = format!(
+        "{partition}: build {generation} runs since cycle {cycle}; {gap}; its first release was \
+         {release} late\n{carried} variables carried over, {} begin anew\n",
+        deployed.not_carried_count
+    );
+    for anew in deployed.not_carried.iter().take(NAMED_MAX) {
+        writeln!(text, "  {}: {}", anew.variable, anew.why)
+            .expect("writing to a string cannot fail");
+    }
+    let shown = deployed.not_carried.len().min(NAMED_MAX) as u64;
+    if deployed.not_carried_count > shown {
+        let more = deployed.not_carried_count - shown;
+        writeln!(text, "  … and {more} more; see --json").expect("writing to a string cannot fail");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_lost_and_what_begins_anew_is_said() {
+        let deployed = quietcore_supervisor::fake::deployed();
+        assert_eq!(
+            text("axis", &deployed),
+            "axis: build 2 runs since cycle 70001; no cycle was lost; its first release was 23.0 \
+             µs late\n41 variables carried over, 1 begin anew\n  servo_DW.filter: its type was \
+             f64[2] and is f64[3]\n"
+        );
+        let many = vec![deployed.not_carried[0].clone(); 30];
+        let deployed =
+            Deployed { gap_cycles: 2, not_carried: many, not_carried_count: 500, ..deployed };
+        let said = text("axis", &deployed);
+        assert!(said.contains("2 cycles were lost"), "{said}");
+        assert!(said.ends_with("… and 480 more; see --json\n"), "{said}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The commands for running sites, one file each.
+
+pub(super) mod change;
+pub(super) mod deploy;
+pub(super) mod down;
+pub(super) mod ps;
+pub(super) mod restart;
+mod site;
+mod timing;
+pub(super) mod top;
+pub(super) mod trace;
+pub(super) mod up;
+pub(super) mod watch;

@@ -1,0 +1,64 @@
+//! The timing of a site's tasks in a table, from their histograms.
+
+use std::fs::File;
+
+use quietcore_record::verdict::thousands;
+use quietcore_supervisor::control::Opened;
+use quietcore_supervisor::monitor::{FigureBuffers, Monitor, MonitorError, TaskFigures};
+
+use crate::table::Table;
+
+/// The tasks of the partitions of a site.
+#[derive(Default)]
+pub(super) struct Timing {
+    buffers: FigureBuffers,
+    tasks: Vec<(String, TaskFigures)>,
+}
+
+impl Timing {
+    /// Adds the tasks of a partition; those that could not be read whole are left out.
+    pub(super) fn add(&mut self, opened: Opened, file: File) -> Result<(), MonitorError> {
+        let monitor = Monitor::new(opened, file)?;
+        let partition = monitor.opened().partition.clone();
+        let single = monitor.opened().tasks.len() == 1;
+        for task in monitor.figures(&mut self.buffers).into_iter().flatten() {
+            let whole = format!("{partition}/{}", task.name);
+            self.tasks.push((if single { partition.clone() } else { whole }, task));
+        }
+        Ok(())
+    }
+
+    /// The table, a line a task; empty without tasks.
+    pub(super) fn lines(&self) -> Vec<String> {
+        if self.tasks.is_empty() {
+            return Vec::new();
+        }
+        let mut table = Table::new(&[
+            "task",
+            ">period",
+            ">cycles",
+            ">missed",
+            ">over",
+            ">release p50",
+            ">p99.99",
+            ">max",
+            ">execution max",
+            ">response max",
+        ]);
+        for (name, task) in &self.tasks {
+            table.row([
+                name.clone(),
+                task.period.to_string(),
+                thousands(task.snapshot.counters.cycles),
+                thousands(task.snapshot.counters.missed_cycles),
+                thousands(task.snapshot.scan.overruns),
+                task.release.median.to_string(),
+                task.release.p99_99.to_string(),
+                task.release.max.to_string(),
+                task.execution.max.to_string(),
+                task.response.max.to_string(),
+            ]);
+        }
+        table.lines()
+    }
+}

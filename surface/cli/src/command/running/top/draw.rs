@@ -1,0 +1,303 @@
+//! How `top` looks. Pure: a snapshot and a view onto a frame, or as text.
+//!
+//! ```text
+//! press-line                                    20:15:03  sorted by site file
+//! partition  state    period   cycles  missed  over  worst  CPU  fieldbus
+//! axis       running  1.00 ms  61 234       0     2  187 µs   1  OP ×3
+//! ─ axis · release latency, both axes logarithmic ─────────────────────
+//! █ bars: count, logarithmic            release     p50 …  max …
+//! █▁▁   ▁                               worst cases: latency, cycle, CPU
+//! 1 µs       10 µs      100 µs
+//! ↑↓ partition  ←→ histogram  s sort  q end
+//! ```
+
+use quietcore_record::verdict::thousands;
+use quietcore_supervisor::control::Activity;
+use quietcore_supervisor::monitor::{LogBars, TaskFigures};
+use quietcore_units::Nanos;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::collect::{Pane, Snapshot};
+use super::view::{Shown, View};
+use crate::command::running::ps::fieldbus;
+use crate::table::Table;
+
+/// Columns of the figures beside the histogram.
+const FIGURES: u16 = 46;
+/// The narrowest histogram.
+const HISTOGRAM_MIN: u16 = 30;
+/// Worst cases shown.
+const WORST_MAX: usize = 8;
+
+/// Draws everything.
+pub(super) fn draw(frame: &mut Frame<'_>, snapshot: &Snapshot, view: &View) {
+    let panes = view.sorted(snapshot);
+    let place = view.place(&panes);
+    let height = frame.area().height;
+    // A third of the screen for the list; one line of it is its heading.
+    let rows = (panes.len() as u16 + 1).min((height / 3).max(3));
+    let [head, list, gap, body, keys] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(rows),
+        Constraint::Length(1),
+        Constraint::Min(0),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    let paint = Paint { color: view.color };
+    frame.render_widget(heading(snapshot, view, head.width, paint), head);
+    frame.render_widget(Paragraph::new(list_lines(&panes, place, list.height, paint)), list);
+    let Some(pane) = panes.get(place) else {
+        frame.render_widget(Paragraph::new("no partitions"), body);
+        return;
+    };
+    let title = format!("─ {} · {}, both axes logarithmic ", pane.state.name, view.shown.name());
+    let rule = "─".repeat(usize::from(gap.width).saturating_sub(title.chars().count()));
+    frame.render_widget(Line::styled(title + &rule, paint.dim()), gap);
+    draw_body(frame, pane, view, body, paint);
+    let help = "↑↓ partition  ←→ histogram  s sort  q end";
+    frame.render_widget(Line::styled(help, paint.dim()), keys);
+}
+
+/// Styles, without colour where none is wanted.
+#[derive(Clone, Copy)]
+struct Paint {
+    color: bool,
+}
+
+impl Paint {
+    fn of(self, color: Color) -> Style {
+        if self.color { Style::new().fg(color) } else { Style::new() }
+    }
+
+    fn dim(self) -> Style {
+        if self.color { Style::new().add_modifier(Modifier::DIM) } else { Style::new() }
+    }
+
+    fn state(self, state: &Activity) -> Style {
+        match state {
+            Activity::Running => Style::new(),
+            Activity::Starting => self.of(Color::Yellow),
+            _ => self.of(Color::Red).add_modifier(Modifier::BOLD),
+        }
+    }
+}
+
+fn heading<'a>(snapshot: &Snapshot, view: &View, width: u16, paint: Paint) -> Line<'a> {
+    let time = snapshot.at.get(11..19).unwrap_or(&snapshot.at);
+    let right = format!("{time} UTC  sorted by {}", view.sort.name());
+    let used = snapshot.site.chars().count() + right.chars().count();
+    let room = " ".repeat(usize::from(width).saturating_sub(used).max(1));
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    Line::from(vec![
+        Span::styled(snapshot.site.clone(), bold),
+        Span::styled(format!("{room}{right}"), paint.dim()),
+    ])
+}
+
+fn list(panes: &[&Pane]) -> Vec<String> {
+    let mut table = Table::new(&[
+        "partition",
+        "state",
+        ">period",
+        ">cycles",
+        ">missed",
+        ">over",
+        ">worst",
+        ">CPU",
+        "fieldbus",
+    ]);
+    for pane in panes {
+        let state = &pane.state;
+        table.row([
+            state.name.clone(),
+            state.state.word().to_owned(),
+            state.period.to_string(),
+            thousands(state.cycles),
+            thousands(state.missed_cycles),
+            thousands(state.overruns),
+            state.release_max.to_string(),
+            state.cpu.map_or_else(|| "–".to_owned(), |cpu| cpu.to_string()),
+            fieldbus(state),
+        ]);
+    }
+    table.lines()
+}
+
+/// The list, moved so that the chosen one is in it.
+fn list_lines<'a>(panes: &[&Pane], place: usize, height: u16, paint: Paint) -> Vec<Line<'a>> {
+    let mut lines = list(panes).into_iter();
+    let room = usize::from(height).saturating_sub(1).max(1);
+    let first = (place + 1).saturating_sub(room);
+    let mut drawn: Vec<Line<'a>> =
+        lines.next().map(|it| Line::styled(it, paint.dim())).into_iter().collect();
+    for (index, (line, pane)) in lines.zip(panes).enumerate().skip(first).take(room) {
+        let mut style = paint.state(&pane.state.state);
+        if index == place {
+            style = style.add_modifier(Modifier::REVERSED);
+        }
+        drawn.push(Line::styled(line, style));
+    }
+    drawn
+}
+
+fn draw_body(frame: &mut Frame<'_>, pane: &Pane, view: &View, area: Rect, paint: Paint) {
+    let Some(task) = pane.tasks.first() else {
+        let why = pane.state.state.why().unwrap_or("its statistics can't be read now");
+        frame.render_widget(Paragraph::new(crate::terminal::visible(why)), area);
+        return;
+    };
+    let [left, _, right] = if area.width > HISTOGRAM_MIN + FIGURES {
+        Layout::horizontal([
+            Constraint::Min(HISTOGRAM_MIN),
+            Constraint::Length(2),
+            Constraint::Length(FIGURES - 1),
+        ])
+        .areas(area)
+    } else {
+        let height = area.height / 2;
+        Layout::vertical([Constraint::Length(height), Constraint::Length(0), Constraint::Min(0)])
+            .areas(area)
+    };
+    let bars = match view.shown {
+        Shown::Release => &task.release,
+        Shown::Execution => &task.execution,
+        Shown::Response => &task.response,
+    };
+    let histogram = histogram(bars, usize::from(left.width), usize::from(left.height));
+    let count = histogram.len().saturating_sub(1);
+    let lines = histogram.into_iter().enumerate().map(|(row, line)| {
+        let style = if row < count { paint.of(Color::Cyan) } else { paint.dim() };
+        Line::styled(line, style)
+    });
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), left);
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    if let Some(why) = pane.state.state.why() {
+        let style = paint.state(&pane.state.state);
+        lines.push(Line::styled(crate::terminal::visible(why), style));
+    }
+    for task in &pane.tasks {
+        lines.extend(figures(task, pane.tasks.len() > 1).into_iter().map(Line::from));
+    }
+    frame.render_widget(Paragraph::new(lines), right);
+}
+
+/// Bars of a histogram with an axis below: the last line names the decades.
+fn histogram(bars: &LogBars, width: usize, height: usize) -> Vec<String> {
+    const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    if height < 2 || width == 0 {
+        return Vec::new();
+    }
+    if bars.total == 0 {
+        return vec!["nothing measured yet".to_owned()];
+    }
+    let rows = height - 1;
+    let (first, last) = bars.decades();
+    let columns = bars.columns((first, last), width);
+    let tallest = columns.iter().copied().max().unwrap_or(0);
+    // One alone is still an eighth of a row high.
+    let scale = (rows * 8 - 1) as f64 / ((tallest.max(1)) as f64).ln().max(1e-9);
+    let level = |count: u64| match count {
+        0 => 0,
+        1 if tallest == 1 => rows * 8,
+        count => 1 + ((count as f64).ln() * scale).round() as usize,
+    };
+    let levels: Vec<usize> = columns.iter().map(|count| level(*count)).collect();
+    let mut lines: Vec<String> = (0..rows)
+        .rev()
+        .map(|row| {
+            levels.iter().map(|level| LEVELS[level.saturating_sub(row * 8).min(8)]).collect()
+        })
+        .collect();
+    lines.push(decades(first, last, width));
+    lines
+}
+
+/// The names of the decades where they begin.
+fn decades(first: i32, last: i32, width: usize) -> String {
+    let mut line = String::new();
+    let count = (last - first).max(1) as usize;
+    for index in 0..=count {
+        let exponent = first + index as i32;
+        let mark = mark(Nanos::new(10_u64.saturating_pow(exponent.max(0) as u32)));
+        let place = index * width / count;
+        let at = if index == count { width.saturating_sub(mark.chars().count()) } else { place };
+        let used = line.chars().count();
+        if at >= used + usize::from(used > 0) {
+            line.push_str(&" ".repeat(at - used));
+            line.push_str(&mark);
+        }
+    }
+    line
+}
+
+/// A decade as people write it: `10 µs`.
+fn mark(value: Nanos) -> String {
+    let text = value.to_string();
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
+/// A task's quantiles and its worst cases.
+fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    let name = if named { task.name.as_str() } else { "" };
+    lines.push(format!("{name:<10}{:>9}{:>9}{:>9}{:>9}", "p50", "p99", "p99.99", "max"));
+    let rows =
+        [("release", &task.release), ("execution", &task.execution), ("response", &task.response)];
+    for (name, bars) in rows {
+        let [median, p99, p99_99, max] =
+            [bars.median, bars.p99, bars.p99_99, bars.max].map(|it| it.to_string());
+        lines.push(format!("{name:<10}{median:>9}{p99:>9}{p99_99:>9}{max:>9}"));
+    }
+    let scan = &task.snapshot.scan;
+    let counters = &task.snapshot.counters;
+    lines.push(format!(
+        "missed {} (longest run {}), overruns {}, watchdog {}",
+        thousands(counters.missed_cycles),
+        thousands(counters.longest_miss_run),
+        thousands(scan.overruns),
+        thousands(scan.watchdog_hits)
+    ));
+    let spikes = task.snapshot.spikes.iter().filter(|spike| spike.due_ns != 0).take(WORST_MAX);
+    let mut worst = Table::new(&[">worst release", ">cycle", ">CPU"]);
+    for spike in spikes {
+        worst.row([
+            Nanos::new(spike.latency_ns).to_string(),
+            thousands(spike.release),
+            spike.cpu.to_string(),
+        ]);
+    }
+    lines.extend(worst.lines());
+    lines
+}
+
+/// Everything as text: what `--once` prints.
+pub(super) fn text(snapshot: &Snapshot) -> String {
+    let panes: Vec<&Pane> = snapshot.partitions.iter().collect();
+    let mut lines = vec![format!("{}  {}", snapshot.site, snapshot.at)];
+    lines.extend(list(&panes));
+    for pane in panes {
+        lines.push(String::new());
+        lines.push(match pane.state.state.why() {
+            Some(_) => format!("{}: {}", pane.state.name, pane.state.state),
+            None => format!("{}: {}", pane.state.name, pane.state.class),
+        });
+        for task in &pane.tasks {
+            lines.extend(figures(task, pane.tasks.len() > 1));
+        }
+    }
+    let lines: Vec<String> = lines.iter().map(|line| crate::terminal::visible(line)).collect();
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests;

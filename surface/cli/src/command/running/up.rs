@@ -1,0 +1,204 @@
+//! `quietcore up`
+
+mod background;
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use quietcore_record::verdict::thousands;
+use quietcore_supervisor::Site;
+use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart, Severity};
+use quietcore_supervisor::live::{Plan, Running};
+use quietcore_supervisor::places::Places;
+
+use super::timing::Timing;
+use crate::arguments::Up;
+use crate::command;
+use crate::files;
+use crate::machine;
+use crate::status::{Failure, Status};
+use crate::terminal::visible;
+
+/// Time between two looks at the site.
+const LOOK: Duration = Duration::from_millis(100);
+/// Looks between two redrawings of the status.
+const DRAW_EVERY: u32 = 5;
+
+pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
+    if request.detach {
+        return background::run(request);
+    }
+    if request.detached {
+        background::leave_terminal();
+    }
+    let stop = machine::stop_flag()?;
+    let file = files::read_site(&request.site)?;
+    let facts = machine::read_facts(&stop)?;
+    let plan = command::plan::make(&file.site, &facts)?;
+    command::plan::remark(&file.site, &plan);
+    let name = file.site.name().to_owned();
+    let plan = Plan {
+        site: Arc::new(file.site),
+        site_file: request.site.clone(),
+        runtime: files::runtime()?,
+        start: match (request.cold, request.origin) {
+            (_, true) => Restart::Origin,
+            (true, _) => Restart::Cold,
+            _ => Restart::Warm,
+        },
+    };
+    let awake = machine::hold_awake();
+    let places = Places::of_environment()?;
+    let running = Running::up(plan, &places, &mut |line| crate::terminal::say(line))?;
+    crate::terminal::say(format_args!("{name}: up; {}", how_to_end(request)));
+    let well = stay(&running, request, &stop);
+    let timing = timing_of(running.site());
+    drop(running);
+    drop(awake);
+    crate::terminal::say(format_args!("{name}: down"));
+    let lines: String = timing.lines().iter().map(|line| format!("{line}\n")).collect();
+    command::print(&lines)?;
+    Ok(if well { Status::Done } else { Status::NotPassed })
+}
+
+fn how_to_end(request: &Up) -> String {
+    match request.duration {
+        Some(duration) => format!("it comes down after {duration}"),
+        None if request.detached => "end it with `quietcore down`".to_owned(),
+        None => "Ctrl-C brings it down".to_owned(),
+    }
+}
+
+/// Shows what happens until it shall end. Whether all partitions ran to that end.
+fn stay(running: &Running, request: &Up, stop: &AtomicBool) -> bool {
+    let end = request.duration.map(|for_| Instant::now() + Duration::from_nanos(for_.get()));
+    let site = running.site();
+    let show = Show::new();
+    let mut next_event = 0;
+    let mut looks: u32 = 0;
+    loop {
+        for event in site.events(next_event) {
+            next_event = event.sequence.saturating_add(1);
+            show.say(&event_line(&event));
+        }
+        let partitions = site.list();
+        if looks.is_multiple_of(DRAW_EVERY) {
+            show.status(&partitions);
+        }
+        looks = looks.wrapping_add(1);
+        let ended =
+            |partition: &PartitionState| matches!(partition.state, Activity::Stopped { .. });
+        let all_ended = !partitions.is_empty() && partitions.iter().all(ended);
+        let asked = stop.load(Ordering::Relaxed) || running.is_asked_down();
+        if asked || all_ended || end.is_some_and(|end| Instant::now() >= end) {
+            show.clear();
+            return partitions.iter().all(|it| it.state == Activity::Running);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// The timing of all partitions; what can't be read is said.
+fn timing_of(site: &dyn Site) -> Timing {
+    let mut timing = Timing::default();
+    for partition in site.list() {
+        match site.open(&partition.name) {
+            Ok((opened, file)) => {
+                if let Err(error) = timing.add(opened, file) {
+                    crate::terminal::say(format_args!("{}: {error}", partition.name));
+                }
+            }
+            Err(error) => crate::terminal::say(format_args!("no timing: {error}")),
+        }
+    }
+    timing
+}
+
+fn event_line(event: &EventLine) -> String {
+    let time = event.at.get(11..23).unwrap_or(&event.at);
+    let sign = match event.severity {
+        Severity::Information => " ",
+        Severity::Warning => "!",
+        Severity::Fault => "✗",
+    };
+    let cycle =
+        event.cycle.map_or_else(String::new, |cycle| format!(" cycle {}", thousands(cycle)));
+    visible(&format!("{time} {sign} {}{cycle}: {}", event.partition, event.text))
+}
+
+/// One line that is always up to date, on a terminal.
+struct Show {
+    bar: ProgressBar,
+    terminal: bool,
+}
+
+impl Show {
+    fn new() -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = if terminal { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template("{wide_msg}");
+        bar.set_style(style.expect("the template has known keys only"));
+        Self { bar, terminal }
+    }
+
+    fn say(&self, line: &str) {
+        if self.terminal { self.bar.println(line) } else { crate::terminal::say(line) }
+    }
+
+    fn status(&self, partitions: &[PartitionState]) {
+        self.bar.set_message(status_line(partitions));
+        self.bar.tick();
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn status_line(partitions: &[PartitionState]) -> String {
+    let one = |partition: &PartitionState| match &partition.state {
+        Activity::Running => {
+            let mut text = format!(
+                "{} {} cycles, worst {}",
+                partition.name,
+                thousands(partition.cycles),
+                partition.release_max
+            );
+            for (count, what) in
+                [(partition.missed_cycles, "missed"), (partition.overruns, "overruns")]
+            {
+                if count > 0 {
+                    text.push_str(&format!(", {} {what}", thousands(count)));
+                }
+            }
+            text
+        }
+        other => format!("{} {}", partition.name, other.word()),
+    };
+    let all: Vec<String> = partitions.iter().map(one).collect();
+    visible(&all.join(" │ "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quietcore_supervisor::fake;
+
+    #[test]
+    fn events_and_status_fit_a_line() {
+        assert_eq!(
+            event_line(&fake::event(3)),
+            "20:15:03.250 ! axis cycle 12: overrun 3: 1.2 ms of 1 ms"
+        );
+        let odd = EventLine { at: "soon".into(), text: "a\nb\x1b".into(), ..fake::event(3) };
+        assert_eq!(event_line(&odd), "soon ! axis cycle 12: a\u{fffd}b\u{fffd}");
+        assert_eq!(
+            status_line(&fake::partitions()),
+            "axis 61\u{202f}234 cycles, worst 187 µs, 2 overruns │ tank waiting"
+        );
+    }
+}

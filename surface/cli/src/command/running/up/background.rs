@@ -1,0 +1,103 @@
+//! `quietcore up --detach`: the same program once more, away from the terminal.
+//!
+//! The child writes what it says into a file beside the site's state. The parent shows that until
+//! the child runs the site or has given up, so that a mistake in the site file is seen as usual.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use quietcore_supervisor::places::{PlaceError, Places};
+use rustix::process::{Pid, Signal, kill_process, setsid};
+
+use crate::arguments::Up;
+use crate::command;
+use crate::files;
+use crate::machine;
+use crate::status::{Failure, Status};
+
+/// The name of the file that the child writes into.
+const LOG: &str = "up.log";
+/// Time between two looks at the child.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Starts the child and waits until the site runs.
+pub(super) fn run(request: &Up) -> Result<Status, Failure> {
+    let stop = machine::stop_flag()?;
+    let name = files::read_site(&request.site)?.site.name().to_owned();
+    let places = Places::of_environment()?;
+    if let Some(running) = places.running()?.into_iter().find(|site| site.name == name) {
+        let pid = running.description.map(|described| described.pid);
+        return Err(PlaceError::AlreadyRunning { site: name, pid }.into());
+    }
+    let path = places.state_folder(&name)?.join(LOG);
+    let log = OpenOptions::new().create(true).append(true).open(&path)?;
+    // Opened apart: copies of one open file share their place in it.
+    let mut said = File::open(&path)?;
+    said.seek(SeekFrom::End(0))?;
+    let mut child = start(request, &log)?;
+    loop {
+        follow(&mut said)?;
+        if let Some(status) = child.try_wait()? {
+            follow(&mut said)?;
+            let path = path.display();
+            return Err(Failure::new(format_args!(
+                "quietcore: `{name}` did not come up ({status}); see `{path}`"
+            )));
+        }
+        let runs = places.running()?.into_iter().any(|site| {
+            site.name == name && site.description.is_some_and(|it| it.pid == child.id())
+        });
+        if runs {
+            follow(&mut said)?;
+            let (pid, path) = (child.id(), path.display());
+            command::print(&format!("{name}: up, process {pid}; it writes to {path}\n"))?;
+            return Ok(Status::Done);
+        }
+        if stop.load(Ordering::Relaxed) {
+            end(&mut child);
+            return Err(Failure::new("quietcore: interrupted"));
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+fn start(request: &Up, log: &File) -> Result<Child, Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("up").arg(&request.site).arg("--detached");
+    if request.cold {
+        command.arg("--cold");
+    }
+    if request.origin {
+        command.arg("--origin");
+    }
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log.try_clone()?);
+    Ok(command.spawn()?)
+}
+
+/// Shows what the child has said since.
+fn follow(said: &mut File) -> io::Result<()> {
+    let mut text = Vec::new();
+    said.read_to_end(&mut text)?;
+    for line in String::from_utf8_lossy(&text).lines() {
+        crate::terminal::say(line);
+    }
+    Ok(())
+}
+
+/// Ends a child in order.
+fn end(child: &mut Child) {
+    if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    let _ = child.wait();
+}
+
+/// Leaves the terminal's session, so that its end is not the site's. A process that leads its group
+/// already can't, and needn't.
+pub(super) fn leave_terminal() {
+    let _ = setsid();
+}
