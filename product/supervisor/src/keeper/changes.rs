@@ -16,12 +16,12 @@ use quietcore_units::Nanos;
 
 use super::incarnation::{Incarnation, answer};
 use super::{Kept, Prepared};
-use crate::assembly::{self, Staged};
 use crate::control::{
     Applied, ControlError, Deployed, ErrorKind, NOT_CARRIED_MAX, NotCarried, Restart, Severity,
     Trace, TraceStarted,
 };
 use crate::keeper::request::Reply;
+use quietcore_assembly::{Staged, stage};
 
 /// How long a group of commands may wait for its cycle, beside a period.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
@@ -164,14 +164,8 @@ impl Kept {
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
         let generation = self.current.stage.generation + 1;
-        let staged = assembly::stage(
-            &setup.site,
-            &setup.partition,
-            &setup.bus,
-            prepared.build,
-            generation,
-            slot,
-        );
+        let staged =
+            stage(&setup.site, &setup.partition, &setup.bus, prepared.build, generation, slot);
         let mut staged = match staged {
             Ok(staged) => staged,
             Err(error) => return refuse(ErrorKind::Build, error.to_string(), ""),
