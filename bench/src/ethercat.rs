@@ -70,6 +70,11 @@ impl<S: Side> Turn<S> {
         Self { side, p50_ns: Vec::new(), lost: 0 }
     }
 
+    /// The medians, and the frames lost.
+    fn outcome(&self) -> (Vec<f64>, usize) {
+        (self.p50_ns.clone(), self.lost)
+    }
+
     fn take(&mut self, cycles: usize) -> Result<(), String> {
         let trips = self.side.block(cycles + SETTLING)?;
         self.lost += (cycles + SETTLING).saturating_sub(trips.len());
@@ -99,34 +104,27 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let mut own = Turn::new(own);
     let mut echo = Turn::new(echo::Echo::new(frame_bytes, far)?);
     let mut in_process = Turn::new(own::Own::in_process()?);
-    let mut crab = Turn::new(crab::Crab::new(request.cores)?);
-    let mut soem = match soem::Soem::new(request.cores) {
-        Ok(soem) => Some(Turn::new(soem)),
-        Err(why) => {
-            findings.not_measured(format!("pysoem: {why}"));
-            None
-        }
-    };
+    let mut crab = peer(crab::Crab::new(request.cores), &mut findings);
+    let mut soem = peer(soem::Soem::new(request.cores), &mut findings);
     for round in 0..rounds {
         // The order turns with the rounds, so that no side always follows the same other.
         for place in 0..5 {
             match (round + place) % 5 {
                 0 => echo.take(request.cycles)?,
                 1 => own.take(request.cycles)?,
-                2 => crab.take(request.cycles)?,
+                2 => crab.as_mut().map_or(Ok(()), |crab| crab.take(request.cycles))?,
                 3 => in_process.take(request.cycles)?,
                 _ => soem.as_mut().map_or(Ok(()), |soem| soem.take(request.cycles))?,
             }
         }
     }
-    let none = Vec::new();
-    let soem_ns = soem.as_ref().map_or(&none, |soem| &soem.p50_ns);
     findings.remark(format!("frames of {frame_bytes} bytes"));
-    tell(&mut findings, [&echo.p50_ns, &own.p50_ns, &crab.p50_ns, &in_process.p50_ns, soem_ns]);
-    let lost = [echo.lost, own.lost, crab.lost, soem.as_ref().map_or(0, |soem| soem.lost)];
+    let (crab_ns, crab_lost) = crab.as_ref().map(Turn::outcome).unwrap_or_default();
+    let (soem_ns, soem_lost) = soem.as_ref().map(Turn::outcome).unwrap_or_default();
+    tell(&mut findings, [&echo.p50_ns, &own.p50_ns, &crab_ns, &in_process.p50_ns, &soem_ns]);
     findings.remark(format!(
-        "frames lost: echo {}, own {}, ethercrab {}, pysoem {}",
-        lost[0], lost[1], lost[2], lost[3]
+        "frames lost: echo {}, own {}, ethercrab {crab_lost}, pysoem {soem_lost}",
+        echo.lost, own.lost
     ));
     // The others' threads sleep, and nothing else wants the CPU of the segment.
     drop((echo, crab, soem));
@@ -134,15 +132,22 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     findings.print(common)
 }
 
+/// A peer that takes part, or why it can't.
+fn peer<S: Side>(side: Result<S, String>, findings: &mut Findings) -> Option<Turn<S>> {
+    side.map(Turn::new).map_err(|why| findings.not_measured(why)).ok()
+}
+
 fn tell(findings: &mut Findings, [echo, own, crab, in_process, soem]: [&Vec<f64>; 5]) {
     findings.figure("round trip p50, bare echo", "ns", echo);
     findings.figure("round trip p50, own", "ns", own);
-    findings.figure("round trip p50, ethercrab tx_rx_task", "ns", crab);
     findings.figure("round trip p50, own in process", "ns", in_process);
     findings.ratio("own / bare echo", own, echo, Some(Goal::AtMost(1.3)));
     let less: Vec<f64> = own.iter().zip(in_process).map(|(own, inside)| own - inside).collect();
     findings.ratio("(own - own in process) / bare echo", &less, echo, None);
-    findings.ratio("ethercrab tx_rx_task / own", crab, own, None);
+    if !crab.is_empty() {
+        findings.figure("round trip p50, ethercrab tx_rx_task", "ns", crab);
+        findings.ratio("ethercrab tx_rx_task / own", crab, own, None);
+    }
     if !soem.is_empty() {
         findings.figure("round trip p50, pysoem", "ns", soem);
         findings.ratio("pysoem / own", soem, own, None);

@@ -11,6 +11,8 @@ use serde::Serialize;
 
 use crate::pairs::Median;
 
+/// Below so many rounds there is no 95 % interval of the median.
+const ROUNDS_MIN: usize = 6;
 /// The schema of the JSON.
 const SCHEMA: &str = "quietcore.bench/1";
 
@@ -59,6 +61,9 @@ pub(crate) enum Goal {
 impl Goal {
     /// What the interval says.
     fn answer(self, median: &Median) -> Answer {
+        if median.count < ROUNDS_MIN {
+            return Answer::Open;
+        }
         let (all, none) = match self {
             Self::AtMost(limit) => (median.high <= limit, median.low > limit),
             Self::AtLeast(limit) => (median.low >= limit, median.high < limit),
@@ -77,7 +82,7 @@ impl Goal {
 enum Answer {
     Reached,
     Missed,
-    /// The interval holds the limit.
+    /// The interval holds the limit, or there is none.
     Open,
 }
 
@@ -142,8 +147,9 @@ impl Findings {
 
     /// Adds the ratio of two samples, round by round.
     pub(crate) fn ratio(&mut self, name: &str, above: &[f64], below: &[f64], goal: Option<Goal>) {
-        let pairs = above.iter().zip(below).filter(|(_, below)| **below > 0.0);
-        let ratios: Vec<f64> = pairs.map(|(above, below)| above / below).collect();
+        // Where one side took less than a nanosecond, it counts as one.
+        let pairs = above.iter().zip(below);
+        let ratios: Vec<f64> = pairs.map(|(above, below)| above / below.max(1.0)).collect();
         self.add(name, "times", &ratios, goal);
     }
 
@@ -208,7 +214,7 @@ impl fmt::Display for Findings {
         for text in &self.not_measured {
             writeln!(f, "  NOT MEASURED: {text}")?;
         }
-        if self.rounds < 6 {
+        if self.rounds < ROUNDS_MIN {
             writeln!(
                 f,
                 "  below 6 rounds there is no 95 % interval; the brackets hold all values"
@@ -242,7 +248,7 @@ impl fmt::Display for Answer {
         f.write_str(match self {
             Self::Reached => "REACHED",
             Self::Missed => "MISSED",
-            Self::Open => "OPEN, the interval holds it",
+            Self::Open => "OPEN",
         })
     }
 }

@@ -158,7 +158,7 @@ impl Condition {
             ("p99", &self.release.p99_ns, &self.peer.p99_ns),
             ("p99.9", &self.release.p999_ns, &self.peer.p999_ns),
         ] {
-            findings.ratio(&format!("{name}: release / cyclictest, {what}"), own, peer, None);
+            findings.ratio(&format!("{name}: cyclictest / release, {what}"), peer, own, None);
         }
         if !self.wakeup.p50_ns.is_empty() {
             let (own, peer) = (&self.wakeup.p50_ns, &self.peer.p50_ns);

@@ -69,6 +69,9 @@ fn work(orders: &Receiver<usize>, answer: &Sender<Result<Vec<u64>, String>>) -> 
     // Patient, since a busy machine is no fault of the peer's.
     let timeouts = Timeouts {
         pdu: Duration::from_millis(200),
+        eeprom: Duration::from_secs(2),
+        mailbox_echo: Duration::from_secs(2),
+        mailbox_response: Duration::from_secs(2),
         state_transition: Duration::from_secs(10),
         ..Timeouts::default()
     };

@@ -27,7 +27,7 @@ impl Soem {
     /// At OP over a pair of interfaces.
     pub(super) fn new(cores: Cores) -> Result<Self, String> {
         let python = env::var_os(PYTHON).ok_or_else(|| {
-            format!("set {PYTHON} to a Python that has it, such as the one `./test` makes")
+            format!("pysoem: set {PYTHON} to a Python that has it, such as the one `./test` makes")
         })?;
         let far = Far::start("soem", cores.other_cpu, own::serve)?;
         let mut process = Command::new(python)
@@ -39,9 +39,9 @@ impl Soem {
         let orders = process.stdin.take().ok_or("it has no standard input")?;
         let answers = process.stdout.take().ok_or("it has no standard output")?;
         let mut soem = Self { process, orders, answers: BufReader::new(answers), _far: far };
-        match soem.line()?.as_str() {
+        match soem.line().map_err(|error| format!("pysoem: {error}"))?.as_str() {
             "ready" => Ok(soem),
-            other => Err(format!("it said `{other}`")),
+            other => Err(format!("pysoem: it said `{other}`")),
         }
     }
 

@@ -89,7 +89,7 @@ model = \"wide\"
 period = \"1 ms\"
 priority = 90
 watchdog = \"500 us\"
-sensitivity = 1000
+sensitivity = 100
 ";
 
 /// Writes program and site file into a folder; the site file.
