@@ -48,7 +48,10 @@ pub(crate) fn together<A, B, R: Send>(
         let other = scope.spawn(move || {
             let side = pin(cores.other_cpu).and_then(|()| far());
             match (meet(side.is_ok()), side) {
-                (true, Ok(side)) => Ok(run_far(side)),
+                (true, Ok(side)) => {
+                    run_far(side);
+                    Ok(())
+                }
                 (_, side) => side.map(drop),
             }
         });

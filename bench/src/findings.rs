@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::pairs::Median;
 
 /// Below so many rounds there is no 95 % interval of the median.
-const ROUNDS_MIN: usize = 6;
+pub(crate) const ROUNDS_MIN: usize = 6;
 /// The schema of the JSON.
 const SCHEMA: &str = "quietcore.bench/1";
 

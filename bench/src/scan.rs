@@ -133,7 +133,8 @@ fn start_load(request: &Request) -> Result<LoadSet, String> {
 impl Condition {
     /// A block of each side; which one comes first turns with the rounds.
     fn round(&mut self, stand: &Stand, setup: &Setup, round: usize) -> Result<(), String> {
-        for own in [round % 2 == 0, round % 2 == 1] {
+        let own_is_first = round.is_multiple_of(2);
+        for own in [own_is_first, !own_is_first] {
             if own {
                 let window = partition(stand, setup.cycles)?;
                 self.release.add(&window.release)?;

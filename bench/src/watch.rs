@@ -17,7 +17,7 @@ mod model;
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use quietcore_record::compare::{Comparison, Finding, compare};
@@ -26,7 +26,7 @@ use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Time
 use quietcore_supervisor::monitor::watch::Watch;
 
 use crate::cores::pin;
-use crate::findings::{Common, Findings};
+use crate::findings::{Common, Findings, ROUNDS_MIN};
 use crate::pairs::Median;
 use crate::site::{Life, Stand, Window, quantile, whole};
 
@@ -76,8 +76,10 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let gate = Gate::default();
     let (off, on, looks) = thread::scope(|scope| {
         let watcher = scope.spawn(|| gate.watch(watch));
-        let blocks = blocks(&life, &gate, rounds, cycles);
+        let turn = |open| gate.turn(open, watcher.thread());
+        let blocks = blocks(&life, turn, rounds, cycles);
         gate.ended.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
         let looks = watcher.join().map_err(|_| "the watching thread panicked".to_owned())??;
         blocks.map(|(off, on)| (off, on, looks))
     })?;
@@ -90,15 +92,16 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
 /// Runs all blocks; those without and those with somebody who watches.
 fn blocks(
     life: &Life,
-    gate: &Gate,
+    turn: impl Fn(bool),
     rounds: usize,
     cycles: u64,
 ) -> Result<(Vec<Window>, Vec<Window>), String> {
     let (mut off, mut on) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         // The order within the pair turns, so that neither side always comes first.
-        for side in [round % 2 == 1, round % 2 == 0] {
-            gate.open.store(side, Ordering::Relaxed);
+        let alone_is_first = round.is_multiple_of(2);
+        for side in [!alone_is_first, alone_is_first] {
+            turn(side);
             life.cycles_since(&life.moment()?, SETTLING)?;
             let window = life.cycles_since(&life.moment()?, cycles)?;
             if side { on.push(window) } else { off.push(window) }
@@ -124,16 +127,25 @@ struct Looks {
 }
 
 impl Gate {
+    /// Opens or closes it, and wakes the thread behind it.
+    fn turn(&self, open: bool, watcher: &Thread) {
+        self.open.store(open, Ordering::Relaxed);
+        watcher.unpark();
+    }
+
     /// Watches while the gate is open.
     fn watch(&self, mut watch: Watch) -> Result<Looks, String> {
         let mut looks = Looks { variables: watch.variable_count(), ..Looks::default() };
         let mut due = Instant::now();
         while !self.ended.load(Ordering::Relaxed) {
-            due += LOOK_EVERY;
-            thread::sleep(due.saturating_duration_since(Instant::now()));
             if !self.open.load(Ordering::Relaxed) {
+                // Not even a timer: the other blocks are to be undisturbed.
+                thread::park();
+                due = Instant::now();
                 continue;
             }
+            due += LOOK_EVERY;
+            thread::sleep(due.saturating_duration_since(Instant::now()));
             let begin = Instant::now();
             let sample = watch.sample().map_err(|error| whole(&error))?;
             looks.took_us.push(begin.elapsed().as_secs_f64() * 1e6);
@@ -186,6 +198,9 @@ fn sentence(name: &str, differences: &[f64]) -> String {
     let Some(median) = Median::of(differences) else {
         return format!("{name}: no pairs");
     };
+    if median.count < ROUNDS_MIN {
+        return format!("{name}: {} pairs are too few to say anything", median.count);
+    }
     let (low, high) = (median.low, median.high);
     let known = format!("95 %: {low:.0} ns to {high:.0} ns, {} pairs", median.count);
     if low <= 0.0 && 0.0 <= high {
@@ -262,7 +277,7 @@ mod tests {
         let against = |other: &[Window]| {
             pooled(&compare(&record("a", &same, 1_000), &record("b", other, 1_000))).join("\n")
         };
-        assert!(against(&later).contains("p50: differs"), "{}", against(&later));
+        assert!(against(&later).contains("median: differs"), "{}", against(&later));
         assert!(!against(&same).contains(": differs"), "{}", against(&same));
         assert!(sentence("p50", &[5.0, 6.0, 7.0, 5.5, 6.5, 5.2]).contains("DIFFERS"));
         assert!(sentence("p50", &[-5.0, 6.0, -7.0, 5.5, 6.5, 0.2]).contains("no difference"));

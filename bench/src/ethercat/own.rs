@@ -61,7 +61,7 @@ pub(super) struct Own {
 
 /// What carries its frames.
 enum Medium {
-    Network(Fieldbus<Gauge<PacketWire>>),
+    Network(Box<Fieldbus<Gauge<PacketWire>>>),
     InProcess(Box<Fieldbus<SegmentWire<Monotonic>>>),
 }
 
@@ -76,7 +76,7 @@ impl Own {
         let until = fieldbus.wire().now() + TIMEOUT;
         fieldbus.cycle(until);
         let frame_bytes = fieldbus.wire().sent_bytes;
-        Ok(Self { fieldbus: Medium::Network(fieldbus), frame_bytes, _far: Some(far) })
+        Ok(Self { fieldbus: Medium::Network(Box::new(fieldbus)), frame_bytes, _far: Some(far) })
     }
 
     /// At OP with the segment in the same thread.
