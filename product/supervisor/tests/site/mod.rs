@@ -17,7 +17,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 fn runtime() -> PathBuf {
     let own = std::env::current_exe().expect("a test has a path");
     let folder = own.parent().and_then(Path::parent).expect("target/debug/deps/running");
-    let partition = folder.join("examples/partition");
+    let partition = folder.join("examples/supervised");
     assert!(partition.exists(), "build it first: `cargo build -p quietcore-supervisor --examples`");
     partition
 }
