@@ -27,6 +27,7 @@ use rustix::thread::gettid;
 
 use crate::follower::Follower;
 use crate::leader::Leader;
+use crate::process::channels::Channels;
 use crate::process::job::{ProgramJob, TaskJob, TaskKind};
 use crate::process::loading::{self, Loader, Slots};
 use crate::process::orders::Orders;
@@ -53,6 +54,7 @@ struct Hall<'a> {
     region: Region<'a>,
     shared: Shared,
     slots: Slots,
+    channels: &'static Channels,
     watched: Arc<[Watched]>,
     threads: [OnceLock<Thread>; TASK_LIMIT],
     ready: Barrier,
@@ -79,6 +81,7 @@ pub fn run(
     let watched: Arc<[Watched]> = job.tasks.iter().map(watched).collect();
     let shape = region.layout().shape;
     let rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
+    let channels = Channels::open(&job.channels)?;
     let loader = Loader {
         file,
         region,
@@ -91,6 +94,7 @@ pub fn run(
         },
         rates: &rates,
         watched: Arc::clone(&watched),
+        channels,
     };
     let first = loader.load(&job.build)?;
     let hall = Hall {
@@ -98,6 +102,7 @@ pub fn run(
         region,
         shared: Shared::default(),
         slots: [ArcSwapOption::empty(), ArcSwapOption::empty()],
+        channels,
         watched,
         threads: Default::default(),
         ready: Barrier::new(job.tasks.len()),
@@ -256,6 +261,7 @@ impl<'a> Hall<'a> {
         };
         let mut waiting = self.waiting(0, job, cpu, start);
         let warm_up = self.job.warm_up_cycles;
+        self.channels.table().begin(start);
         leader.begin(start);
         if warm_up == 0 {
             leader.task().recorder().set_first_release(waiting.due());
@@ -269,6 +275,7 @@ impl<'a> Hall<'a> {
                 end = TaskState::Stopped;
                 break;
             };
+            self.channels.table().begin_cycle(release.started);
             let guards = self.slots.each_ref().map(ArcSwapOption::load);
             let builds = guards.each_ref().map(|build| build.as_deref());
             let done = leader.cycle(&release, &builds, &self.shared, || Monotonic.now());
