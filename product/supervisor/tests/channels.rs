@@ -292,10 +292,12 @@ fn a_deployed_and_a_restarted_program_keep_their_channels() {
     assert_eq!(site.value("receiver", "receiver_P.scale"), 5.0);
     for _ in 0..2 {
         let before = site.value("receiver", "receiver_DW.count");
+        // A program that was started again gets at once what was sent last.
         let more = || site.value("receiver", "receiver_DW.count") > before + 20.0;
         site.wait_for("values go on to come", more);
         assert_eq!(site.value("receiver", "receiver_DW.torn"), 0.0);
-        site.client().restart("receiver", Restart::Cold).unwrap();
+        let restarted = || site.client().restart("receiver", Restart::Cold).is_ok();
+        site.wait_for("the build is no longer on probation", restarted);
     }
 }
 
@@ -373,4 +375,33 @@ fn a_channel_that_cannot_be_is_refused_before_anything_runs() {
     assert_eq!(error.to_string(), "there is no channel `wide`");
     let cause = std::error::Error::source(&error).expect("a cause").to_string();
     assert!(cause.contains("65 members; 1 to 64"), "{cause}");
+}
+
+/// Goal: the example of two programs that talk works as it says.
+/// Method: it is run without real-time priority, on the CPUs there are, until the panel has seen the
+/// axis leave its first station.
+#[test]
+fn the_panel_of_the_example_commands_the_axis() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("examples/cell.toml")).expect("the example");
+    let mut patient = text.clone();
+    for (strict, mild) in [
+        ("priority = 90", "policy = \"other\""),
+        ("priority = 50", "policy = \"other\""),
+        ("sensitivity = 20", "sensitivity = 100"),
+        ("sensitivity = 5", "sensitivity = 100"),
+        ("\"adaptive\"", "\"off\""),
+        ("\"../models", &format!("\"{}/models", root.canonicalize().unwrap().display())),
+        ("\"../models", &format!("\"{}/models", root.canonicalize().unwrap().display())),
+    ] {
+        assert!(patient.contains(strict), "{strict}");
+        patient = patient.replacen(strict, mild, 1);
+    }
+    let site = Site::up(&patient);
+    let connected = || site.value("hmi", "setpoint_Y.is_connected") == 1.0;
+    site.wait_for("the axis answers", connected);
+    let left = || site.values("hmi", ["setpoint_DW.station", "setpoint_B.position"])[1] > 10.0;
+    site.wait_for("the axis moves to another station", left);
+    assert_eq!(site.value("axis", "servo_B.command_status"), 0.0);
+    assert!(site.value("axis", "servo_B.commanded_velocity") <= 250.0);
 }
