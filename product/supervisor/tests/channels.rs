@@ -355,13 +355,14 @@ fn a_channel_that_cannot_be_is_refused_before_anything_runs() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
     copy_model("lone", &folder.path().join("lone"));
-    let members: Vec<String> =
-        (0..65).map(|number| format!("{{ name = \"s{number}\", type = \"u8\" }}")).collect();
+    let queues: Vec<String> = (0..64)
+        .map(|number| format!("{{ name = \"s{number}\", type = \"u8\", queue = 65536 }}"))
+        .collect();
     let other = LONE.replace("\"lone\"\nclass", "\"other\"\nclass").replace("[0]", "[1]");
     let text = format!(
         "{LONE}{}\n[[channel]]\nname = \"wide\"\nfrom = \"lone\"\nto = \"other\"\nsignals = [{}]",
         other.split_once("[[partition]]").map(|(_, rest)| format!("[[partition]]{rest}")).unwrap(),
-        members.join(", ")
+        queues.join(", ")
     );
     let checked = quietcore_site::read("cell.toml", text.as_bytes(), &catalogue());
     let plan = Plan {
@@ -371,10 +372,10 @@ fn a_channel_that_cannot_be_is_refused_before_anything_runs() {
         start: Restart::Cold,
     };
     let places = Places::new(folder.path().join("run"), folder.path().join("state"));
-    let error = Running::up(plan, &places, &mut |_| {}).err().expect("too many members");
+    let error = Running::up(plan, &places, &mut |_| {}).err().expect("too large");
     assert_eq!(error.to_string(), "there is no channel `wide`");
     let cause = std::error::Error::source(&error).expect("a cause").to_string();
-    assert!(cause.contains("65 members; 1 to 64"), "{cause}");
+    assert!(cause.contains("make its queues shorter"), "{cause}");
 }
 
 /// Goal: the example of two programs that talk works as it says.
