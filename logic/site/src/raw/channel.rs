@@ -9,7 +9,6 @@ use crate::reading::format;
 use crate::site::SignalType;
 
 /// A channel from one partition to another: signals and queues in shared memory.
-///
 /// Programs in C reach it with `Com.h`, by the macros `ComConf_ComSignal_CHANNEL_SIGNAL` and
 /// `ComConf_ComSignalGroup_CHANNEL`, with `_` for `-`. All values that are no queues, at most 64, form
 /// the group: they are sent and received as one, and its timeout is the shortest of theirs.
