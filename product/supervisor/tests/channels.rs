@@ -372,7 +372,7 @@ fn a_channel_that_cannot_be_is_refused_before_anything_runs() {
         start: Restart::Cold,
     };
     let places = Places::new(folder.path().join("run"), folder.path().join("state"));
-    let error = Running::up(plan, &places, &mut |_| {}).err().expect("too large");
+    let error = Running::up(plan, &places, &mut |_| {}).expect_err("too large");
     assert_eq!(error.to_string(), "there is no channel `wide`");
     let cause = std::error::Error::source(&error).expect("a cause").to_string();
     assert!(cause.contains("make its queues shorter"), "{cause}");

@@ -112,7 +112,7 @@ impl<'a, C: Clock> Waiting<'a, C> {
     pub fn catch_up(&mut self) {
         if let TaskKind::Cyclic { period, .. } = self.kind {
             let late = self.clock.now().saturating_sub(self.due);
-            self.due = self.due + period * (late.whole_times(period) + 1);
+            self.due += period * (late.whole_times(period) + 1);
         }
     }
 
