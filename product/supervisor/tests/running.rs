@@ -306,7 +306,7 @@ fn a_site_that_comes_up_again_is_warm_and_a_cold_one_is_not() {
         &site.places(),
         &mut |_| {},
     );
-    let refused = second.err().expect("it runs already").to_string();
+    let refused = second.expect_err("it runs already").to_string();
     assert!(refused.contains("runs already"), "{refused}");
     let unknown = site.client().restart("axle", Restart::Warm).unwrap_err();
     println!("{unknown} {:?}", ErrorKind::NoPartition);
