@@ -229,8 +229,8 @@ impl Inner {
     }
 }
 
-/// The memory of all channels of a site, in the order of its file. It outlives the processes at both
-/// ends, so that a value stays when its sender is started again.
+/// The memory of all channels of a site, in the order of its file. It outlives the processes at
+/// both ends, so that a value stays when its sender is started again.
 fn channel_memories(site: &SiteFile) -> Result<Vec<Arc<ChannelMemory>>, UpError> {
     let memory = |channel: &quietcore_site::Channel| {
         let entries: Vec<Entry> = channels::entries(channel).into_iter().map(Entry::from).collect();

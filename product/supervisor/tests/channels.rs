@@ -1,7 +1,7 @@
 //! Two partitions that talk through channels: in order, in time, and when one of them is gone.
 //!
 //! Method: two small C programs in the generator's style use `Com.h`; what they saw is read from
-//! their variables. One test at a time, since the machine is small and file descriptors are counted.
+//! their variables. One test at a time: the machine is small, and file descriptors are counted.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
@@ -379,8 +379,8 @@ fn a_channel_that_cannot_be_is_refused_before_anything_runs() {
 }
 
 /// Goal: the example of two programs that talk works as it says.
-/// Method: it is run without real-time priority, on the CPUs there are, until the panel has seen the
-/// axis leave its first station.
+/// Method: it is run without real-time priority, on the CPUs there are, until the panel has seen
+/// the axis leave its first station.
 #[test]
 fn the_panel_of_the_example_commands_the_axis() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
