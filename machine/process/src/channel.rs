@@ -60,8 +60,8 @@ impl ChannelMemory {
         Ok(Self { channel, memory })
     }
 
-    /// Maps the channel behind a descriptor that this process was started with. The descriptor stays
-    /// open.
+    /// Maps the channel behind a descriptor that this process was started with. The descriptor
+    /// stays open.
     ///
     /// # Errors
     /// As for [`open`](Self::open), or when there is no such descriptor.
