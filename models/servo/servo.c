@@ -16,6 +16,9 @@
 #include <math.h>
 #include <string.h>
 #include "servo_private.h"
+#if servo_COMMANDED
+#include "Com.h"
+#endif
 
 /* Block signals (default storage) */
 B_servo_T servo_B;
@@ -45,6 +48,10 @@ static void servo_Smoothing(void);
 static real_T servo_Position(void);
 static real_T servo_Velocity(real_T velocity_setpoint);
 static void servo_State_step(boolean_T is_operational, boolean_T is_fault, boolean_T reset);
+#if servo_COMMANDED
+static void servo_Receive(void);
+static void servo_Send(void);
+#endif
 
 /* The value, but no further from zero than the limit. */
 static real_T servo_Limit(real_T value, real_T limit)
@@ -117,9 +124,46 @@ static void servo_Fail(servo_Reason reason)
   servo_DW.is_resetting = false;
 }
 
-/* Where the axis shall go: to and fro by itself, or where the input says. */
+#if servo_COMMANDED
+/* The command of another program; the last good one holds where it is overdue or no number. */
+static void servo_Receive(void)
+{
+  real_T target;
+  real_T velocity;
+  target = servo_B.commanded_target;
+  velocity = servo_B.commanded_velocity;
+  servo_B.command_status = Com_ReceiveSignalGroup(ComConf_ComSignalGroup_setpoint);
+  (void) Com_ReceiveSignal(ComConf_ComSignal_setpoint_target, &target);
+  (void) Com_ReceiveSignal(ComConf_ComSignal_setpoint_velocity, &velocity);
+  if (isfinite(target) && isfinite(velocity)) {
+    servo_B.commanded_target = target;
+    servo_B.commanded_velocity = fabs(velocity);
+  }
+}
+
+/* Where the axis is, in each sample; why it failed, once each time. */
+static void servo_Send(void)
+{
+  uint8_T reason;
+  (void) Com_SendSignal(ComConf_ComSignal_actual_position, &servo_B.position);
+  (void) Com_SendSignal(ComConf_ComSignal_actual_in_position, &servo_Y.in_position);
+  (void) Com_SendSignalGroup(ComConf_ComSignalGroup_actual);
+  if (servo_DW.reason != servo_B.told_reason) {
+    reason = (uint8_T)servo_DW.reason;
+    if ((servo_DW.reason == servo_Reason_None) || (Com_SendDynSignal
+         (ComConf_ComSignal_alarm_reason, &reason, (uint16_T)sizeof(reason)) == E_OK)) {
+      servo_B.told_reason = servo_DW.reason;
+    }
+  }
+}
+#endif
+
+/* Where the axis shall go: where it is told, to and fro by itself, or where the input says. */
 static real_T servo_Target(void)
 {
+#if servo_COMMANDED
+  return servo_B.commanded_target;
+#else
   real_T target;
   target = servo_U.target;
   if (servo_P.Automatic) {
@@ -136,6 +180,7 @@ static real_T servo_Target(void)
   }
 
   return target;
+#endif
 }
 
 /* The fastest way to the target within the limits, sample by sample. */
@@ -150,6 +195,9 @@ static void servo_Profile(real_T target)
   /* The velocity from which whole samples of braking end at the target. */
   velocity = change * (sqrt(0.25 + 2.0 * fabs(distance) / (change * servo_SAMPLE_TIME)) - 0.5);
   velocity = servo_Limit(velocity, servo_P.VelocityLimit);
+#if servo_COMMANDED
+  velocity = servo_Limit(velocity, servo_B.commanded_velocity);
+#endif
   velocity = servo_Limit(velocity, fabs(distance) / servo_SAMPLE_TIME);
   if (distance < 0.0) {
     velocity = -velocity;
@@ -322,6 +370,10 @@ void servo_step(void)
   /* Sum: '<S1>/Offset' */
   servo_B.position = servo_U.position - servo_DW.offset;
 
+#if servo_COMMANDED
+  servo_Receive();
+#endif
+
   /* Chart: '<S1>/State' */
   status = (uint16_T)(servo_U.statusword & servo_STATUS_MASK_FAULT);
   is_fault = (boolean_T)((status == servo_STATUS_FAULT) || (status == servo_STATUS_REACTION));
@@ -370,6 +422,9 @@ void servo_step(void)
   servo_Y.reason = servo_DW.reason;
   servo_Y.in_position = (boolean_T)((servo_DW.state == servo_State_Following) &&
     (servo_B.velocity_demand == 0.0) && (fabs(servo_Y.following_error) < servo_P.Window));
+#if servo_COMMANDED
+  servo_Send();
+#endif
 }
 
 /* Model initialize function */

@@ -33,6 +33,12 @@ typedef struct {
   real_T torque_free;                  /* '<S4>/Notch': Nm, before the limit */
   real_T position;                     /* '<S1>/Offset': rad, from the reference */
   boolean_T is_saturated;              /* '<S4>/Saturation' */
+#if servo_COMMANDED
+  real_T commanded_target;             /* '<S7>/Receive': rad */
+  real_T commanded_velocity;           /* '<S7>/Receive': rad/s, the most on the way */
+  uint8_T command_status;              /* '<S7>/Receive': 0 in time, 144 overdue */
+  servo_Reason told_reason;            /* '<S7>/Send': the last alarm that was sent */
+#endif
 } B_servo_T;
 
 /* Block states (default storage) for system '<Root>' */
@@ -149,5 +155,6 @@ extern RT_MODEL_servo_T *const servo_M;
  * '<S4>'   : 'servo/Axis/Velocity'
  * '<S5>'   : 'servo/Axis/Referencing'
  * '<S6>'   : 'servo/Axis/Strokes'
+ * '<S7>'   : 'servo/Command'
  */
 #endif                                 /* servo_h_ */

@@ -7,6 +7,19 @@
 #ifndef servo_types_h_
 #define servo_types_h_
 #include "rtwtypes.h"
+
+/*
+ * Variant control: where another program commands the axis through the channels 'setpoint'
+ * (target, velocity), 'actual' (position, in_position) and 'alarm' (reason).
+ */
+#if defined(ComConf_ComSignal_setpoint_target) && defined(ComConf_ComSignal_setpoint_velocity) && \
+  defined(ComConf_ComSignal_actual_position) && defined(ComConf_ComSignal_actual_in_position) && \
+  defined(ComConf_ComSignal_alarm_reason)
+#define servo_COMMANDED                (1)
+#else
+#define servo_COMMANDED                (0)
+#endif
+
 #ifndef DEFINED_TYPEDEF_FOR_servo_State_
 #define DEFINED_TYPEDEF_FOR_servo_State_
 

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod channels;
 mod fieldbus;
 mod names;
 mod tasks;
@@ -62,6 +63,9 @@ pub enum AssemblyError {
     /// Names in the site file that the program or the fieldbus don't have.
     #[error("{}", list(.0))]
     Names(Vec<NameProblem>),
+    /// Its channels can't be numbered.
+    #[error(transparent)]
+    Channels(#[from] channels::NumberingError),
     /// The site file gives it no program.
     #[error("partition `{partition}` has no `model`; `up` runs programs, `qualify` the probe")]
     NoProgram {
@@ -115,27 +119,29 @@ impl Workshop {
     /// Builds the program of a partition.
     ///
     /// # Errors
-    /// [`AssemblyError::NoProgram`] or [`AssemblyError::Build`].
-    pub fn build(&self, partition: &Partition) -> Result<Build, AssemblyError> {
+    /// [`AssemblyError::NoProgram`], [`AssemblyError::Build`] or [`AssemblyError::Channels`].
+    pub fn build(&self, site: &Site, partition: &Partition) -> Result<Build, AssemblyError> {
         let model = partition
             .program
             .model
             .as_ref()
             .ok_or_else(|| AssemblyError::NoProgram { partition: partition.name.clone() })?;
-        self.build_folder_of(partition, &self.site_folder.join(model))
+        self.build_folder_of(site, partition, &self.site_folder.join(model))
     }
 
     /// Builds another folder as the program of a partition.
     ///
     /// # Errors
-    /// [`AssemblyError::Build`].
+    /// [`AssemblyError::Build`] or [`AssemblyError::Channels`].
     pub fn build_folder_of(
         &self,
+        site: &Site,
         partition: &Partition,
         folder: &Path,
     ) -> Result<Build, AssemblyError> {
         let rates = u32::try_from(partition.program.tasks.len()).ok();
-        let options = Options { rates, ..Options::default() };
+        let defines = channels::defines(site, &partition.name)?;
+        let options = Options { rates, defines, ..Options::default() };
         quietcore_program::build(folder, &options, &self.build_folder)
             .map_err(|source| AssemblyError::Build { partition: partition.name.clone(), source })
     }
@@ -147,7 +153,7 @@ impl Workshop {
     pub fn assemble(&self, site: &Site, partition: &Partition) -> Result<Assembly, AssemblyError> {
         let fieldbus = site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
         let bus = fieldbus.map(BusImage::of).unwrap_or_default();
-        let build = self.build(partition)?;
+        let build = self.build(site, partition)?;
         let first = stage(site, partition, &bus, build, 1, 0)?;
         let program = &partition.program;
         let order = tasks::order(program);
@@ -169,6 +175,7 @@ impl Workshop {
             tasks: task_jobs,
             on_fault: on_fault(&program.on_fault),
             build: first.to_job(Vec::new()),
+            channels: channels::jobs(site, &partition.name),
             probation_cycles: PROBATION.whole_times(program.period).max(1),
             warm_up_cycles: 0,
             cycles: None,

@@ -4,7 +4,9 @@
  *
  * The names follow AUTOSAR COM (SWS_COM). A signal keeps its last value; a group is several signals
  * that change together; a queue delivers each message once. Signals and groups have numbers, which
- * the site file's channels give them.
+ * the site file's channels give them: ComConf_ComSignal_CHANNEL_SIGNAL and
+ * ComConf_ComSignalGroup_CHANNEL are defined for each, with `_` for `-`. All values of a channel that
+ * are no queues form its group.
  *
  * No function waits. A signal is sent by one task; one queue may be used by several tasks, of which
  * one at a time succeeds.

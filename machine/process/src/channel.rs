@@ -8,7 +8,7 @@
 // refused.
 #![expect(unsafe_code, reason = "memory shared with other processes is mapped here")]
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 
 use quietcore_exchange::channel::{Channel, ChannelError, ChannelView, Entry, channel_bytes};
@@ -58,6 +58,17 @@ impl ChannelMemory {
         // SAFETY: as in `create`.
         let channel = unsafe { Channel::attach(memory.base(), memory.bytes()) }?;
         Ok(Self { channel, memory })
+    }
+
+    /// Maps the channel behind a descriptor that this process was started with. The descriptor
+    /// stays open.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), or when there is no such descriptor.
+    pub fn inherited(descriptor: i32) -> Result<Self, ChannelMemoryError> {
+        let own = format!("/proc/self/fd/{descriptor}");
+        let file = OpenOptions::new().read(true).write(true).open(own);
+        Self::open(file.map_err(MemoryError::Unmapped)?)
     }
 
     /// The channel in it.
@@ -131,6 +142,21 @@ mod tests {
         partition.channel().signal_writer(0).unwrap().send(Nanos::new(9), 77);
         let received = reader.receive().unwrap();
         assert_eq!((received.value, received.count, received.sent), (77, 1, Nanos::new(9)));
+    }
+
+    #[test]
+    fn a_channel_is_found_by_the_number_of_its_descriptor() {
+        use std::os::fd::AsRawFd as _;
+        let host = ChannelMemory::create(&[SPEED]).unwrap();
+        let file = host.file().unwrap();
+        let partition = ChannelMemory::inherited(file.as_raw_fd()).unwrap();
+        partition.channel().signal_writer(0).unwrap().send(Nanos::new(9), 77);
+        let mut reader = host.channel().view().signal_reader(0).unwrap();
+        assert_eq!(reader.receive().unwrap().value, 77);
+        assert!(matches!(
+            ChannelMemory::inherited(i32::MAX),
+            Err(ChannelMemoryError::Memory(MemoryError::Unmapped(_)))
+        ));
     }
 
     #[test]

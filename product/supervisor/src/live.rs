@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quietcore_exchange::channel::Entry;
 use quietcore_exchange::{Assignment, Command, Target};
+use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
 use quietcore_process::setting;
 use quietcore_program::place::Place;
 use quietcore_program::{Encoded, Symbols};
@@ -19,7 +21,7 @@ use crate::control::{
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
 use crate::server::{Limits, Server};
-use quietcore_assembly::{AssemblyError, Workshop};
+use quietcore_assembly::{AssemblyError, Workshop, channels};
 
 /// What a site is brought up from.
 #[derive(Clone, Debug)]
@@ -46,6 +48,15 @@ pub enum UpError {
     /// A partition can't be kept.
     #[error("{0}")]
     Keep(String),
+    /// There is no memory for a channel, or there can be no such channel.
+    #[error("there is no channel `{channel}`")]
+    Channel {
+        /// The channel.
+        channel: String,
+        /// Why.
+        #[source]
+        source: ChannelMemoryError,
+    },
     /// The control socket can't be served.
     #[error("the control socket can't be served")]
     Serve(#[source] std::io::Error),
@@ -97,6 +108,7 @@ impl Running {
             }
             ready.push((partition.clone(), assembly));
         }
+        let channels = channel_memories(&plan.site)?;
         let mut keepers = Vec::new();
         for (partition, assembly) in ready {
             progress(&format!("starting `{}`", partition.name));
@@ -113,6 +125,7 @@ impl Running {
                 job: assembly.job,
                 fieldbus: assembly.fieldbus,
                 warm: plan.start == Restart::Warm,
+                channels: channels.clone(),
                 partition,
                 bus: assembly.bus,
             };
@@ -227,6 +240,17 @@ impl Inner {
     }
 }
 
+/// The memory of all channels of a site, in the order of its file. It outlives the processes at
+/// both ends, so that a value stays when its sender is started again.
+fn channel_memories(site: &SiteFile) -> Result<Vec<Arc<ChannelMemory>>, UpError> {
+    let memory = |channel: &quietcore_site::Channel| {
+        let entries: Vec<Entry> = channels::entries(channel).into_iter().map(Entry::from).collect();
+        let made = ChannelMemory::create(&entries).map(Arc::new);
+        made.map_err(|source| UpError::Channel { channel: channel.name.clone(), source })
+    };
+    site.channels().iter().map(memory).collect()
+}
+
 fn gone(partition: &str) -> ControlError {
     ControlError::new(ErrorKind::NotNow, partition, "the site is coming down", "")
 }
@@ -304,10 +328,11 @@ impl Site for Inner {
         let known = || ControlError::no_partition(partition, self.names.iter().map(String::as_str));
         let file = file.ok_or_else(known)?;
         progress(&format!("building `{}`", folder.display()));
-        let build = self.workshop.build_folder_of(file, folder).map_err(|error| {
-            let what = crate::chain(&error);
-            ControlError::new(ErrorKind::Build, partition, what, "the old program runs on")
-        })?;
+        let build =
+            self.workshop.build_folder_of(&self.plan.site, file, folder).map_err(|error| {
+                let what = crate::chain(&error);
+                ControlError::new(ErrorKind::Build, partition, what, "the old program runs on")
+            })?;
         progress("staging it beside the running one");
         let prepared = Box::new(Prepared { build });
         self.ask(partition, |reply| Request::Deploy { prepared, reply })

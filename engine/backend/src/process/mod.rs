@@ -1,18 +1,20 @@
 //! The backend `process`: a partition is a Linux process of its own.
 //!
-//! The process is the program `quietcore-runtime`, started with three files:
+//! The process is the program `quietcore-runtime`, started with these files:
 //!
 //! | descriptor | what |
 //! |-----------:|------|
 //! | 0 | a pipe: the job as one line of JSON, then orders of a line each until it closes |
 //! | 1 | the exchange's memory file, which the process maps |
 //! | 2 | a pipe: remarks for people, kept up to [`REMARK_BYTES_MAX`] |
+//! | those that the job names | the memory files of its channels |
 //!
 //! When the pipe on descriptor 0 closes, for whatever reason, the process ends: a host that was
 //! killed leaves no real-time thread behind. The process has a group of its own, so that Ctrl-C at
 //! the terminal reaches the host only, which then stops the partition in order.
 
 use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -20,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use command_fds::CommandFdExt as _;
 use quietcore_exchange::{Region, Shape, TaskStatistics};
 use quietcore_process::exchange::{Exchange, ExchangeError};
 use quietcore_process::readback::ThreadState;
@@ -79,15 +82,33 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Starts a partition that does `job`, with an exchange of this shape. `program` is
-    /// `quietcore-runtime`.
+    /// Starts a partition that does `job`, with an exchange of this shape and without channels.
+    /// `program` is `quietcore-runtime`.
     ///
     /// # Errors
     /// [`PartitionError`]; then no process is left.
     pub fn start(program: &Path, job: &Job, shape: &Shape) -> Result<Self, PartitionError> {
+        Self::start_with(program, job, shape, Vec::new())
+    }
+
+    /// Starts a partition that also gets the memory files of its channels. They have in its process
+    /// the numbers that they have here, which the job names.
+    ///
+    /// # Errors
+    /// [`PartitionError`]; then no process is left.
+    pub fn start_with(
+        program: &Path,
+        job: &Job,
+        shape: &Shape,
+        channels: Vec<OwnedFd>,
+    ) -> Result<Self, PartitionError> {
         let exchange = Arc::new(Exchange::create(shape)?);
         let file = exchange.file().map_err(PartitionError::Job)?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        if !channels.is_empty() {
+            command.preserved_fds(channels);
+        }
+        let mut child = command
             .arg("partition")
             // One arena for all threads: each further one reserves 64 MiB, which locking makes
             // real.

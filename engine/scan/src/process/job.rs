@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::vec::Vec;
 
+use quietcore_exchange::channel::{Entry, Timeouts};
 use quietcore_probe::job::Wake;
 use quietcore_process::module::DataImage;
 use quietcore_process::setting::Policy;
@@ -27,6 +28,8 @@ pub struct ProgramJob {
     pub on_fault: OnFault,
     /// The program to begin with.
     pub build: Build,
+    /// The channels that it takes part in. Their signals are numbered one after the other.
+    pub channels: Vec<ChannelJob>,
     /// How long a new build is on probation: a fault in this many cycles of the leading task
     /// brings the build before back.
     pub probation_cycles: u64,
@@ -85,6 +88,60 @@ pub enum TaskKind {
         /// The pause after a job.
         gap: Nanos,
     },
+}
+
+/// A channel that the partition takes part in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelJob {
+    /// Its name, for messages.
+    pub name: String,
+    /// The descriptor of its memory file in the process.
+    pub descriptor: i32,
+    /// Whether the partition sends; else it receives.
+    pub sends: bool,
+    /// What it carries.
+    pub entries: Vec<ChannelEntry>,
+    /// The entry behind each of its signals, in the order of their numbers.
+    pub signals: Vec<u32>,
+}
+
+/// Something that a channel carries: an [`Entry`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelEntry {
+    /// So many of the following entries change together.
+    Group {
+        /// How many.
+        members: u16,
+        /// When the receiver misses them; zero is never.
+        timeout: Nanos,
+    },
+    /// A value of a group.
+    Member {
+        /// Its bytes.
+        bytes: u8,
+        /// The value before the first one is sent, in the low bytes.
+        initial: u64,
+    },
+    /// Messages.
+    Queue {
+        /// The most bytes of one.
+        message_bytes: u16,
+        /// For so many there is room; a power of two.
+        slots: u32,
+    },
+}
+
+impl From<ChannelEntry> for Entry {
+    fn from(entry: ChannelEntry) -> Self {
+        match entry {
+            ChannelEntry::Group { members, timeout } => {
+                Self::Group { members, timeouts: Timeouts { first: timeout, next: timeout } }
+            }
+            ChannelEntry::Member { bytes, initial } => Self::Member { bytes, initial },
+            ChannelEntry::Queue { message_bytes, slots } => Self::Queue { message_bytes, slots },
+        }
+    }
 }
 
 /// A built program to be loaded.

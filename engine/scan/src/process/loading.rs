@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ptr;
 use std::string::{String, ToString as _};
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use quietcore_process::module::{DataSlot, Module};
 
 use crate::change::slot_of;
 use crate::fault::Fault;
+use crate::process::channels::Channels;
 use crate::process::job;
 use crate::process::watchman::Watched;
 use crate::program::{Build, Program};
@@ -76,6 +78,8 @@ pub struct Loader<'a> {
     pub rates: &'a [u32],
     /// The guards of the tasks.
     pub watched: Arc<[Watched]>,
+    /// What its `Com_*` functions reach.
+    pub channels: &'static Channels,
 }
 
 impl Loader<'_> {
@@ -96,6 +100,10 @@ impl Loader<'_> {
                 ));
             }
         }
+        let services = ptr::from_ref(self.channels.services()).cast();
+        // SAFETY: the services are laid out as their header in C says and live as long as the
+        // process; nobody else knows the module yet.
+        unsafe { module.connect(services) };
         // SAFETY: nobody else knows the module yet.
         let initialized = unsafe { module.initialize(&Guard::default()) };
         initialized.map_err(|fault| {

@@ -10,12 +10,14 @@
 //! | module | what |
 //! |--------|------|
 //! | [`job`] | what the process is asked to run |
+//! | [`channels`] | the channels to other partitions, as the program sees them |
 //! | [`loading`] | a build from its module file to a program in a data slot |
 //! | [`release`] | waiting for the next release |
 //! | [`threads`] | the threads of the tasks |
 //! | [`watchman`] | the thread that finds a step which does not return |
 //! | [`orders`] | new builds, staged while the tasks run |
 
+pub mod channels;
 pub mod job;
 pub mod loading;
 pub mod orders;

@@ -27,6 +27,7 @@ use rustix::thread::gettid;
 
 use crate::follower::Follower;
 use crate::leader::Leader;
+use crate::process::channels::Channels;
 use crate::process::job::{ProgramJob, TaskJob, TaskKind};
 use crate::process::loading::{self, Loader, Slots};
 use crate::process::orders::Orders;
@@ -53,6 +54,7 @@ struct Hall<'a> {
     region: Region<'a>,
     shared: Shared,
     slots: Slots,
+    channels: &'static Channels,
     watched: Arc<[Watched]>,
     threads: [OnceLock<Thread>; TASK_LIMIT],
     ready: Barrier,
@@ -79,20 +81,15 @@ pub fn run(
     loading::prepare().map_err(|error| std::format!("faults can't be caught: {error}"))?;
     let memory_refused = setting::lock_memory().err().map(|error| settings::number_of(&error));
     let watched: Arc<[Watched]> = job.tasks.iter().map(watched).collect();
-    let shape = region.layout().shape;
     let rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
+    let channels = Channels::open(&job.channels)?;
     let loader = Loader {
         file,
         region,
-        room: Room {
-            data: shape.data_bytes as usize,
-            inputs: shape.input_bytes as usize,
-            outputs: shape.output_bytes as usize,
-            retain: shape.retain_bytes as usize,
-            tasks: job.tasks.len(),
-        },
+        room: room(region, job.tasks.len()),
         rates: &rates,
         watched: Arc::clone(&watched),
+        channels,
     };
     let first = loader.load(&job.build)?;
     let hall = Hall {
@@ -100,6 +97,7 @@ pub fn run(
         region,
         shared: Shared::default(),
         slots: [ArcSwapOption::empty(), ArcSwapOption::empty()],
+        channels,
         watched,
         threads: Default::default(),
         ready: Barrier::new(job.tasks.len()),
@@ -141,6 +139,18 @@ pub fn run(
         orders.serve(&loader, &hall.slots, &hall.shared, over);
     });
     Ok(())
+}
+
+/// What every build must fit.
+fn room(region: Region<'_>, tasks: usize) -> Room {
+    let shape = region.layout().shape;
+    Room {
+        data: shape.data_bytes as usize,
+        inputs: shape.input_bytes as usize,
+        outputs: shape.output_bytes as usize,
+        retain: shape.retain_bytes as usize,
+        tasks,
+    }
 }
 
 fn check(job: &ProgramJob) -> Result<(), String> {
@@ -239,6 +249,17 @@ impl<'a> Hall<'a> {
         self.region.stop_requested() || self.done.load(Ordering::Relaxed)
     }
 
+    /// Wakes tasks, a bit each.
+    fn wake(&self, fired: u32) {
+        for task in 0..TASK_LIMIT {
+            if fired & (1 << task) != 0
+                && let Some(thread) = self.threads[task].get()
+            {
+                thread.unpark();
+            }
+        }
+    }
+
     fn lead(&self, job: &TaskJob, fieldbus: impl Fieldbus, first: &Stage) {
         let prepared = self.prepare(0, job).and_then(|(task, cpu)| {
             let leader = Leader::new(
@@ -259,6 +280,7 @@ impl<'a> Hall<'a> {
         };
         let mut waiting = self.waiting(0, job, cpu, start);
         let warm_up = self.job.warm_up_cycles;
+        self.channels.table().begin(start);
         leader.begin(start);
         if warm_up == 0 {
             leader.task().recorder().set_first_release(waiting.due());
@@ -272,16 +294,11 @@ impl<'a> Hall<'a> {
                 end = TaskState::Stopped;
                 break;
             };
+            self.channels.table().begin_cycle(release.started);
             let guards = self.slots.each_ref().map(ArcSwapOption::load);
             let builds = guards.each_ref().map(|build| build.as_deref());
             let done = leader.cycle(&release, &builds, &self.shared, || Monotonic.now());
-            for task in 0..TASK_LIMIT {
-                if done.fired & (1 << task) != 0
-                    && let Some(thread) = self.threads[task].get()
-                {
-                    thread.unpark();
-                }
-            }
+            self.wake(done.fired);
             let Some(next) = waiting.advance(job.overrun, done.finished.at) else {
                 leader.task().fail_overrun(&self.shared, &done.finished);
                 end = TaskState::Failed;

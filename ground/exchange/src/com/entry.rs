@@ -66,7 +66,8 @@ impl<'map> ComSignal<'map> {
     pub const UNUSED: Self = Self { kind: SignalKind::Unused };
 
     /// Entry `index` of a channel: a signal, a member or a queue. A member belongs to the group
-    /// with number `group`. `None` when the entry is none of these.
+    /// with number `group`. `None` when the entry is none of these, or has become impossible since
+    /// the channel was attached to.
     pub fn new(
         channel: &Channel<'map>,
         index: usize,
@@ -74,7 +75,15 @@ impl<'map> ComSignal<'map> {
         on_timeout: OnTimeout,
         group: u16,
     ) -> Option<Self> {
-        let kind = match (channel.entry(index)?, direction) {
+        let entry = channel.entry(index)?;
+        // The table stands in shared memory, and the size decides how much of the program's memory
+        // is written.
+        if let Entry::Signal { bytes, .. } | Entry::Member { bytes, .. } = entry
+            && !matches!(bytes, 1 | 2 | 4 | 8)
+        {
+            return None;
+        }
+        let kind = match (entry, direction) {
             (Entry::Signal { bytes, .. }, Direction::Send) => {
                 let cell = channel.signal_cell(index)?;
                 SignalKind::Send { cell, bytes, count: AtomicU64::new(cell.number()) }
@@ -127,7 +136,8 @@ pub struct ComGroup<'map> {
 }
 
 impl<'map> ComGroup<'map> {
-    /// Entry `index` of a channel; `None` when that is no group.
+    /// Entry `index` of a channel; `None` when that is no group, or has become an impossible one
+    /// since the channel was attached to.
     pub fn new(
         channel: &Channel<'map>,
         index: usize,
@@ -139,6 +149,9 @@ impl<'map> ComGroup<'map> {
         };
         let cell = channel.group_cell(index)?;
         let members = usize::from(members);
+        if members > GROUP_MEMBERS_MAX {
+            return None;
+        }
         let initial: [u64; GROUP_MEMBERS_MAX] = array::from_fn(|member| {
             match (member < members).then(|| channel.entry(index + 1 + member)) {
                 Some(Some(Entry::Member { initial, .. })) => initial,

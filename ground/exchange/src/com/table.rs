@@ -30,7 +30,7 @@ pub struct ComTable<'map> {
     signals: &'map [ComSignal<'map>],
     groups: &'map [ComGroup<'map>],
     now_ns: AtomicU64,
-    started: Nanos,
+    started_ns: AtomicU64,
 }
 
 impl<'map> ComTable<'map> {
@@ -40,7 +40,15 @@ impl<'map> ComTable<'map> {
         groups: &'map [ComGroup<'map>],
         started: Nanos,
     ) -> Self {
-        Self { signals, groups, now_ns: AtomicU64::new(started.get()), started }
+        let started_ns = AtomicU64::new(started.get());
+        Self { signals, groups, now_ns: AtomicU64::new(started.get()), started_ns }
+    }
+
+    /// Lets first timeouts count from `started`: the first release, where that was not known yet
+    /// when the table was made.
+    pub fn begin(&self, started: Nanos) {
+        self.started_ns.store(started.get(), Relaxed);
+        self.begin_cycle(started);
     }
 
     /// Says what time it is. What a cycle sends carries this instant, and ages count up to it.
@@ -52,6 +60,11 @@ impl<'map> ComTable<'map> {
     #[inline]
     pub(super) fn now(&self) -> Nanos {
         Nanos::new(self.now_ns.load(Relaxed))
+    }
+
+    #[inline]
+    fn started(&self) -> Nanos {
+        Nanos::new(self.started_ns.load(Relaxed))
     }
 
     #[inline]
@@ -114,7 +127,7 @@ impl<'map> ComTable<'map> {
                 last.store(words[0], Relaxed);
                 let received =
                     Received { value: words[0], count, sent: Nanos::new(words[1]), updated: false };
-                let freshness = received.freshness(self.now(), self.started, timeouts);
+                let freshness = received.freshness(self.now(), self.started(), timeouts);
                 let overdue = matches!(freshness, Freshness::Overdue(_));
                 let replace = overdue && *on_timeout == OnTimeout::Replace;
                 *value = if replace { *initial } else { words[0] };
@@ -158,7 +171,7 @@ impl<'map> ComTable<'map> {
         group.count.store(count, Relaxed);
         let [sent, values @ ..] = record;
         let received = Received { value: 0, count, sent: Nanos::new(sent), updated: false };
-        let freshness = received.freshness(self.now(), self.started, &group.timeouts);
+        let freshness = received.freshness(self.now(), self.started(), &group.timeouts);
         let overdue = matches!(freshness, Freshness::Overdue(_));
         let replace = overdue && group.on_timeout == OnTimeout::Replace;
         let values = if replace { &group.initial } else { &values };
@@ -203,8 +216,8 @@ impl<'map> ComTable<'map> {
 
     fn state_of(&self, received: &Received, timeouts: &Timeouts) -> SignalState {
         let now = self.now();
-        let since = if received.count > 0 { received.sent } else { self.started };
-        let freshness = received.freshness(now, self.started, timeouts);
+        let since = if received.count > 0 { received.sent } else { self.started() };
+        let freshness = received.freshness(now, self.started(), timeouts);
         SignalState {
             age_ns: now.saturating_sub(since).get(),
             count: received.count,

@@ -192,3 +192,34 @@ fn two_tasks_may_use_one_queue() {
         });
     });
 }
+
+/// Goal: what the other side writes into a channel's table decides about no byte of our memory.
+/// Method: sizes are changed between attaching and numbering, when the table has been checked.
+#[test]
+fn sizes_that_became_impossible_are_refused() {
+    let memory = Memory::new(channel_bytes(&entries()).unwrap());
+    let channel = memory.make_channel(&entries()).unwrap();
+    // The second word of an entry is its size; entries begin on the second page, 64 bytes each.
+    let size_of = |entry: usize| 4096 + 64 * entry + 8;
+    let (direction, keep) = (Direction::Receive, OnTimeout::Keep);
+    for bytes in [0, 3, 9, 200] {
+        memory.poke(size_of(0), &[bytes]);
+        memory.poke(size_of(2), &[bytes]);
+        assert!(ComSignal::new(&channel, 0, direction, keep, 0).is_none(), "{bytes}");
+        assert!(ComSignal::new(&channel, 2, direction, keep, 0).is_none(), "{bytes}");
+    }
+    memory.poke(size_of(1), &[65]);
+    assert!(ComGroup::new(&channel, 1, direction, keep).is_none());
+}
+
+#[test]
+fn first_timeouts_count_from_the_beginning() {
+    with_tables(OnTimeout::Keep, |_, receiver| {
+        receiver.begin(Nanos::new(50_000));
+        assert_eq!(receive(receiver, 0).0, ComStatus::Ok);
+        receiver.begin_cycle(Nanos::new(50_999));
+        assert_eq!(receive(receiver, 0).0, ComStatus::Ok);
+        receiver.begin_cycle(Nanos::new(51_000));
+        assert_eq!(receive(receiver, 0).0, ComStatus::Timeout);
+    });
+}

@@ -1,4 +1,4 @@
-//! `[[channel]]`: both ends exist, and initial values fit their types.
+//! `[[channel]]`: both ends exist, initial values fit their types, and values fit into their group.
 
 use crate::check::unique;
 use crate::raw::{RawChannel, RawNumber, RawSignal};
@@ -6,6 +6,9 @@ use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 use crate::site::{Channel, Initial, Signal, SignalKind, SignalType};
 use crate::words::instead;
+
+/// The most values of a channel that are no queues: the members that a group can have.
+const VALUES_MAX: usize = 64;
 
 /// Checks the channels and returns those that are right.
 pub(super) fn check(
@@ -46,6 +49,14 @@ fn channel(
     let named = written.iter().enumerate();
     let named = named.map(|(index, one)| (signals_path.index(index), one.name.as_deref()));
     unique("signal", named, collector);
+    let values = written.iter().filter(|one| one.queue.is_none()).count();
+    if values > VALUES_MAX {
+        collector.refuse(
+            &signals_path,
+            format!("{values} values are sent as one, and {VALUES_MAX} are possible"),
+            "divide them among several channels",
+        );
+    }
     let mut signals = Vec::new();
     for (index, raw) in written.iter().enumerate() {
         signals.extend(signal(raw, &signals_path.index(index), collector));
@@ -63,6 +74,14 @@ fn signal(raw: &RawSignal, path: &Path, collector: &mut Collector<'_, '_>) -> Op
                     &initial_path,
                     "a queue begins empty, so it has no initial value",
                     "take it out, or take out `queue`",
+                );
+            }
+            let timeout_path = path.key("timeout");
+            if collector.has(&timeout_path) {
+                collector.refuse_key(
+                    &timeout_path,
+                    "a queue may be empty for long, so it has no timeout",
+                    "take it out, and give one to a value of the channel",
                 );
             }
             SignalKind::Queue { depth }

@@ -9,6 +9,9 @@ use crate::reading::format;
 use crate::site::SignalType;
 
 /// A channel from one partition to another: signals and queues in shared memory.
+/// Programs in C reach it with `Com.h`, by the macros `ComConf_ComSignal_CHANNEL_SIGNAL` and
+/// `ComConf_ComSignalGroup_CHANNEL`, with `_` for `-`. All values that are no queues, at most 64,
+/// form the group: they are sent and received as one, and its timeout is the shortest of theirs.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Channel")]
@@ -43,7 +46,7 @@ pub(crate) struct RawSignal {
     #[serde(rename = "type")]
     #[schemars(required, example = &"f64")]
     pub(crate) value_type: Option<SignalType>,
-    /// How long the receiver waits for news before it counts the sender as lost.
+    /// How long the receiver waits for news before it counts the sender as lost. Not for a queue.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -55,7 +58,8 @@ pub(crate) struct RawSignal {
     #[serde(default)]
     #[schemars(schema_with = "number", example = 0.5, example = true)]
     pub(crate) initial: Option<RawNumber>,
-    /// Makes it a queue with room for this many values, in place of the last value only.
+    /// Makes it a queue with room for this many values, or for the next power of two, in place of
+    /// the last value only.
     #[schemars(range(min = 1, max = 65536), example = 16)]
     pub(crate) queue: Option<u32>,
 }

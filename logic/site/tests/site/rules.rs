@@ -182,6 +182,14 @@ fn channels_lead_to_partitions_with_values_that_fit() {
     breaks("#END", &channel("b", "type = \"f64\", initial = nan"), initial, "isn't finite");
     breaks("#END", &channel("b", "type = \"u8\", queue = 1, initial = 1"), initial, "begins empty");
     breaks("#END", &channel("b", "type = \"string\""), "channel.c.signals.x.type", "write one of");
+    let patient = "type = \"u8\", queue = 1, timeout = \"1 s\"";
+    breaks("#END", &channel("b", patient), "channel.c.signals.x.timeout", "has no timeout");
+    let more = |count: u32| {
+        let more = (1..count).map(|number| format!("}}, {{ name = \"x{number}\", type = \"u8\" "));
+        channel("b", &format!("type = \"u8\" {}", more.collect::<String>()))
+    };
+    accepted("#END", &more(64));
+    breaks("#END", &more(65), "channel.c.signals", "65 values are sent as one");
 }
 
 #[test]

@@ -22,6 +22,8 @@ mod quiet;
 mod request;
 mod saving;
 
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,6 +34,7 @@ use quietcore_backend::fieldbus::FieldbusJob;
 use quietcore_backend::job::Job;
 use quietcore_backend::process::{Partition as Process, PartitionError};
 use quietcore_exchange::Shape;
+use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_site::{Partition, RESTART_QUIET, Site};
 
@@ -59,6 +62,8 @@ pub(crate) struct Setup {
     pub(crate) tasks: Vec<TaskDescription>,
     pub(crate) job: ProgramJob,
     pub(crate) fieldbus: Option<FieldbusJob>,
+    /// The memory of all channels of the site, in the order of its file.
+    pub(crate) channels: Vec<Arc<ChannelMemory>>,
     /// Whether retained values are taken over at the start.
     pub(crate) warm: bool,
 }
@@ -228,10 +233,27 @@ impl Kept {
         self.current.stage.carried.clear();
         self.current.stage.forces.clear();
         let values = self.saving.values(&self.current);
-        let program = ProgramJob { build: self.current.to_job(values), ..self.setup.job.clone() };
+        let mut program =
+            ProgramJob { build: self.current.to_job(values), ..self.setup.job.clone() };
+        let files = self.channel_files(&mut program).map_err(PartitionError::Job)?;
         let job =
             Job::Program { program: Box::new(program), fieldbus: self.setup.fieldbus.clone() };
-        Process::start(&self.setup.runtime, &job, &self.setup.shape)
+        Process::start_with(&self.setup.runtime, &job, &self.setup.shape, files)
+    }
+
+    /// The files of the channels that the partition takes part in, their numbers written into the
+    /// job.
+    fn channel_files(&self, job: &mut ProgramJob) -> io::Result<Vec<OwnedFd>> {
+        let all = self.setup.site.channels().iter().zip(&self.setup.channels);
+        let mut files = Vec::new();
+        for (channel, memory) in all {
+            if let Some(own) = job.channels.iter_mut().find(|own| own.name == channel.name) {
+                let file = OwnedFd::from(memory.file()?);
+                own.descriptor = file.as_raw_fd();
+                files.push(file);
+            }
+        }
+        Ok(files)
     }
 
     fn publish(&self, state: Activity) {

@@ -1,0 +1,205 @@
+//! The channels of a partition, as its program sees them by number.
+//!
+//! ```text
+//! descriptor ─ map ─ is it what the job says? ─┐
+//!                                              ├─► table of signals ─► services ─► every build
+//! job: entries, order of the signals ──────────┘
+//! ```
+//!
+//! The other partition writes the same memory and is not trusted: a channel whose table is not the
+//! one that the host made is refused, and sizes are those of the job. All of it lives as long as
+//! the process, because programs do, and is given out for ever.
+
+use std::boxed::Box;
+use std::string::{String, ToString as _};
+use std::vec::Vec;
+
+use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_exchange::channel::{Channel, Entry};
+use quietcore_exchange::com::{ComGroup, ComSignal, ComTable, Direction, OnTimeout, Services};
+use quietcore_process::channel::ChannelMemory;
+
+use crate::process::job::ChannelJob;
+
+/// The channels of this process.
+#[derive(Debug)]
+pub struct Channels {
+    table: &'static ComTable<'static>,
+    services: Services<'static>,
+}
+
+/// The numbered signals and groups of the channels so far.
+#[derive(Default)]
+struct Numbered {
+    signals: Vec<ComSignal<'static>>,
+    groups: Vec<ComGroup<'static>>,
+    /// Bytes of each signal's value; none where it is a queue.
+    bytes: Vec<Option<u8>>,
+}
+
+impl Channels {
+    /// Maps the channels of a job. To be called once in a process: what it takes is not given back.
+    ///
+    /// # Errors
+    /// When a channel can't be mapped, or is not what the job says; in words.
+    pub fn open(jobs: &[ChannelJob]) -> Result<&'static Self, String> {
+        let mut numbered = Numbered::default();
+        for job in jobs {
+            let added = map(job).and_then(|channel| numbered.add(job, &channel));
+            added.map_err(|why| std::format!("channel `{}`: {why}", job.name))?;
+        }
+        let Numbered { signals, groups, bytes } = numbered;
+        let table = ComTable::new(signals.leak(), groups.leak(), Monotonic.now());
+        let is_as_told = (0..).zip(&bytes).all(|(id, bytes)| table.value_bytes(id) == *bytes);
+        if !is_as_told {
+            return Err("a channel changed while it was mapped".to_string());
+        }
+        let table: &'static ComTable<'static> = Box::leak(Box::new(table));
+        Ok(Box::leak(Box::new(Self { table, services: Services::new(table) })))
+    }
+
+    /// The signals and groups.
+    pub fn table(&self) -> &ComTable<'static> {
+        self.table
+    }
+
+    /// What programs call.
+    pub fn services(&'static self) -> &'static Services<'static> {
+        &self.services
+    }
+}
+
+/// Maps a channel and compares its table with the job.
+fn map(job: &ChannelJob) -> Result<Channel<'static>, String> {
+    let memory = ChannelMemory::inherited(job.descriptor).map_err(|error| error.to_string())?;
+    let channel = Box::leak(Box::new(memory)).channel();
+    let expected = job.entries.iter().copied().map(Entry::from);
+    let found = (0..channel.entry_count()).filter_map(|index| channel.entry(index));
+    if !found.eq(expected) {
+        return Err("it does not carry what this partition was told; another program may have \
+                    written to it; bring the site down and up again"
+            .to_string());
+    }
+    Ok(channel)
+}
+
+impl Numbered {
+    fn add(&mut self, job: &ChannelJob, channel: &Channel<'static>) -> Result<(), String> {
+        let direction = if job.sends { Direction::Send } else { Direction::Receive };
+        let no_number = || "the partition has more signals than there are numbers".to_string();
+        let group = u16::try_from(self.groups.len()).map_err(|_| no_number())?;
+        for (index, entry) in job.entries.iter().enumerate() {
+            if let Entry::Group { .. } = Entry::from(*entry) {
+                let made = ComGroup::new(channel, index, direction, OnTimeout::Keep);
+                self.groups.push(made.ok_or("a group of it can't be reached")?);
+            }
+        }
+        for index in &job.signals {
+            let index = *index as usize;
+            let entry = job.entries.get(index).ok_or("a signal of it stands nowhere")?;
+            let made = ComSignal::new(channel, index, direction, OnTimeout::Keep, group);
+            self.signals.push(made.ok_or("a signal of it can't be reached")?);
+            self.bytes.push(match Entry::from(*entry) {
+                Entry::Signal { bytes, .. } | Entry::Member { bytes, .. } => Some(bytes),
+                Entry::Group { .. } | Entry::Queue { .. } => None,
+            });
+        }
+        if self.signals.len() > usize::from(u16::MAX) { Err(no_number()) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::IntoRawFd as _;
+
+    use quietcore_exchange::com::ComStatus;
+    use quietcore_units::Nanos;
+
+    use super::*;
+    use crate::process::job::ChannelEntry;
+
+    const ENTRIES: [ChannelEntry; 4] = [
+        ChannelEntry::Group { members: 2, timeout: Nanos::from_millis(1) },
+        ChannelEntry::Member { bytes: 8, initial: 7 },
+        ChannelEntry::Member { bytes: 1, initial: 1 },
+        ChannelEntry::Queue { message_bytes: 4, slots: 2 },
+    ];
+
+    fn memory() -> ChannelMemory {
+        ChannelMemory::create(&ENTRIES.map(Entry::from)).unwrap()
+    }
+
+    /// The queue stands between the members in the site file.
+    fn job(name: &str, memory: &ChannelMemory, sends: bool) -> ChannelJob {
+        ChannelJob {
+            name: name.to_string(),
+            // Open for ever, as in a process that was started with it.
+            descriptor: memory.file().unwrap().into_raw_fd(),
+            sends,
+            entries: ENTRIES.to_vec(),
+            signals: Vec::from([1, 3, 2]),
+        }
+    }
+
+    #[test]
+    fn signals_and_groups_are_numbered_over_all_channels() {
+        let (there, back) = (memory(), memory());
+        let one = Channels::open(&[job("there", &there, true), job("back", &back, false)]).unwrap();
+        let other =
+            Channels::open(&[job("there", &there, false), job("back", &back, true)]).unwrap();
+        let (one, other) = (one.table(), other.table());
+        assert_eq!(one.value_bytes(0), Some(8));
+        assert_eq!((one.value_bytes(1), one.value_bytes(4)), (None, None), "queues");
+        assert_eq!((one.value_bytes(5), one.value_bytes(6)), (Some(1), None));
+        let mut value = 0;
+        assert_eq!(one.receive_signal(3, &mut value), ComStatus::Ok);
+        assert_eq!(value, 7, "the initial value");
+        other.send_signal(3, 1000);
+        other.send_signal(5, 0);
+        assert_eq!(other.send_group(1), ComStatus::Ok);
+        assert_eq!(other.send_group(0), ComStatus::NotOk, "the other direction");
+        assert_eq!(one.receive_group(1), ComStatus::Ok);
+        one.receive_signal(3, &mut value);
+        assert_eq!(value, 1000);
+        assert_eq!(one.send_message(1, &[1, 2]), ComStatus::Ok);
+        let (mut buffer, mut bytes) = ([0; 4], 0);
+        assert_eq!(other.receive_message(1, &mut buffer, &mut bytes), ComStatus::Ok);
+        assert_eq!((bytes, &buffer[..2]), (2, &[1, 2][..]));
+    }
+
+    #[test]
+    fn timeouts_count_from_the_first_release() {
+        let memory = memory();
+        let table = Channels::open(&[job("late", &memory, false)]).unwrap().table();
+        table.begin(Nanos::from_secs(1000));
+        assert_eq!(table.receive_group(0), ComStatus::Ok);
+        table.begin_cycle(Nanos::from_secs(1000) + Nanos::from_millis(1));
+        assert_eq!(table.receive_group(0), ComStatus::Timeout);
+    }
+
+    #[test]
+    fn a_channel_that_is_not_the_one_of_the_job_is_refused() {
+        let memory = memory();
+        let good = job("wrong", &memory, true);
+        let mut wider = good.clone();
+        wider.entries[2] = ChannelEntry::Member { bytes: 8, initial: 1 };
+        let refused = Channels::open(&[wider]).unwrap_err();
+        assert!(refused.starts_with("channel `wrong`: it does not carry"), "{refused}");
+        let mut longer = good.clone();
+        longer.entries.push(ENTRIES[3]);
+        assert!(Channels::open(&[longer]).is_err());
+        for signals in [Vec::from([4]), Vec::from([0])] {
+            assert!(Channels::open(&[ChannelJob { signals, ..good.clone() }]).is_err());
+        }
+        let none = ChannelJob { descriptor: -1, ..good.clone() };
+        assert!(Channels::open(&[none]).unwrap_err().contains("can't be mapped"));
+        assert!(Channels::open(&[good]).is_ok());
+    }
+
+    #[test]
+    fn without_channels_there_are_no_numbers() {
+        let table = Channels::open(&[]).unwrap().table();
+        assert_eq!(table.send_signal(0, 1), ComStatus::NotOk);
+        assert_eq!(table.receive_group(0), ComStatus::NotOk);
+    }
+}
