@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quietcore_assembly::{AssemblyError, Workshop};
 use quietcore_exchange::{Assignment, Command, Target};
 use quietcore_process::setting;
 use quietcore_program::place::Place;
@@ -19,7 +20,6 @@ use crate::control::{
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
 use crate::server::{Limits, Server};
-use quietcore_assembly::{AssemblyError, Workshop};
 
 /// What a site is brought up from.
 #[derive(Clone, Debug)]
