@@ -286,7 +286,7 @@ impl<'a> Hall<'a> {
             leader.task().recorder().set_first_release(waiting.due());
             leader.task().recorder().set_state(TaskState::Running);
         }
-        let mut left = self.job.cycles.map(|cycles| cycles.saturating_add(warm_up));
+        let mut left = self.job.cycles;
         let mut warming = warm_up;
         let mut end = TaskState::Finished;
         while left != Some(0) {
@@ -309,7 +309,7 @@ impl<'a> Hall<'a> {
             }
             leader.after(done.finished.at, next.skipped);
             if warming > 0 {
-                warming -= 1;
+                warming = warming.saturating_sub(1 + next.skipped);
                 if warming == 0 {
                     leader.task().recorder().clear();
                     waiting.catch_up();
@@ -317,8 +317,9 @@ impl<'a> Hall<'a> {
                     leader.task().recorder().set_state(TaskState::Running);
                     self.measuring.store(true, Ordering::Relaxed);
                 }
+            } else {
+                left = left.map(|left| left.saturating_sub(1 + next.skipped));
             }
-            left = left.map(|left| left.saturating_sub(1 + next.skipped));
         }
         if warming > 0 {
             leader.task().recorder().clear();

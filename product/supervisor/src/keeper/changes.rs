@@ -7,6 +7,7 @@
 
 use std::time::{Duration, Instant};
 
+use quietcore_assembly::{Staged, stage};
 use quietcore_exchange::{Command, Outcome, TraceConfiguration, TracePlace, WhyRejected};
 use quietcore_program::carry::OldData;
 use quietcore_program::{CarryPlan, carry_over};
@@ -21,7 +22,6 @@ use crate::control::{
     Trace, TraceStarted,
 };
 use crate::keeper::request::Reply;
-use quietcore_assembly::{Staged, stage};
 
 /// How long a group of commands may wait for its cycle, beside a period.
 const ANSWER_MAX: Duration = Duration::from_secs(2);

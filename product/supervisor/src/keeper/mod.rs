@@ -30,6 +30,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use quietcore_assembly::{BusImage, Staged};
 use quietcore_backend::fieldbus::FieldbusJob;
 use quietcore_backend::job::Job;
 use quietcore_backend::process::{Partition as Process, PartitionError};
@@ -40,7 +41,6 @@ use quietcore_site::{Partition, RESTART_QUIET, Site};
 
 use crate::chain;
 use crate::control::{Activity, PartitionState, Severity, TaskDescription};
-use quietcore_assembly::{BusImage, Staged};
 
 pub(crate) use log::EventLog;
 pub(crate) use request::{Prepared, Request};

@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use quietcore_assembly::Staged;
 use quietcore_exchange::RetainReader;
 use quietcore_program::retain::RetainEntry;
 use quietcore_scan::process::job::Value;
@@ -13,7 +14,6 @@ use quietcore_scan::stage::Piece;
 use crate::control::Restart;
 use crate::keeper::Setup;
 use crate::retained::{RetainFiles, Snapshot, Variable, match_variables};
-use quietcore_assembly::Staged;
 
 /// How often the values go to disk.
 const SAVE_EVERY: Duration = Duration::from_millis(100);
