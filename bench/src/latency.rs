@@ -1,8 +1,7 @@
 //! Release latency beside `cyclictest`: the same core, the same priority, alternating, without a
 //! warm-up on either side.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +12,9 @@ use quietcore_process::setting::Policy;
 use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_units::Nanos;
 
+use crate::cyclictest::{self, Setup};
 use crate::pairs::Median;
+use crate::site::runtime;
 
 /// Release latency in modes `sleep` and `early-wake`, beside `cyclictest`
 #[derive(Debug, clap::Args)]
@@ -97,17 +98,6 @@ fn ratio(name: &str, above: &[Run], below: &[Run], what: fn(&Run) -> f64) -> Res
     Ok(())
 }
 
-/// The program of the partitions lies beside this one.
-fn runtime() -> Result<PathBuf, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let runtime = own.with_file_name("quietcore-runtime");
-    if runtime.is_file() {
-        Ok(runtime)
-    } else {
-        Err("quietcore-runtime is missing; run `cargo build --release` first".to_owned())
-    }
-}
-
 fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, String> {
     let job = LatencyJob {
         cpus: vec![Some(request.cpu)],
@@ -139,35 +129,8 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
 }
 
 fn cyclictest(request: &Request) -> Result<Run, String> {
-    // Nanoseconds, so that neither side is rounded; a bucket for each up to 1 ms.
-    let output = Command::new("cyclictest")
-        .args(["--quiet", "--mlockall", "--nsecs", "--threads=1", "--histogram=1000000"])
-        .arg(format!("--affinity={}", request.cpu))
-        .arg(format!("--priority={}", request.priority))
-        .arg(format!("--interval={}", request.period.get() / 1_000))
-        .arg(format!("--loops={}", request.cycles))
-        .output()
-        .map_err(|error| format!("cyclictest: {error}; install the package rt-tests"))?;
-    if !output.status.success() {
-        return Err(format!("cyclictest: {}", String::from_utf8_lossy(&output.stderr)));
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut histogram = Histogram::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let mut cells = line.split_whitespace().map(str::parse::<u64>);
-        if let (Some(Ok(value)), Some(Ok(times))) = (cells.next(), cells.next()) {
-            histogram.record_many(value, times);
-        }
-    }
-    let number = |name: &str| {
-        let cell = text.lines().find_map(|line| line.strip_prefix(name))?;
-        cell.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    if let Some(overflow) = number("# Histogram Overflows:") {
-        let max = number("# Max Latencies:").unwrap_or_default();
-        histogram.record_many(max, overflow);
-    }
-    run_of(&histogram, 0.0)
+    let Request { cpu, priority, period, cycles, .. } = *request;
+    run_of(&cyclictest::run(&Setup { cpu, priority, period, cycles })?, 0.0)
 }
 
 fn run_of(histogram: &Histogram, spin_share: f64) -> Result<Run, String> {

@@ -6,21 +6,33 @@
 //! confidence interval of that median (order statistics, no assumption about the distribution).
 //!
 //! ```text
-//! cargo run --release -p quietcore-bench -- record
-//! cargo run --release -p quietcore-bench -- latency
-//! cargo run --release -p quietcore-bench -- report
+//! cargo run --release -p quietcore-bench --features iceoryx2 -- signal
+//! cargo run --release -p quietcore-bench -- all --quick
 //! ```
+//!
+//! README.md says for each comparison what is measured how, and what stands on either side.
 
 #![forbid(unsafe_code)]
 
+mod cores;
+mod cyclictest;
+mod ethercat;
+mod findings;
 mod latency;
 mod pairs;
+mod queue;
 mod record;
 mod report;
+mod scan;
+mod signal;
+mod site;
+mod watch;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::findings::Common;
 
 /// Side by side with peers
 #[derive(Debug, Parser)]
@@ -37,6 +49,18 @@ enum Bench {
     Latency(latency::Request),
     /// Summarising and reporting 24 records of 2.88 million cycles
     Report(report::Request),
+    /// Signals, beside bare cache lines and `iceoryx2`
+    Signal(signal::Request),
+    /// Queue throughput, beside `rtrb`
+    Queue(queue::Request),
+    /// The EtherCAT cycle, beside a raw echo, `ethercrab`'s own task and `pysoem`
+    Ethercat(ethercat::Request),
+    /// A partition with and without somebody who watches 10 000 of its variables
+    Watch(watch::Request),
+    /// Release latency of the servo partition, idle and loaded, beside `cyclictest`
+    Scan(scan::Request),
+    /// `signal`, `queue`, `ethercat`, `watch` and `scan`, one after the other
+    All(Common),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +68,12 @@ fn main() -> ExitCode {
         Bench::Record(request) => record::run(&request),
         Bench::Latency(request) => latency::run(&request),
         Bench::Report(request) => report::run(&request),
+        Bench::Signal(request) => signal::run(&request),
+        Bench::Queue(request) => queue::run(&request),
+        Bench::Ethercat(request) => ethercat::run(&request),
+        Bench::Watch(request) => watch::run(&request),
+        Bench::Scan(request) => scan::run(&request),
+        Bench::All(common) => all(&common),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -52,4 +82,20 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Every comparison as it is by default. One that fails doesn't keep the others from running.
+fn all(common: &Common) -> Result<(), String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut failed = Vec::new();
+    for bench in ["signal", "queue", "ethercat", "watch", "scan"] {
+        eprintln!("{bench}");
+        // Each in a process of its own: what one pins or opens doesn't follow it to the next.
+        let mut command = std::process::Command::new(&own);
+        command.arg(bench).args(common.arguments());
+        if !command.status().map_err(|error| error.to_string())?.success() {
+            failed.push(bench);
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }

@@ -3,8 +3,10 @@
 use std::f64::consts::LN_2;
 use std::fmt;
 
+use serde::Serialize;
+
 /// The median of a sample with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Median {
     pub(crate) value: f64,
     pub(crate) low: f64,

@@ -105,6 +105,7 @@ fn write(folder: &Path) -> Result<(), String> {
         profiles: (0..4).map(|index| (format!("tp{index}"), String::new())).collect(),
         length: None,
         limits: Vec::new(),
+        site_folder: None,
         not_measured: Vec::new(),
         complete: true,
     };

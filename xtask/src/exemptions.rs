@@ -65,6 +65,26 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         to: "probe",
         reason: "a program is released as the probe is: the same margin, settings and early wake",
     },
+    Sideways {
+        from: "assembly",
+        to: "program",
+        reason: "what is assembled is a built program and its symbols",
+    },
+    Sideways {
+        from: "assembly",
+        to: "scan",
+        reason: "a partition is assembled into the scan cycle's own job",
+    },
+    Sideways {
+        from: "assembly",
+        to: "backend",
+        reason: "a partition is assembled into the backend's own job",
+    },
+    Sideways {
+        from: "assembly",
+        to: "probe",
+        reason: "a program is woken as the probe is, in the same words",
+    },
 ];
 
 /// The crate by which tests say that they could not run; every floor's tests may use it.

@@ -46,6 +46,10 @@ pub struct Manifest {
     pub quietcore_version: String,
     /// SHA-256 of the site file; empty where there is none.
     pub site_sha256: String,
+    /// The folder of the site file, which the models of its programs are relative to; `None` for
+    /// runs without a site file, and in folders from before programs were run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_folder: Option<String>,
     /// The probability per cycle of exceeding a limit that must be excluded for a PASS.
     pub exceedance: f64,
     /// All classes the records are judged against.

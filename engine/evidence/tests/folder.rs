@@ -55,6 +55,7 @@ fn manifest() -> Manifest {
         profiles: profiles.map(|name| (name.to_owned(), String::new())).to_vec(),
         length: None,
         limits: Vec::new(),
+        site_folder: None,
         not_measured: Vec::new(),
         complete: true,
     }

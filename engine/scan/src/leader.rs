@@ -30,7 +30,7 @@ pub struct Leader<'map, B> {
     retained: Option<RetainWriter<'map>>,
     on_fault: OnFault,
     triggers_were: [bool; TASK_LIMIT],
-    swapped: Option<Swapped>,
+    swapped: Option<(Swapped, Nanos)>,
 }
 
 /// What the runner has to do after a cycle.
@@ -93,7 +93,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         if let Some(swapped) =
             self.changes.try_swap(&mut self.task, builds, shared, release.started)
         {
-            self.note_swap(swapped);
+            self.note_swap(swapped, release.started.saturating_sub(release.due));
         }
         let build = builds[usize::from(shared.active())];
         let data = build.and_then(|build| self.region.writable_data(slot_of(build.stage.slot)));
@@ -117,7 +117,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
             _ => {}
         }
         if shared.is_in_fault() {
-            self.handle_fault(builds, shared);
+            self.handle_fault(release, builds, shared);
         } else {
             self.changes.note_good_cycle(shared);
         }
@@ -215,9 +215,9 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
 
     /// Goes back to the build before where that is possible, or makes the outputs safe.
     #[cold]
-    fn handle_fault<P>(&mut self, builds: &Builds<'_, P>, shared: &Shared) {
+    fn handle_fault<P>(&mut self, release: &Release, builds: &Builds<'_, P>, shared: &Shared) {
         if let Some(swapped) = self.changes.try_revert(builds, shared) {
-            self.note_swap(swapped);
+            self.note_swap(swapped, release.started.saturating_sub(release.due));
             return;
         }
         if let Some(build) = builds[usize::from(shared.active())] {
@@ -225,10 +225,10 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         }
     }
 
-    fn note_swap(&mut self, swapped: Swapped) {
+    fn note_swap(&mut self, swapped: Swapped, latency: Nanos) {
         self.task.settings.watchdog.reset();
         self.triggers_were = [false; TASK_LIMIT];
-        self.swapped = Some(swapped);
+        self.swapped = Some((swapped, latency));
     }
 
     /// Does what may take longer than a cycle has, when it has ended: clears the statistics where
@@ -237,14 +237,14 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         if self.changes.take_reset() {
             self.task.recorder.clear();
         }
-        let Some(Swapped { generation, reverted }) = self.swapped.take() else { return };
+        let Some((Swapped { generation, reverted }, latency)) = self.swapped.take() else { return };
         let gap_cycles = skipped;
         self.task.tell(
             now,
             if reverted {
                 Happening::Reverted { generation, gap_cycles }
             } else {
-                Happening::Swapped { generation, gap_cycles }
+                Happening::Swapped { generation, gap_cycles, release_ns: latency.get() }
             },
         );
     }

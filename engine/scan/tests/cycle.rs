@@ -370,7 +370,7 @@ fn a_swap_carries_state_and_forces_and_is_taken_back_on_a_fault() {
     rig.run(&builds);
     assert_eq!(rig.value(Slot::A, COUNT), before + 1, "the old program goes on");
     let told = rig.told();
-    assert!(told.contains(&Happening::Swapped { generation: 2, gap_cycles: 0 }));
+    assert!(told.contains(&Happening::Swapped { generation: 2, gap_cycles: 0, release_ns: 0 }));
     assert!(told.contains(&Happening::Reverted { generation: 1, gap_cycles: 0 }));
 }
 

@@ -70,6 +70,9 @@ pub struct RecordEntry {
     /// What was counted of the program.
     #[serde(default)]
     pub scan_counters: Option<ScanCounters>,
+    /// Why the program stopped before its time; empty for one that ran to its end.
+    #[serde(default)]
+    pub faults: Vec<String>,
     /// Releases before they were due.
     pub early: u64,
     /// Times the task changed its CPU.
@@ -119,6 +122,7 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         response_statistics: scan.map(|scan| Statistics::of_histogram(&scan.response)),
         scan_terms: scan.map(|scan| scan.terms),
         scan_counters: scan.map(|scan| scan.counters),
+        faults: scan.map(|scan| scan.faults.clone()).unwrap_or_default(),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,

@@ -1,6 +1,7 @@
 //! Verdicts: a record against a class.
 //!
 //! ```text
+//! the program crashed, hung or gave up ────► FAIL
 //! invalid or degraded record ──────────────► NOT PROVEN
 //! the class has no figure ─────────────────► NOT PROVEN
 //! measured with a longer period ───────────► NOT PROVEN
@@ -104,6 +105,9 @@ pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
 
 fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, Option<u64>) {
     let not_proven = |because: String| (Verdict::NotProven, because, None);
+    if let Some(because) = fault(record) {
+        return (Verdict::Fail, because, None);
+    }
     if let Some(because) = distrust(record) {
         return not_proven(because);
     }
@@ -170,6 +174,13 @@ fn limit_ns(record: &Record, class: &Class) -> Option<u64> {
     let limit = class.latency_limit_ns()?;
     let period = record.period_ns.filter(|_| record.scan.is_some());
     Some(limit.max(period.map_or(0, |period| period / CYCLE_PART)))
+}
+
+/// Why the program stopped before its time. A program that can't go on has failed, on whatever
+/// machine and under whatever settings.
+fn fault(record: &Record) -> Option<String> {
+    let faults = &record.scan.as_ref()?.faults;
+    (!faults.is_empty()).then(|| format!("the program failed: {}", faults.join("; ")))
 }
 
 /// Why a record proves nothing, whatever its numbers.
@@ -288,7 +299,7 @@ pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
 /// # Errors
 /// When the record is invalid, degraded, of unknown period, or has too few cycles for `exceedance`.
 pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, String> {
-    if let Some(because) = distrust(record) {
+    if let Some(because) = fault(record).or_else(|| distrust(record)) {
         return Err(because);
     }
     let period_ns = measured_every(record)

@@ -12,9 +12,11 @@ use quietcore_evidence::{
 };
 use quietcore_site::Site;
 
+use crate::collect::PROGRAM_BUILD;
 use crate::measure::{Machine, MeasureError, measure};
 use crate::observer::Observer;
 use crate::run::Run;
+use crate::work::Work;
 
 /// Why a run of a campaign has no record yet.
 const NOT_REACHED: &str = "the campaign was ended before";
@@ -34,6 +36,8 @@ pub struct Asked<'a> {
     pub site: &'a Site,
     /// The site file as it was read.
     pub site_bytes: &'a [u8],
+    /// The folder that it stands in, for a campaign that goes on later.
+    pub site_folder: Option<String>,
     /// Now, RFC 3339.
     pub started_at: &'a str,
     /// What the command line said of the length.
@@ -70,6 +74,19 @@ pub enum CampaignError {
         /// Sum of the site file given.
         ours: String,
     },
+    /// A program is not the one that the campaign was begun with.
+    #[error(
+        "the program of partition `{partition}` has changed since the campaign was begun: build \
+         {theirs} was measured, this one is {ours}; begin a new campaign"
+    )]
+    OtherProgram {
+        /// The partition.
+        partition: String,
+        /// The build in the folder's records.
+        theirs: String,
+        /// The build now.
+        ours: String,
+    },
 }
 
 impl Campaign {
@@ -88,6 +105,7 @@ impl Campaign {
             started_at: asked.started_at.to_owned(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
             site_sha256,
+            site_folder: asked.site_folder,
             exceedance: site.campaign().exceedance,
             classes: site.classes().to_vec(),
             declared: declared(site),
@@ -110,8 +128,9 @@ impl Campaign {
     /// Goes on with a campaign that was interrupted: only what its manifest says is missing is run.
     ///
     /// # Errors
-    /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with, and when
-    /// the folder's seal can't be taken away.
+    /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with,
+    /// [`CampaignError::OtherProgram`] when a program isn't, and when the folder's seal can't be
+    /// taken away.
     pub fn resume(
         writer: Writer,
         manifest: Manifest,
@@ -123,6 +142,9 @@ impl Campaign {
                 theirs: manifest.site_sha256,
                 ours: site_sha256.to_owned(),
             });
+        }
+        for run in &runs {
+            same_programs(&writer, run)?;
         }
         writer.unseal()?;
         let missing =
@@ -202,6 +224,27 @@ impl Campaign {
 fn declared(site: &Site) -> BTreeMap<String, String> {
     let partitions = site.partitions().iter();
     partitions.map(|partition| (partition.name.clone(), partition.class.name.clone())).collect()
+}
+
+/// Whether the programs are those of the records that the folder has of this run.
+fn same_programs(writer: &Writer, run: &Run) -> Result<(), CampaignError> {
+    for partition in &run.partitions {
+        let Work::Program(program) = &partition.work else { continue };
+        let ours = &program.assembly.first.build.hash;
+        for task in partition.work.tasks() {
+            let name = format!("{}.{}.{}", partition.name, run.profile, task.label);
+            let Some(record) = read_record(writer.root(), &name) else { continue };
+            let theirs = record.conditions.machine.get(PROGRAM_BUILD).cloned();
+            if theirs.as_ref() != Some(ours) {
+                return Err(CampaignError::OtherProgram {
+                    partition: partition.name.clone(),
+                    theirs: theirs.unwrap_or_else(|| "unknown".to_owned()),
+                    ours: ours.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// An entry for each partition of a run.

@@ -4,13 +4,12 @@ use quietcore_exchange::{
     Counters as Counted, Region, Setting, TaskState, TaskStatistics, TornRead,
 };
 use quietcore_load::Achieved;
-use quietcore_probe::job::Wake;
 use quietcore_process::readback::ThreadState;
 use quietcore_process::setting::Policy;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Spike, Timeline,
+    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, Spike, Timeline,
 };
 use quietcore_units::{CpuId, CpuSet, Nanos};
 
@@ -18,6 +17,10 @@ use crate::activity::Activity;
 use crate::findings::{Findings, PartitionFindings, StatesSeen};
 use crate::measure::Machine;
 use crate::run::{PartitionRun, Run};
+use crate::work::{TaskRun, Work};
+
+/// Where the conditions say which build of the program was measured.
+pub(crate) const PROGRAM_BUILD: &str = "program_build";
 
 /// Everything that the records of a run are made from, but for the exchange.
 #[derive(Clone, Copy, Debug)]
@@ -33,26 +36,37 @@ impl Collector<'_> {
     pub(crate) fn records(&self, index: usize, region: Region<'_>) -> Vec<Record> {
         let partition = &self.run.partitions[index];
         let found = &self.findings.partitions[index];
-        let tasks = region.tasks().zip(&partition.job.cpus).zip(&found.states);
+        let planned = partition.work.tasks();
+        // The leading task ends the others of a program, which is no interruption of them.
+        let lead = region.task(0).map(|task| task.state());
+        let cut_short = !found.ended_in_time
+            && found.heard.faults.is_empty()
+            && match partition.work {
+                Work::Latency(_) => None,
+                Work::Program(_) => lead,
+            } == Some(TaskState::Stopped);
+        let tasks = region.tasks().zip(&planned).zip(&found.states);
         tasks
-            .enumerate()
-            .map(|(number, ((task, cpu), states))| {
-                let place = match cpu {
-                    Some(cpu) => format!("cpu{cpu}"),
-                    None => format!("task{number}"),
+            .map(|((task, planned), states)| {
+                let mut record = record(self.run, partition, planned, task, self.activity);
+                if planned.terms.is_some() {
+                    record.interrupted = cut_short;
+                }
+                record.conditions = self.conditions(partition, planned, found, states);
+                record.conditions.duration_ns = match planned.period {
+                    Some(period) => record.release.count().saturating_mul(period.get()),
+                    None => partition.work.duration().get(),
                 };
-                let mut record = record(self.run, partition, task, self.activity);
-                record.name = format!("{}.{}.{place}", partition.name, self.run.profile);
-                record.cpu = *cpu;
-                record.conditions = self.conditions(partition, found, states);
-                record.conditions.duration_ns =
-                    record.release.count().saturating_mul(partition.job.period.get());
-                record.degraded = degraded(partition, task);
+                record.degraded = degraded(planned, task);
                 if let Some(first) = &states.first {
-                    record.degraded.extend(not_as_asked(partition, task, *cpu, first));
+                    record.degraded.extend(not_as_asked(planned, task, first));
+                }
+                if let Some(scan) = &mut record.scan {
+                    scan.faults = found.heard.faults.words();
                 }
                 record.invalid_because.extend(self.invalid(task, states));
-                let wrong = self_check(&record, partition.injected());
+                record.invalid_because.extend(untold(found));
+                let wrong = self_check(&record, partition.work.injected());
                 record.invalid_because.extend(wrong);
                 record
             })
@@ -62,6 +76,7 @@ impl Collector<'_> {
     fn conditions(
         &self,
         partition: &PartitionRun,
+        task: &TaskRun,
         found: &PartitionFindings,
         states: &StatesSeen,
     ) -> Conditions {
@@ -74,21 +89,28 @@ impl Collector<'_> {
         if let Some(state) = state {
             activity.insert("memory_locked".to_owned(), state.locked.to_string());
         }
-        let injection = partition.job.injection;
+        let mut machine = self.machine.conditions.clone();
+        if let Work::Program(run) = &partition.work {
+            let build = &run.assembly.first.build;
+            machine.insert("program".to_owned(), run.model.clone());
+            machine.insert(PROGRAM_BUILD.to_owned(), build.hash.clone());
+            machine.insert("compiler".to_owned(), build.compiler.clone());
+        }
         Conditions {
             started_at: self.findings.started_at.clone(),
             duration_ns: 0,
-            mode: partition.mode(),
+            mode: task.mode.clone(),
             policy: state.map_or_else(unknown, ThreadState::policy_text),
             affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
             dma_latency_held: self.machine.dma_latency_held,
-            machine: self.machine.conditions.clone(),
+            machine,
             loads: self.findings.loads.achieved.iter().map(load_achieved).collect(),
             activity,
             site_sha256: self.run.site_sha256.clone(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
-            injected: injection
-                .map(|injection| format!("{} at release {}", injection.delay, injection.release)),
+            injected: partition.work.injected().map(|injected| {
+                format!("{} at release {}", Nanos::new(injected.delay_ns), injected.release)
+            }),
         }
     }
 
@@ -132,9 +154,23 @@ impl Collector<'_> {
     }
 }
 
+/// What a program told that makes its numbers no evidence, although it ran on.
+fn untold(found: &PartitionFindings) -> Vec<String> {
+    let mut because = Vec::new();
+    if !found.heard.fieldbus.is_empty() {
+        let words = found.heard.fieldbus.words().join("; ");
+        because.push(format!("the fieldbus was not whole: {words}"));
+    }
+    if found.heard.lost > 0 {
+        because.push(format!("{} events of the program were lost unread", found.heard.lost));
+    }
+    because
+}
+
 fn record(
     run: &Run,
     partition: &PartitionRun,
+    planned: &TaskRun,
     task: &TaskStatistics,
     activity: &Activity,
 ) -> Record {
@@ -147,23 +183,24 @@ fn record(
         })
     };
     let release = copy("release", task.release());
-    let wakeup = match partition.job.wake {
-        Wake::Sleep => None,
-        Wake::Early(_) | Wake::Adaptive { .. } => Some(copy("wake-up", task.wakeup())),
-    };
+    let wakeup = planned.wakes_early.then(|| copy("wake-up", task.wakeup()));
+    let scan = planned.terms.and_then(|terms| {
+        let scan = Scan::from_exchange(task, terms);
+        scan.map_err(|error| contradictions.push(error.to_string())).ok()
+    });
     Record {
         schema: RECORD_SCHEMA.to_owned(),
-        name: String::new(),
-        probe: "latency".to_owned(),
+        name: format!("{}.{}.{}", partition.name, run.profile, planned.label),
+        probe: partition.work.probe().to_owned(),
         partition: partition.name.clone(),
         profile: run.profile.clone(),
         reserved: run.reserved,
-        cpu: None,
-        period_ns: Some(partition.job.period.get()),
+        cpu: planned.cpu,
+        period_ns: planned.period.map(Nanos::get),
         release,
         wakeup,
-        scan: None,
-        counters: counters(partition, task, &counted),
+        scan,
+        counters: counters(planned, task, &counted),
         spikes: spikes(task, activity),
         timeline: timeline(task),
         conditions: Conditions::default(),
@@ -173,9 +210,9 @@ fn record(
     }
 }
 
-fn counters(partition: &PartitionRun, task: &TaskStatistics, counted: &Counted) -> Counters {
+fn counters(planned: &TaskRun, task: &TaskStatistics, counted: &Counted) -> Counters {
     Counters {
-        planned_cycles: partition.job.cycles,
+        planned_cycles: planned.planned_cycles,
         missed_cycles: Some(counted.missed_cycles),
         longest_miss_run: Some(counted.longest_miss_run),
         early: counted.early,
@@ -228,12 +265,12 @@ fn load_achieved(achieved: &Achieved) -> LoadAchieved {
 }
 
 /// What the kernel refused, with what that costs and how it is granted.
-fn degraded(partition: &PartitionRun, task: &TaskStatistics) -> Vec<String> {
+fn degraded(planned: &TaskRun, task: &TaskStatistics) -> Vec<String> {
     Setting::ALL
         .into_iter()
         .filter(|setting| task.refused(*setting))
         .map(|setting| match setting {
-            Setting::Affinity if matches!(partition.job.policy, Policy::Deadline { .. }) => {
+            Setting::Affinity if matches!(planned.policy, Policy::Deadline { .. }) => {
                 "SCHED_DEADLINE threads can't be pinned outside an exclusive cpuset".to_owned()
             }
             Setting::Affinity => "the thread could not be pinned to its CPU".to_owned(),
@@ -252,14 +289,9 @@ fn degraded(partition: &PartitionRun, task: &TaskStatistics) -> Vec<String> {
 
 /// What the kernel granted and something else has taken back before it was read: applied is not
 /// effective.
-fn not_as_asked(
-    partition: &PartitionRun,
-    task: &TaskStatistics,
-    cpu: Option<u32>,
-    found: &ThreadState,
-) -> Vec<String> {
+fn not_as_asked(planned: &TaskRun, task: &TaskStatistics, found: &ThreadState) -> Vec<String> {
     let mut words = Vec::new();
-    let policy = match partition.job.policy {
+    let policy = match planned.policy {
         Policy::Fifo(priority) => format!("SCHED_FIFO {priority}"),
         Policy::Deadline { .. } => "SCHED_DEADLINE".to_owned(),
         Policy::Other => "SCHED_OTHER".to_owned(),
@@ -268,7 +300,7 @@ fn not_as_asked(
     if in_force != policy && !task.refused(Setting::Policy) {
         words.push(format!("{policy} was granted and {in_force} is in force"));
     }
-    if let Some(cpu) = cpu.and_then(CpuId::new)
+    if let Some(cpu) = planned.cpu.and_then(CpuId::new)
         && found.affinity != CpuSet::from_iter([cpu])
         && !task.refused(Setting::Affinity)
     {

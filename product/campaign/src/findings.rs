@@ -5,6 +5,7 @@ use quietcore_process::readback::ThreadState;
 
 use crate::measure::Machine;
 use crate::run::Run;
+use crate::troubles::Heard;
 
 /// What was found out during a run.
 #[derive(Debug)]
@@ -24,6 +25,10 @@ pub(crate) struct PartitionFindings {
     pub(crate) states: Vec<StatesSeen>,
     /// What its process said.
     pub(crate) remarks: String,
+    /// What its program told.
+    pub(crate) heard: Heard,
+    /// Whether it was stopped when its time was over, and not before.
+    pub(crate) ended_in_time: bool,
 }
 
 /// What was in force for one task: at first, and what it became if that changed.
@@ -39,10 +44,12 @@ impl Findings {
         let empty = |tasks: usize| PartitionFindings {
             states: vec![StatesSeen::default(); tasks],
             remarks: String::new(),
+            heard: Heard::default(),
+            ended_in_time: false,
         };
         Self {
             started_at: (machine.time_of_day)(),
-            partitions: run.partitions.iter().map(|part| empty(part.job.cpus.len())).collect(),
+            partitions: run.partitions.iter().map(|part| empty(part.work.tasks().len())).collect(),
             loads: LoadFindings::default(),
         }
     }

@@ -1,12 +1,16 @@
 //! A campaign: partitions × profiles, run, measured and judged.
 //!
 //! ```text
-//! site ─► Run (pure) ─► measure: loads up ─ partitions up ─ watch ─ partitions down ─ loads down
-//!                                                          │
-//!                                  exchange, read-back, activity ─► Record (pure)
-//!                                                                     │
-//!                              evidence folder ◄─ self-check ◄────────┘
+//! site ─► programs built ─► Run (pure)
+//!                            │
+//!      loads up ─ partitions up ─ watch ─ partitions down ─ loads down
+//!                                   │
+//!           exchange, events, read-back, activity ─► Record (pure)
+//!                                                       │
+//!                evidence folder ◄─ self-check ◄────────┘
 //! ```
+//!
+//! A partition with a model runs its program (probe `exec`), any other the probe `latency`.
 //!
 //! The host's side only reads: ten times a second it looks at the exchange for progress, once a
 //! second at the kernel for drift. Whatever ends a run, the partition and the loads are gone before
@@ -20,9 +24,14 @@ mod collect;
 mod findings;
 mod measure;
 mod observer;
+mod programs;
 mod run;
+mod troubles;
+mod work;
 
 pub use campaign::{Asked, Campaign, CampaignError, Outcome};
 pub use measure::{Machine, MeasureError, Measured, measure};
 pub use observer::{Observer, Progress};
+pub use programs::Programs;
 pub use run::{PartitionRun, Run, runs};
+pub use work::{ProgramRun, Work};

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use quietcore_backend::job::{Job, latency_shape};
 use quietcore_backend::process::{Partition, PartitionError};
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
@@ -19,6 +18,8 @@ use crate::collect::Collector;
 use crate::findings::{Findings, PartitionFindings};
 use crate::observer::{Observer, Progress};
 use crate::run::Run;
+use crate::troubles::Listener;
+use crate::work::Work;
 
 /// Time between two looks at the exchange.
 const POLL: Duration = Duration::from_millis(100);
@@ -92,12 +93,24 @@ pub fn measure(
     let mut activity = Activity::begin();
     let mut partitions = Vec::new();
     for partition in &run.partitions {
-        let job = Job::Latency(partition.job.clone());
-        let shape = latency_shape(&partition.job);
+        let (job, shape) = partition.work.job();
         partitions.push(Partition::start(machine.runtime, &job, &shape)?);
     }
-    let watched =
-        watch(run, &mut partitions, &mut loads, &mut activity, &mut findings, observer, stop);
+    let exchanges: Vec<_> = partitions.iter().map(Partition::exchange).collect();
+    let exchanged = run.partitions.iter().zip(&exchanges);
+    let mut listeners: Vec<_> = exchanged
+        .map(|(partition, exchange)| Listener::new(&partition.work, exchange.region()))
+        .collect();
+    let mut watch = Watch {
+        run,
+        loads: loads.as_mut(),
+        listeners: &mut listeners,
+        activity: &mut activity,
+        findings: &mut findings,
+        observer,
+        stop,
+    };
+    let watched = watch.watch(&mut partitions);
     // Measured before the loads end, and before the partitions' end is waited for.
     if let Some(loads) = &mut loads {
         findings.loads.add(loads.measure());
@@ -110,6 +123,9 @@ pub fn measure(
     }
     let interrupted = watched?;
     activity.end();
+    for (listener, found) in listeners.iter_mut().zip(&mut findings.partitions) {
+        listener.hear(&mut found.heard);
+    }
     let mut records = Vec::new();
     for (index, partition) in partitions.iter_mut().enumerate() {
         findings.partitions[index].remarks = partition.take_remarks();
@@ -138,47 +154,82 @@ fn start_loads(
     Ok(Some(loads))
 }
 
-/// Watches the partitions until all have ended. Returns whether they were told to end early.
-fn watch(
-    run: &Run,
-    partitions: &mut [Partition],
-    loads: &mut Option<LoadSet>,
-    activity: &mut Activity,
-    findings: &mut Findings,
-    observer: &mut dyn Observer,
-    stop: &AtomicBool,
-) -> Result<bool, MeasureError> {
-    let end = Monotonic.now() + run.duration() + OVERTIME_MAX;
-    let mut interrupted = false;
-    let mut looks: u32 = 0;
-    loop {
-        let mut running = false;
-        for partition in partitions.iter_mut() {
-            running |= !partition.has_ended()?;
+/// What is looked at while a run is on.
+struct Watch<'a, 'b> {
+    run: &'a Run,
+    loads: Option<&'a mut LoadSet>,
+    listeners: &'a mut [Listener<'b>],
+    activity: &'a mut Activity,
+    findings: &'a mut Findings,
+    observer: &'a mut dyn Observer,
+    stop: &'a AtomicBool,
+}
+
+impl Watch<'_, '_> {
+    /// Watches the partitions until all have ended. Returns whether they were told to end early.
+    fn watch(&mut self, partitions: &mut [Partition]) -> Result<bool, MeasureError> {
+        let end = Monotonic.now() + self.run.duration() + OVERTIME_MAX;
+        let mut interrupted = false;
+        let mut looks: u32 = 0;
+        loop {
+            let mut running = false;
+            for partition in partitions.iter_mut() {
+                running |= !partition.has_ended()?;
+            }
+            self.observer.progress(progress(self.run, partitions));
+            if !running {
+                return Ok(interrupted);
+            }
+            if self.stop.load(Ordering::Relaxed) && !interrupted {
+                partitions.iter().for_each(Partition::request_stop);
+                interrupted = true;
+            }
+            if Monotonic.now() > end {
+                return Err(MeasureError::Hung { overtime: OVERTIME_MAX });
+            }
+            let due = looks.is_multiple_of(READ_BACK_EVERY);
+            for (index, partition) in partitions.iter().enumerate() {
+                read_back(partition, &mut self.findings.partitions[index], due);
+                self.listen(index, partition);
+                self.end_in_time(index, partition);
+            }
+            if let Some(loads) = &mut self.loads
+                && looks % LOADS_EVERY == LOADS_EVERY - 1
+            {
+                self.findings.loads.add(loads.measure());
+            }
+            self.activity.sample();
+            looks = looks.wrapping_add(1);
+            thread::sleep(POLL);
         }
-        observer.progress(progress(run, partitions));
-        if !running {
-            return Ok(interrupted);
+    }
+
+    /// Hears what the program tells. In fault it runs no step, so there is nothing to go on for.
+    fn listen(&mut self, index: usize, partition: &Partition) {
+        let heard = &mut self.findings.partitions[index].heard;
+        let was_sound = heard.faults.is_empty();
+        self.listeners[index].hear(heard);
+        if was_sound && !heard.faults.is_empty() {
+            partition.request_stop();
+            let name = &self.run.partitions[index].name;
+            self.observer.fault(self.run, name, &heard.faults.words().join("; "));
         }
-        if stop.load(Ordering::Relaxed) && !interrupted {
-            partitions.iter().for_each(Partition::request_stop);
-            interrupted = true;
+    }
+
+    /// Ends a program whose length is a time when that has passed.
+    fn end_in_time(&mut self, index: usize, partition: &Partition) {
+        let Work::Program(program) = &self.run.partitions[index].work else { return };
+        let found = &mut self.findings.partitions[index];
+        if program.cycles.is_some() || found.ended_in_time {
+            return;
         }
-        if Monotonic.now() > end {
-            return Err(MeasureError::Hung { overtime: OVERTIME_MAX });
-        }
-        let due = looks.is_multiple_of(READ_BACK_EVERY);
-        for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
-            read_back(partition, found, due);
-        }
-        if let Some(loads) = loads
-            && looks % LOADS_EVERY == LOADS_EVERY - 1
+        if let Some(lead) = partition.region().task(0)
+            && lead.state() == TaskState::Running
+            && Monotonic.now() >= Nanos::new(lead.first_release_ns()) + program.measured
         {
-            findings.loads.add(loads.measure());
+            found.ended_in_time = true;
+            partition.request_stop();
         }
-        activity.sample();
-        looks = looks.wrapping_add(1);
-        thread::sleep(POLL);
     }
 }
 

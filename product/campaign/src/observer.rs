@@ -26,6 +26,8 @@ pub trait Observer {
     fn begin(&mut self, run: &Run);
     /// A run has come so far; called about ten times a second.
     fn progress(&mut self, progress: Progress);
+    /// The program of a partition is at fault; the partition is stopped and its records fail.
+    fn fault(&mut self, run: &Run, partition: &str, because: &str);
     /// A run has ended with these records.
     fn end(&mut self, run: &Run, records: &[Record]);
     /// A run could not be measured.

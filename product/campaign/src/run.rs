@@ -1,11 +1,13 @@
-//! One run: a partition under a profile, as a job and loads. Pure.
+//! One run: partitions under a profile, as jobs and loads. Pure.
 
 use quietcore_load::{LoadKind, LoadRequest};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
-use quietcore_record::record::check::Injected;
 use quietcore_site::{EarlyWake, Length, Load, LoadPlace, Partition, Profile, Scheduling, Site};
 use quietcore_units::{CpuSet, Nanos};
+
+use crate::programs::Programs;
+use crate::work::{ProgramRun, Work};
 
 /// What one run measures.
 #[derive(Clone, Debug)]
@@ -28,60 +30,43 @@ pub struct PartitionRun {
     /// Its name.
     pub name: String,
     /// What it shall do.
-    pub job: LatencyJob,
+    pub work: Work,
 }
 
 impl Run {
     /// How long it takes, warm-up included: as long as the slowest partition.
     pub fn duration(&self) -> Nanos {
-        self.partitions.iter().map(PartitionRun::duration).max().unwrap_or_default()
+        self.partitions.iter().map(|partition| partition.work.duration()).max().unwrap_or_default()
     }
 
-    /// The releases of all tasks together.
+    /// The releases of all tasks together, as far as they are known beforehand.
     pub fn cycles(&self) -> u64 {
-        let of = |partition: &PartitionRun| {
-            partition.job.cycles.saturating_mul(partition.job.cpus.len() as u64)
-        };
-        self.partitions.iter().map(of).sum()
-    }
-}
-
-impl PartitionRun {
-    /// How long it takes, warm-up included.
-    pub fn duration(&self) -> Nanos {
-        self.job.period * (self.job.cycles + self.job.warm_up_cycles)
-    }
-
-    /// The delay that is injected, for the self-check.
-    pub fn injected(&self) -> Option<Injected> {
-        self.job.injection.map(|injection| Injected {
-            delay_ns: injection.delay.get(),
-            release: injection.release,
-        })
-    }
-
-    /// How the releases are made, in words.
-    pub fn mode(&self) -> String {
-        match self.job.wake {
-            Wake::Sleep => "sleep".to_owned(),
-            Wake::Early(margin) => format!("early wake, {margin} before the release"),
-            Wake::Adaptive { share_percent } => {
-                format!("early wake, learned margin, at most {share_percent} % of the core")
-            }
-        }
+        self.partitions.iter().map(|partition| partition.work.cycles()).sum()
     }
 }
 
 /// All runs of a site's campaign: profile by profile, in each all partitions at the same time, as
-/// they will be at work.
-pub fn runs(site: &Site, site_sha256: &str, online: CpuSet) -> Vec<Run> {
+/// they will be at work. A partition whose program is among `programs` runs it; the others run the
+/// probe `latency` in its place.
+pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs) -> Vec<Run> {
     let campaign = site.campaign();
     let claimed = site.claimed_cpus();
     let mut runs = Vec::new();
     for profile in &campaign.profiles {
         let partitions = site.partitions().iter().map(|partition| PartitionRun {
             name: partition.name.clone(),
-            job: job(partition, profile, campaign.length, campaign.warm_up),
+            work: match programs.get(&partition.name) {
+                Some(assembly) => Work::Program(Box::new(ProgramRun::new(
+                    partition,
+                    assembly,
+                    profile.pinned,
+                    campaign.length,
+                    campaign.warm_up,
+                ))),
+                None => {
+                    Work::Latency(latency(partition, profile, campaign.length, campaign.warm_up))
+                }
+            },
         });
         let loads = profile.loads.iter().map(|load| request(load, online, claimed));
         runs.push(Run {
@@ -95,7 +80,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet) -> Vec<Run> {
     runs
 }
 
-fn job(partition: &Partition, profile: &Profile, length: Length, warm_up: Nanos) -> LatencyJob {
+fn latency(partition: &Partition, profile: &Profile, length: Length, warm_up: Nanos) -> LatencyJob {
     let program = &partition.program;
     let cpus = partition.vcr.cpus.iter();
     LatencyJob {

@@ -14,6 +14,7 @@ use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
 pub use error::{ControlError, ErrorKind, nearest, quoted};
+pub use quietcore_assembly::Severity;
 
 /// The most changes in one group: they are applied within one cycle.
 pub const CHANGE_COUNT_MAX: usize = 64;
@@ -209,6 +210,13 @@ pub struct TaskDescription {
     pub period: Nanos,
 }
 
+impl TaskDescription {
+    /// A task of the site file.
+    pub fn of(task: &quietcore_site::Task) -> Self {
+        Self { name: task.name.clone(), period: task.release.period().unwrap_or(Nanos::ZERO) }
+    }
+}
+
 /// What a monitor needs beside the exchange's memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
@@ -335,18 +343,6 @@ pub enum Restart {
     Cold,
     /// As after the first start: forced variables are let go as well.
     Origin,
-}
-
-/// How much an event matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing.
-    Information,
-    /// Not as it should be, and the program runs.
-    Warning,
-    /// The program stopped or lost its fieldbus.
-    Fault,
 }
 
 /// Something that happened to a partition.

@@ -10,7 +10,6 @@
 //! | module | what |
 //! |--------|------|
 //! | [`live`] | a site that runs: a thread a partition keeps it |
-//! | [`assembly`] | from the site file to what a partition's process is told |
 //! | [`places`] | the folders of running sites; one supervisor a site, told apart from leftovers |
 //! | [`control`] | what can be asked of a running site: the trait [`Site`] and its words |
 //! | [`protocol`] | requests and responses as lines of JSON, and the file that goes with one |
@@ -24,7 +23,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod assembly;
 pub mod client;
 pub mod control;
 pub mod fake;

@@ -12,14 +12,14 @@ use quietcore_program::place::Place;
 use quietcore_program::{Encoded, Symbols};
 use quietcore_site::Site as SiteFile;
 
-use crate::assembly::{BusImage, Workshop};
 use crate::control::{
     Applied, Change, ChangeKind, ControlError, Deployed, ErrorKind, EventLine, Opened,
-    PartitionState, Restart, Severity, Site, Trace, TraceStarted,
+    PartitionState, Restart, Severity, Site, TaskDescription, Trace, TraceStarted,
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
 use crate::server::{Limits, Server};
+use quietcore_assembly::{AssemblyError, Workshop};
 
 /// What a site is brought up from.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub enum UpError {
     Place(#[from] PlaceError),
     /// A partition can't be made ready.
     #[error(transparent)]
-    Assembly(#[from] crate::assembly::AssemblyError),
+    Assembly(#[from] AssemblyError),
     /// A partition can't be kept.
     #[error("{0}")]
     Keep(String),
@@ -89,19 +89,16 @@ impl Running {
         let mut ready = Vec::new();
         for partition in plan.site.partitions() {
             progress(&format!("building the program of `{}`", partition.name));
-            let fieldbus =
-                plan.site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
-            let bus = fieldbus.map(BusImage::of).unwrap_or_default();
-            let assembly = workshop.assemble(&plan.site, partition, &bus)?;
+            let assembly = workshop.assemble(&plan.site, partition)?;
             let warnings = assembly.first.build.warnings.len();
             if warnings > 0 {
                 let text = format!("the compiler has {warnings} warnings on its program");
                 events.note(&partition.name, "build", Severity::Information, &text);
             }
-            ready.push((partition.clone(), bus, assembly, fieldbus));
+            ready.push((partition.clone(), assembly));
         }
         let mut keepers = Vec::new();
-        for (partition, bus, assembly, fieldbus) in ready {
+        for (partition, assembly) in ready {
             progress(&format!("starting `{}`", partition.name));
             if plan.start == Restart::Origin {
                 // What can't be removed is overwritten by the first snapshot.
@@ -112,12 +109,12 @@ impl Running {
                 state_folder: state.join(&partition.name),
                 runtime: plan.runtime.clone(),
                 shape: assembly.shape,
-                tasks: assembly.tasks,
+                tasks: assembly.tasks.iter().map(TaskDescription::of).collect(),
                 job: assembly.job,
-                fieldbus: fieldbus.map(|fieldbus| crate::assembly::fieldbus::job(fieldbus, &bus)),
+                fieldbus: assembly.fieldbus,
                 warm: plan.start == Restart::Warm,
                 partition,
-                bus,
+                bus: assembly.bus,
             };
             let keeper = Keeper::start(setup, assembly.first, Arc::clone(&events));
             keepers.push(keeper.map_err(UpError::Keep)?);

@@ -149,6 +149,8 @@ pub(crate) enum ProbeKind {
     Latency(Latency),
     /// How long an EtherCAT cycle takes out and back, and how many go in a second
     Ethercat(Ethercat),
+    /// How late a site's programs are released, how long they execute, and when they are done
+    Exec(Exec),
 }
 
 /// How a thread comes to its release.
@@ -254,6 +256,39 @@ pub(crate) struct Ethercat {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub(crate) priority: Option<u8>,
     /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Exec {
+    /// The site file
+    pub(crate) site: PathBuf,
+    /// Only this partition; by default all that have a program, at the same time
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// How long to measure
+    #[arg(long, value_name = "D", default_value = "10 s")]
+    pub(crate) duration: Nanos,
+    /// Number of releases of each fastest task to measure, instead of a duration
+    #[arg(long, value_name = "N", conflicts_with = "duration")]
+    pub(crate) cycles: Option<u64>,
+    /// How long to run before measuring
+    #[arg(long, value_name = "D", default_value = "1 s")]
+    pub(crate) warm_up: Nanos,
+    /// Let the tasks move between the CPUs
+    #[arg(long)]
+    pub(crate) unpinned: bool,
+    /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    #[arg(long, value_name = "KIND:N")]
+    pub(crate) load: Vec<String>,
+    /// Put a published table beside it, such as `000/table-3`
+    #[arg(long, value_name = "TABLE", conflicts_with = "json")]
+    pub(crate) with: Option<String>,
+    /// Keep records and report in this new folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print records as JSON, as `show --json` does
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -100,6 +100,13 @@ impl Observer for Bar {
                 Nanos::new(median).to_string(),
                 Nanos::new(statistics.max_ns).to_string()
             );
+            if let Some(scan) = &record.scan {
+                let longest = Nanos::new(scan.response.max_ns()).to_string();
+                line.push_str(&format!("  response max {longest:>8}"));
+                if scan.counters.overruns > 0 {
+                    line.push_str(&format!("  overruns {}", thousands(scan.counters.overruns)));
+                }
+            }
             if let Some(missed) = statistics.missed_cycles.filter(|missed| *missed > 0) {
                 line.push_str(&format!("  missed {}", thousands(missed)));
             }
@@ -109,6 +116,10 @@ impl Observer for Bar {
         if self.number == self.count {
             self.bar.finish_and_clear();
         }
+    }
+
+    fn fault(&mut self, _run: &Run, partition: &str, because: &str) {
+        self.say(&format!("{partition}: the program failed: {because}"));
     }
 
     fn failed(&mut self, run: &Run, because: &str) {

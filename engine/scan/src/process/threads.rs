@@ -57,6 +57,8 @@ struct Hall<'a> {
     threads: [OnceLock<Thread>; TASK_LIMIT],
     ready: Barrier,
     start: AtomicU64,
+    /// Whether the warm-up is over.
+    measuring: AtomicBool,
     done: AtomicBool,
     memory_refused: Option<i32>,
 }
@@ -102,6 +104,7 @@ pub fn run(
         threads: Default::default(),
         ready: Barrier::new(job.tasks.len()),
         start: AtomicU64::new(0),
+        measuring: AtomicBool::new(job.warm_up_cycles == 0),
         done: AtomicBool::new(false),
         memory_refused,
     };
@@ -295,6 +298,7 @@ impl<'a> Hall<'a> {
                     waiting.catch_up();
                     leader.task().recorder().set_first_release(waiting.due());
                     leader.task().recorder().set_state(TaskState::Running);
+                    self.measuring.store(true, Ordering::Relaxed);
                 }
             }
             left = left.map(|left| left.saturating_sub(1 + next.skipped));
@@ -315,10 +319,21 @@ impl<'a> Hall<'a> {
         let Some((task, cpu)) = prepared else { return };
         let mut follower = Follower::new(task, self.region);
         let mut waiting = self.waiting(index, job, cpu, start);
+        let mut warming = self.job.warm_up_cycles > 0;
+        let mut has_run = false;
         follower.task().recorder().set_first_release(waiting.due());
-        follower.task().recorder().set_state(TaskState::Running);
+        if !warming {
+            follower.task().recorder().set_state(TaskState::Running);
+        }
         let mut end = TaskState::Stopped;
         while let Some(release) = waiting.wait(&self.shared, || self.stop()) {
+            if warming && !has_run && self.measuring.load(Ordering::Relaxed) {
+                // Its first release ever came after the warm-up, so that it counts.
+                warming = false;
+                follower.task().recorder().set_first_release(release.due);
+                follower.task().recorder().set_state(TaskState::Running);
+            }
+            has_run = true;
             let guards = self.slots.each_ref().map(ArcSwapOption::load);
             let builds = guards.each_ref().map(|build| build.as_deref());
             let Some(finished) =
@@ -336,6 +351,16 @@ impl<'a> Hall<'a> {
             if next.skipped > 0 {
                 follower.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
             }
+            if warming && self.measuring.load(Ordering::Relaxed) {
+                warming = false;
+                follower.task().recorder().clear();
+                waiting.catch_up();
+                follower.task().recorder().set_first_release(waiting.due());
+                follower.task().recorder().set_state(TaskState::Running);
+            }
+        }
+        if warming {
+            follower.task().recorder().clear();
         }
         follower.task().recorder().set_state(end);
     }

@@ -14,6 +14,7 @@
 //! | 4 … 7 | what there is to say about the kind |
 
 mod kind;
+mod text;
 
 use core::fmt;
 

@@ -72,7 +72,10 @@ impl Histogram {
 
     /// Makes the histogram empty, and its pages present.
     pub(crate) fn clear(&self) {
-        for word in self.totals.iter().chain(&self.bins) {
+        for word in &self.totals {
+            word.store(0, Relaxed);
+        }
+        for word in &self.bins {
             word.store(0, Relaxed);
         }
     }

@@ -31,6 +31,10 @@ pub struct Scan {
     pub worst_execution: Option<Worst>,
     /// The cycle that ended latest after its release; `None` where none ran.
     pub worst_response: Option<Worst>,
+    /// Why the program stopped before its time, in words: it crashed, did not return, or reported
+    /// an error of its own. Empty for one that ran to its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 /// What a task of a program was held to.
@@ -117,6 +121,7 @@ impl Scan {
             },
             worst_execution: worst(counted.worst_execution),
             worst_response: worst(counted.worst_response),
+            faults: Vec::new(),
         })
     }
 
@@ -135,6 +140,9 @@ impl Scan {
         };
         self.worst_execution = worse(self.worst_execution, earlier.worst_execution);
         self.worst_response = worse(self.worst_response, earlier.worst_response);
+        let new = earlier.faults.iter().filter(|fault| !self.faults.contains(fault));
+        let new: Vec<String> = new.cloned().collect();
+        self.faults.extend(new);
     }
 
     /// What is wrong with these numbers, in words.
@@ -211,12 +219,14 @@ mod tests {
             skipped_releases: 3,
         };
         scan.worst_execution = Some(Worst { value_ns: 800_000, release: 7, at_ns: 7_000_000 });
+        scan.faults = vec!["it crashed".to_owned()];
         let count = scan.execution.count();
         later.absorb(earlier);
         let scan = later.scan.unwrap();
         assert_eq!(scan.execution.count(), 2 * count);
         assert_eq!((scan.counters.overruns, scan.counters.watchdog_hits), (2, 1));
         assert_eq!(scan.worst_execution.unwrap().release, 7);
+        assert_eq!(scan.faults, ["it crashed"]);
     }
 
     #[test]

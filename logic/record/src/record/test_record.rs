@@ -54,6 +54,7 @@ pub(crate) fn test_scan_record() -> Record {
         counters: ScanCounters::default(),
         worst_execution: worst(120_000),
         worst_response: worst(124_000),
+        faults: Vec::new(),
     });
     record
 }

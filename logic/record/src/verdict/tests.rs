@@ -187,3 +187,16 @@ fn a_slower_task_of_a_program_is_judged_by_its_own_period() {
     slow.scan = None;
     assert!(judge(&slow, &motion, QUICK).because.starts_with("measured every 10"));
 }
+
+#[test]
+fn a_program_that_stopped_fails_whatever_else_is_wrong() {
+    let mut record = crate::test_scan_record();
+    record.degraded.push("no priority".to_owned());
+    let class = &crate::class::catalogue()[0];
+    assert_eq!(judge(&record, class, 1e-2).verdict, Verdict::NotProven);
+    record.scan.as_mut().unwrap().faults.push("it crashed at line 7".to_owned());
+    let judgement = judge(&record, class, 1e-2);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    assert_eq!(judgement.because, "the program failed: it crashed at line 7");
+    assert_eq!(fastest_cycle(&record, 1e-2), Err(judgement.because));
+}

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use quietcore_exchange::{Cycle, Recorder, Shape};
-use quietcore_probe::job::LatencyJob;
+use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::exchange::Exchange;
 use quietcore_units::ByteSize;
 
@@ -26,7 +26,7 @@ fn run() -> Run {
     Run {
         profile: "tp2".to_owned(),
         reserved: true,
-        partitions: vec![PartitionRun { name: "axis".to_owned(), job }],
+        partitions: vec![PartitionRun { name: "axis".to_owned(), work: Work::Latency(job) }],
         loads: Vec::new(),
         site_sha256: String::new(),
     }

@@ -1,5 +1,6 @@
 //! What whoever runs a probe by hand wants to see first: the figures, and what they hold for.
 
+use quietcore_record::record::Scan;
 use quietcore_record::statistics::Statistics;
 
 use super::Page;
@@ -23,14 +24,31 @@ impl Page {
         if let Some(wakeup) = &summary.wakeup {
             self.named("wake-up", &spread(wakeup));
         }
+        if let Some(scan) = &summary.scan {
+            self.named("execution", &spread(&scan.execution));
+            self.named("response", &spread(&scan.response));
+            self.named("deadline", &deadline(scan.scan));
+            for fault in &scan.scan.faults {
+                self.named("fault", fault);
+            }
+        }
+        for because in &record.invalid_because {
+            self.named("invalid", because);
+        }
         if let Some(missed) = summary.statistics.missed_cycles {
             let longest = summary.statistics.longest_miss_run.unwrap_or_default();
             let missed = figures::count(missed);
             self.named("missed", &format!("{missed} cycles, at most {longest} in a row"));
         }
-        let own = figures::nanos(record.counters.own_cost_ns);
         let spun = record.counters.spin_ns as f64 / conditions.duration_ns.max(1) as f64 * 100.0;
-        self.named("cost", &format!("{own} a cycle for the probe, {spun:.1} % of the core spun"));
+        let spun = format!("{spun:.1} % of the core spun");
+        match record.counters.own_cost_ns {
+            0 => self.named("cost", &spun),
+            own => {
+                let own = figures::nanos(own);
+                self.named("cost", &format!("{own} a cycle for the probe, {spun}"));
+            }
+        }
         for load in &conditions.loads {
             self.named(
                 "load",
@@ -62,6 +80,23 @@ impl Page {
     fn named(&mut self, name: &str, text: &str) {
         self.paragraph(&format!("  {name:<NAME$}"), text);
     }
+}
+
+/// What a task of a program was held to, and how often it did not hold it.
+fn deadline(scan: &Scan) -> String {
+    let (terms, counters) = (&scan.terms, &scan.counters);
+    let held = match terms.deadline_ns {
+        u64::MAX => "none".to_owned(),
+        deadline => {
+            let overruns = figures::count(counters.overruns);
+            format!("{}: {overruns} overruns", figures::nanos(deadline))
+        }
+    };
+    let hits = figures::count(counters.watchdog_hits);
+    let watchdog = terms.watchdog_ns.map_or_else(String::new, |watchdog| {
+        format!("; watchdog {}: {hits} hits", figures::nanos(watchdog))
+    });
+    format!("{held}{watchdog}")
 }
 
 /// The usual figures of a latency in one line.

@@ -156,6 +156,7 @@ pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Rec
         },
         worst_execution: Some(Worst { value_ns, release, at_ns }),
         worst_response: Some(Worst { value_ns: value_ns + 20_000, release, at_ns }),
+        faults: Vec::new(),
     });
     record
 }

@@ -16,12 +16,12 @@ use quietcore_units::Nanos;
 
 use super::incarnation::{Incarnation, answer};
 use super::{Kept, Prepared};
-use crate::assembly::{self, Staged};
 use crate::control::{
     Applied, ControlError, Deployed, ErrorKind, NOT_CARRIED_MAX, NotCarried, Restart, Severity,
     Trace, TraceStarted,
 };
 use crate::keeper::request::Reply;
+use quietcore_assembly::{Staged, stage};
 
 /// How long a group of commands may wait for its cycle, beside a period.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
@@ -37,6 +37,17 @@ pub(super) struct Pending {
     reply: Answering,
     began: Instant,
     swap_ticket: Option<u32>,
+}
+
+/// How a build was swapped in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Swap {
+    /// Its first cycle.
+    pub(super) cycle: u64,
+    /// Cycles that were lost.
+    pub(super) gap_cycles: u64,
+    /// How late the release of its first cycle was.
+    pub(super) release: Nanos,
 }
 
 /// Who waits for it.
@@ -153,14 +164,8 @@ impl Kept {
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
         let generation = self.current.stage.generation + 1;
-        let staged = assembly::stage(
-            &setup.site,
-            &setup.partition,
-            &setup.bus,
-            prepared.build,
-            generation,
-            slot,
-        );
+        let staged =
+            stage(&setup.site, &setup.partition, &setup.bus, prepared.build, generation, slot);
         let mut staged = match staged {
             Ok(staged) => staged,
             Err(error) => return refuse(ErrorKind::Build, error.to_string(), ""),
@@ -288,20 +293,14 @@ impl Kept {
     }
 
     /// The build runs.
-    pub(super) fn swapped(
-        &mut self,
-        life: &mut Incarnation<'_>,
-        generation: u32,
-        cycle: u64,
-        gap_cycles: u64,
-    ) {
+    pub(super) fn swapped(&mut self, life: &mut Incarnation<'_>, generation: u32, swap: Swap) {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
         let Some(pending) = life.pending.take_if(is_it) else { return };
         life.fault = None;
         let before = std::mem::replace(&mut self.current, pending.staged.clone());
         match pending.reply {
             Answering::Deploy(ref reply) => {
-                let deployed = deployed(&pending.carry, generation, cycle, gap_cycles);
+                let deployed = deployed(&pending.carry, generation, swap);
                 answer(reply, Ok(deployed));
                 // It may be taken back within its probation.
                 self.before = Some(before);
@@ -372,13 +371,14 @@ fn moved(plan: &CarryPlan, life: &Incarnation<'_>) -> Vec<Moved> {
     held[..count].iter().filter_map(follow).collect()
 }
 
-fn deployed(carry: &CarryPlan, generation: u32, cycle: u64, gap_cycles: u64) -> Deployed {
+fn deployed(carry: &CarryPlan, generation: u32, swap: Swap) -> Deployed {
+    let Swap { cycle, gap_cycles, release } = swap;
     let listed = carry.not_carried.iter().take(NOT_CARRIED_MAX);
     Deployed {
         generation,
         cycle,
         gap_cycles,
-        release: Nanos::ZERO,
+        release,
         carried: carry.carried,
         not_carried_count: carry.not_carried.len() as u64 + carry.not_carried_beyond,
         not_carried: listed

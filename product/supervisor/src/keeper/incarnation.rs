@@ -5,6 +5,7 @@ use std::io;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender};
 use std::time::Instant;
 
+use quietcore_assembly::tell;
 use quietcore_backend::process::Partition as Process;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::{
@@ -14,8 +15,7 @@ use quietcore_exchange::{
 use quietcore_process::exchange::Exchange;
 use quietcore_units::Nanos;
 
-use super::changes::Pending;
-use super::text;
+use super::changes::{Pending, Swap};
 use super::{End, Kept, LOOK};
 use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened};
 use crate::keeper::request::Request;
@@ -119,7 +119,7 @@ impl Kept {
         }
         let task = self.setup.tasks.get(event.task as usize);
         let name = task.map_or("host", |task| task.name.as_str());
-        let mut told = text::tell(&event.what, name, &self.current);
+        let mut told = tell(&event.what, name, &self.current);
         match self.quiet.admit(told.kind, told.severity, Instant::now()) {
             None => return,
             Some(0) => {}
@@ -142,14 +142,15 @@ impl Kept {
             | Happening::WatchdogExpired { .. }
             | Happening::StoppedByOverrun { .. } => {
                 let name = task.map_or("host", |task| task.name.as_str());
-                let why = text::tell(&event.what, name, &self.current).text;
+                let why = tell(&event.what, name, &self.current).text;
                 let wait = self.next_restart();
                 life.fault = Some((why, wait.map(|wait| Instant::now() + wait)));
             }
             Happening::Staged { generation } => self.swap_staged(life, generation),
             Happening::StageRefused { generation } => self.stage_refused(life, generation),
-            Happening::Swapped { generation, gap_cycles } => {
-                self.swapped(life, generation, event.cycle, gap_cycles);
+            Happening::Swapped { generation, gap_cycles, release_ns } => {
+                let swap = Swap { cycle: event.cycle, gap_cycles, release: Nanos::new(release_ns) };
+                self.swapped(life, generation, swap);
             }
             Happening::Reverted { .. } => self.reverted(life),
             _ => {}

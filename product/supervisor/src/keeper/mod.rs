@@ -21,7 +21,6 @@ mod log;
 mod quiet;
 mod request;
 mod saving;
-mod text;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -36,9 +35,9 @@ use quietcore_exchange::Shape;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_site::{Partition, RESTART_QUIET, Site};
 
-use crate::assembly::{BusImage, Staged};
 use crate::chain;
 use crate::control::{Activity, PartitionState, Severity, TaskDescription};
+use quietcore_assembly::{BusImage, Staged};
 
 pub(crate) use log::EventLog;
 pub(crate) use request::{Prepared, Request};

@@ -10,10 +10,10 @@ use quietcore_program::retain::RetainEntry;
 use quietcore_scan::process::job::Value;
 use quietcore_scan::stage::Piece;
 
-use crate::assembly::Staged;
 use crate::control::Restart;
 use crate::keeper::Setup;
 use crate::retained::{RetainFiles, Snapshot, Variable, match_variables};
+use quietcore_assembly::Staged;
 
 /// How often the values go to disk.
 const SAVE_EVERY: Duration = Duration::from_millis(100);

@@ -124,6 +124,7 @@ fn manifest(request: &Import, records: &[Record]) -> Manifest {
         profiles,
         length: None,
         limits: Vec::new(),
+        site_folder: None,
         not_measured: Vec::new(),
         complete: true,
     }

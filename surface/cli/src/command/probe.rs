@@ -1,17 +1,19 @@
 //! `quietcore probe`
 
 mod ethercat;
+mod exec;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
-use quietcore_campaign::{Machine, PartitionRun, Run, measure};
+use quietcore_campaign::{Machine, PartitionRun, Run, Work, measure};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
 use quietcore_load::{LoadKind, LoadRequest};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
-use quietcore_record::class::catalogue;
+use quietcore_record::class::{Class, catalogue};
 use quietcore_record::export::cyclictest_text;
 use quietcore_record::record::Record;
 use quietcore_units::{CpuSet, Nanos};
@@ -37,31 +39,22 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
     let request = match request.probe {
         ProbeKind::Latency(request) => request,
         ProbeKind::Ethercat(request) => return ethercat::run(&request),
+        ProbeKind::Exec(request) => return exec::run(&request),
     };
     let stop = machine::stop_flag()?;
-    let runtime = files::runtime()?;
     let facts = machine::read_facts(&stop)?;
     let run = run_of(&request, facts.machine().online)?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
-    let measured = {
-        let awake = machine::hold_awake();
-        let emulated = machine::emulated(&facts);
-        let conditions = facts.conditions_summary();
-        let mut bar = Bar::new(std::slice::from_ref(&run));
-        let machine = Machine {
-            runtime: &runtime,
-            conditions: &conditions,
-            emulated: emulated.as_deref(),
-            dma_latency_held: awake.is_some(),
-            time_of_day: machine::time_of_day,
-        };
-        measure(&run, &machine, &mut bar, &stop)?
+    let records = measured(&run, &facts, &stop)?;
+    let seen = injection_seen(&run, &records);
+    let identity = Identity {
+        name: "probe latency",
+        site_sha256: "",
+        classes: &catalogue(),
+        exceedance: EXCEEDANCE,
+        declared: BTreeMap::new(),
     };
-    let seen = injection_seen(&run, &measured.records);
-    let evidence = match &writer {
-        Some(writer) => keep(writer, &facts, &measured.records)?,
-        None => in_memory(measured.records),
-    };
+    let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     match request.histogram {
         Some(buckets) => {
             super::print(&cyclictest_text(
@@ -72,6 +65,23 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
         None => super::show::print_evidence(&evidence, request.json)?,
     }
     Ok(if seen { Status::Done } else { Status::NotPassed })
+}
+
+/// Measures one run, with its progress shown.
+fn measured(run: &Run, facts: &Facts, stop: &AtomicBool) -> Result<Vec<Record>, Failure> {
+    let runtime = files::runtime()?;
+    let awake = machine::hold_awake();
+    let emulated = machine::emulated(facts);
+    let conditions = facts.conditions_summary();
+    let mut bar = Bar::new(std::slice::from_ref(run));
+    let machine = Machine {
+        runtime: &runtime,
+        conditions: &conditions,
+        emulated: emulated.as_deref(),
+        dma_latency_held: awake.is_some(),
+        time_of_day: machine::time_of_day,
+    };
+    Ok(measure(run, &machine, &mut bar, stop)?.records)
 }
 
 /// What was asked for as a run; all that is wrong with it becomes one failure.
@@ -110,7 +120,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
         reserved: !request.unpinned,
         partitions: vec![PartitionRun {
             name: "probe".to_owned(),
-            job: LatencyJob {
+            work: Work::Latency(LatencyJob {
                 cpus,
                 period: request.period,
                 cycles,
@@ -118,7 +128,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
                 policy: policy(request),
                 wake: wake(request),
                 injection: request.inject,
-            },
+            }),
         }],
         loads,
         site_sha256: String::new(),
@@ -202,7 +212,7 @@ fn load(text: &str) -> Result<LoadRequest, String> {
 
 /// Whether an injected delay was seen in every record; true where none was injected.
 fn injection_seen(run: &Run, records: &[Record]) -> bool {
-    let injected = run.partitions.iter().find_map(PartitionRun::injected);
+    let injected = run.partitions.iter().find_map(|it| it.work.injected());
     let Some(injected) = injected else { return true };
     records.iter().all(|record| {
         record
@@ -212,10 +222,27 @@ fn injection_seen(run: &Run, records: &[Record]) -> bool {
     })
 }
 
-fn keep(writer: &Writer, facts: &Facts, records: &[Record]) -> Result<Evidence, Failure> {
+/// What a run by hand is called in its evidence, and what it is judged by.
+struct Identity<'a> {
+    name: &'a str,
+    site_sha256: &'a str,
+    classes: &'a [Class],
+    exceedance: f64,
+    declared: BTreeMap<String, String>,
+}
+
+/// Keeps the records in a folder, where one was asked for.
+fn keep(
+    writer: Option<&Writer>,
+    facts: &Facts,
+    records: Vec<Record>,
+    identity: &Identity<'_>,
+) -> Result<Evidence, Failure> {
+    let manifest = manifest(&records, identity);
+    let Some(writer) = writer else { return Ok(Evidence::of(manifest, records)) };
     writer.doctor(&Report::new(facts.clone(), None))?;
-    writer.manifest(&manifest(records))?;
-    for record in records {
+    writer.manifest(&manifest)?;
+    for record in &records {
         writer.record(record)?;
     }
     let evidence = finish::finish(writer)?;
@@ -223,28 +250,25 @@ fn keep(writer: &Writer, facts: &Facts, records: &[Record]) -> Result<Evidence, 
     Ok(evidence)
 }
 
-fn in_memory(records: Vec<Record>) -> Evidence {
-    Evidence::of(manifest(&records), records)
-}
-
-fn manifest(records: &[Record]) -> Manifest {
+fn manifest(records: &[Record], identity: &Identity<'_>) -> Manifest {
     let started_at = records.first().map(|record| record.conditions.started_at.clone());
     Manifest {
         schema: MANIFEST_SCHEMA.to_owned(),
-        name: "probe latency".to_owned(),
+        name: identity.name.to_owned(),
         origin: Origin::Probe,
         started_at: started_at.unwrap_or_default(),
         quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
-        site_sha256: String::new(),
-        exceedance: EXCEEDANCE,
-        classes: catalogue(),
-        declared: BTreeMap::new(),
+        site_sha256: identity.site_sha256.to_owned(),
+        exceedance: identity.exceedance,
+        classes: identity.classes.to_vec(),
+        declared: identity.declared.clone(),
         profiles: vec![
             ("pinned".to_owned(), String::new()),
             ("unpinned".to_owned(), String::new()),
         ],
         length: None,
         limits: Vec::new(),
+        site_folder: None,
         not_measured: Vec::new(),
         complete: records.iter().all(|record| !record.interrupted),
     }

@@ -10,6 +10,7 @@ use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
 use quietcore_site::{Length, Plan, Site};
 
+use super::programs;
 use crate::arguments::Qualify;
 use crate::files::{self, SiteFile};
 use crate::machine;
@@ -28,7 +29,13 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let plan = command::plan::make(&file.site, &facts)?;
     command::plan::remark(&file.site, &plan);
     let online = facts.machine().online;
-    let runs = runs(&file.site, &file.sha256, online);
+    let models = match (&request.site, &resumed) {
+        (Some(path), _) => programs::folder_of(path).to_owned(),
+        (None, Some(manifest)) => manifest.site_folder.clone().unwrap_or_default().into(),
+        (None, None) => PathBuf::new(),
+    };
+    let built = programs::build(&file.site, &models)?;
+    let runs = runs(&file.site, &file.sha256, online, &built.programs);
     let mut campaign = match (&request.resume, resumed) {
         (Some(folder), Some(manifest)) => {
             Campaign::resume(Writer::open(folder)?, manifest, &file.sha256, runs)?
@@ -117,12 +124,19 @@ fn begin(
     let asked = Asked {
         site: &file.site,
         site_bytes: &file.bytes,
+        site_folder: site_folder(request),
         started_at: &started_at,
         length,
         limits: plan.degraded.iter().map(ToString::to_string).collect(),
         not_chosen: not_chosen(file)?,
     };
     Ok(Campaign::begin(writer, asked, runs)?)
+}
+
+/// The folder of the site file, so that models are found from wherever the campaign goes on.
+fn site_folder(request: &Qualify) -> Option<String> {
+    let folder = programs::folder_of(request.site.as_deref()?);
+    Some(folder.canonicalize().ok()?.display().to_string())
 }
 
 /// What the site file asks for and the command line left out: nothing is proven without it.

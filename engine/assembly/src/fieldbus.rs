@@ -9,7 +9,7 @@ use quietcore_site::{
 
 use super::BusImage;
 
-pub(crate) fn job(fieldbus: &Fieldbus, image: &BusImage) -> FieldbusJob {
+pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage) -> FieldbusJob {
     let subdevices = fieldbus.subdevices.iter().enumerate().map(|(position, one)| SubDeviceJob {
         name: one.name.clone(),
         device: one.device.map(|device| device.name().to_owned()),

@@ -6,14 +6,19 @@
 //! site file: map, retain, tasks … ──┴─► stage: places and sizes ─► job of the partition
 //! ```
 //!
-//! All names that do not exist are reported at once, each with its place in the site file.
+//! All names that do not exist are reported at once, each with its place in the site file. The way
+//! back is here too: [`tell`] says in the program's own words what its process tells as numbers.
 
-pub(crate) mod fieldbus;
+#![forbid(unsafe_code)]
+
+mod fieldbus;
 mod names;
 mod tasks;
+mod telling;
 
 use std::path::{Path, PathBuf};
 
+use quietcore_backend::fieldbus::FieldbusJob;
 use quietcore_exchange::{PAGE_BYTES, Shape};
 use quietcore_process::module::DataImage;
 use quietcore_program::retain::RetainEntry;
@@ -21,12 +26,11 @@ use quietcore_program::{Build, Options};
 use quietcore_scan::fault::OnFault;
 use quietcore_scan::process::job::{self, ProgramJob};
 use quietcore_scan::stage::{Piece, Stage};
-use quietcore_site::{Partition, Site};
+use quietcore_site::{Partition, Site, Task};
 use quietcore_units::Nanos;
 
-use crate::control::TaskDescription;
-
 pub use names::{BusImage, NameProblem};
+pub use telling::{Severity, Told, tell};
 
 /// Commands that may wait.
 const COMMAND_SLOTS: u32 = 1024;
@@ -89,9 +93,13 @@ pub struct Assembly {
     /// What its exchange has room for.
     pub shape: Shape,
     /// Its tasks, in the order of the exchange.
-    pub tasks: Vec<TaskDescription>,
+    pub tasks: Vec<Task>,
     /// What its process is told.
     pub job: ProgramJob,
+    /// The fieldbus that it drives.
+    pub fieldbus: Option<FieldbusJob>,
+    /// The process image of that; empty without one.
+    pub bus: BusImage,
 }
 
 /// Where things are while a site is assembled.
@@ -136,21 +144,18 @@ impl Workshop {
     ///
     /// # Errors
     /// [`AssemblyError`], with every name that does not exist.
-    pub fn assemble(
-        &self,
-        site: &Site,
-        partition: &Partition,
-        bus: &BusImage,
-    ) -> Result<Assembly, AssemblyError> {
+    pub fn assemble(&self, site: &Site, partition: &Partition) -> Result<Assembly, AssemblyError> {
+        let fieldbus = site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
+        let bus = fieldbus.map(BusImage::of).unwrap_or_default();
         let build = self.build(partition)?;
-        let first = stage(site, partition, bus, build, 1, 0)?;
+        let first = stage(site, partition, &bus, build, 1, 0)?;
         let program = &partition.program;
         let order = tasks::order(program);
         let task_jobs = order.iter().map(|task| tasks::job(program, task)).collect();
-        let tasks = order.iter().map(|task| tasks::describe(task)).collect();
+        let tasks: Vec<Task> = order.into_iter().cloned().collect();
         let retain_bytes = first.stage.retained_bytes() + RETAIN_GROWTH;
         let shape = Shape {
-            task_count: order.len() as u32,
+            task_count: tasks.len() as u32,
             input_bytes: bus.input_bytes,
             output_bytes: bus.output_bytes,
             data_bytes: slot_bytes(first.build.data.bytes),
@@ -168,7 +173,8 @@ impl Workshop {
             warm_up_cycles: 0,
             cycles: None,
         };
-        Ok(Assembly { first, shape, tasks, job })
+        let fieldbus = fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus));
+        Ok(Assembly { first, shape, tasks, job, fieldbus, bus })
     }
 }
 
@@ -235,4 +241,16 @@ fn on_fault(site: &quietcore_site::OnFault) -> OnFault {
         quietcore_site::OnFault::Zero => OnFault::Zero,
         quietcore_site::OnFault::Substitute(_) => OnFault::Substitute,
     }
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }

@@ -7,8 +7,6 @@ use quietcore_scan::schedule::Overrun;
 use quietcore_site::{EarlyWake, Program, Release, Scheduling, Task};
 use quietcore_units::Nanos;
 
-use crate::control::TaskDescription;
-
 /// The tasks, the leading one first: the cyclic task with the shortest period, or where there is
 /// none the first freewheeling one.
 pub(super) fn order(program: &Program) -> Vec<&Task> {
@@ -22,11 +20,6 @@ pub(super) fn order(program: &Program) -> Vec<&Task> {
         tasks[..=first].rotate_right(1);
     }
     tasks
-}
-
-pub(super) fn describe(task: &Task) -> TaskDescription {
-    let period = task.release.period().unwrap_or(Nanos::ZERO);
-    TaskDescription { name: task.name.clone(), period }
 }
 
 pub(super) fn job(program: &Program, task: &Task) -> TaskJob {

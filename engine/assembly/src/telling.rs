@@ -4,18 +4,35 @@ use quietcore_exchange::Happening;
 use quietcore_program::symbolise;
 use quietcore_units::Nanos;
 
-use crate::assembly::Staged;
-use crate::control::Severity;
+use serde::{Deserialize, Serialize};
 
-/// An event for people: its kind in a word, how much it matters, and what happened.
-pub(super) struct Told {
-    pub(super) kind: &'static str,
-    pub(super) severity: Severity,
-    pub(super) text: String,
+use crate::Staged;
+
+/// How much an event matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing.
+    Information,
+    /// Not as it should be, and the program runs.
+    Warning,
+    /// The program stopped or lost its fieldbus.
+    Fault,
+}
+
+/// An event for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its kind, in a word.
+    pub kind: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What happened, as a sentence.
+    pub text: String,
 }
 
 /// Tells an event of task `task`.
-pub(super) fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
+pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
     use Severity::{Fault, Information, Warning};
     let name = |offset: u32| {
         staged.build.symbols.name_at(offset).unwrap_or_else(|| format!("the data at {offset}"))

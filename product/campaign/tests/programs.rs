@@ -1,0 +1,204 @@
+//! A campaign over a real program: a good one, one that crashes, one that is late.
+//!
+//! Method: a small C program in the generator's style runs at 5 ms in a process of its own, without
+//! real-time priority. The tests look at what is said of the program, never at whether the machine
+//! was fast.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use quietcore_assembly::Workshop;
+use quietcore_campaign::{
+    Asked, Campaign, CampaignError, Machine, Observer, Programs, Progress, Run, measure, runs,
+};
+use quietcore_evidence::{Writer, read_manifest};
+use quietcore_record::class::catalogue;
+use quietcore_record::record::Record;
+use quietcore_record::verdict::{Judgement, Verdict, judge};
+use quietcore_site::Site;
+use quietcore_units::CpuSet;
+
+const SITE: &str = r#"
+[site]
+name = "press"
+
+[[partition]]
+name = "axis"
+class = "process-control"
+
+[partition.vcr]
+cpus = [0]
+
+[partition.program]
+model = "counter"
+period = "5 ms"
+policy = "other"
+watchdog = "4 ms"
+sensitivity = 50
+
+[campaign]
+profiles = ["tp2"]
+cycles = 100
+warm_up = "50 ms"
+exceedance = 1e-1
+"#;
+
+/// Cycles of the site above.
+const CYCLES: u64 = 100;
+
+#[derive(Default)]
+struct Told {
+    faults: Vec<String>,
+}
+
+impl Observer for Told {
+    fn step(&mut self, _: &str) {}
+    fn begin(&mut self, _: &Run) {}
+    fn progress(&mut self, _: Progress) {}
+    fn fault(&mut self, _: &Run, partition: &str, because: &str) {
+        self.faults.push(format!("{partition}: {because}"));
+    }
+    fn end(&mut self, _: &Run, _: &[Record]) {}
+    fn failed(&mut self, _: &Run, because: &str) {
+        panic!("{because}");
+    }
+}
+
+fn runtime() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    own.parent().and_then(Path::parent).unwrap().join("examples/partition")
+}
+
+fn machine<'a>(runtime: &'a Path, conditions: &'a BTreeMap<String, String>) -> Machine<'a> {
+    Machine {
+        runtime,
+        conditions,
+        emulated: None,
+        dma_latency_held: false,
+        time_of_day: || "2026-01-02T03:04:05Z".to_owned(),
+    }
+}
+
+fn site() -> Site {
+    quietcore_site::read("press.toml", SITE.as_bytes(), &catalogue()).unwrap()
+}
+
+/// The runs of the site with a program that misbehaves in this way.
+fn runs_of(folder: &Path, misbehave: u32) -> Vec<Run> {
+    let model = folder.join("counter");
+    std::fs::create_dir_all(&model).unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/counter");
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        let text = text.replace("counter_P = {0}", &format!("counter_P = {{{misbehave}}}"));
+        std::fs::write(model.join(entry.file_name()), text).unwrap();
+    }
+    let workshop = Workshop { site_folder: folder.to_owned(), build_folder: folder.join("builds") };
+    let mut said = Vec::new();
+    let programs = Programs::build(&site(), &workshop, &mut |line| said.push(line.to_owned()));
+    assert_eq!(said, ["building program `counter` of partition `axis`"]);
+    let online = "0".parse::<CpuSet>().unwrap();
+    runs(&site(), "", online, &programs.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// The record of the one run, and how it is judged.
+fn measured(misbehave: u32) -> (Record, Judgement, Told) {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = runs_of(folder.path(), misbehave);
+    let (runtime, conditions) = (runtime(), BTreeMap::new());
+    let mut told = Told::default();
+    let stop = AtomicBool::new(false);
+    let measured = measure(&runs[0], &machine(&runtime, &conditions), &mut told, &stop).unwrap();
+    assert!(!measured.interrupted);
+    let [record] = <[Record; 1]>::try_from(measured.records).unwrap();
+    let class = site().partitions()[0].class.clone();
+    let judgement = judge(&record, &class, 1e-1);
+    (record, judgement, told)
+}
+
+#[test]
+fn a_good_program_leaves_a_record_of_each_task_with_its_build() {
+    let (record, _, told) = measured(0);
+    assert_eq!(record.name, "axis.tp2.main");
+    assert_eq!((&record.probe[..], record.period_ns), ("exec", Some(5_000_000)));
+    assert_eq!(record.invalid_because, Vec::<String>::new());
+    assert_eq!(record.release.count(), CYCLES);
+    assert!(!record.interrupted);
+    assert_eq!(told.faults, Vec::<String>::new());
+    let scan = record.scan.unwrap();
+    assert_eq!(scan.faults, Vec::<String>::new());
+    assert_eq!(scan.terms.deadline_ns, 5_000_000);
+    assert_eq!(scan.terms.watchdog_ns, Some(4_000_000));
+    assert_eq!(scan.execution.count() + scan.counters.skipped_releases, CYCLES);
+    let facts = &record.conditions.machine;
+    assert_eq!(facts["program"], "counter");
+    assert_eq!(facts["program_build"].len(), 64);
+    assert!(facts["compiler"].contains("gcc"), "{}", facts["compiler"]);
+}
+
+#[test]
+fn a_program_that_crashes_fails_with_signal_function_and_line() {
+    let (record, judgement, told) = measured(1);
+    assert_eq!(judgement.verdict, Verdict::Fail, "{}", judgement.because);
+    for part in ["SIGSEGV", "misbehave", "counter.c:", "0x40"] {
+        assert!(judgement.because.contains(part), "`{part}` in {}", judgement.because);
+    }
+    assert_eq!(told.faults.len(), 1, "{:?}", told.faults);
+    // The run ends with the program, and is not taken for one that somebody interrupted.
+    assert!(record.release.count() < CYCLES, "{}", record.release.count());
+    assert!(!record.interrupted);
+}
+
+#[test]
+fn a_program_that_gives_up_fails_in_words() {
+    let (_, judgement, _) = measured(3);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    assert!(judgement.because.contains("error status"), "{}", judgement.because);
+}
+
+#[test]
+fn a_cycle_after_its_deadline_is_counted_and_fails() {
+    let (record, judgement, _) = measured(2);
+    assert_eq!(judgement.verdict, Verdict::Fail, "{}", judgement.because);
+    assert_eq!(record.invalid_because, Vec::<String>::new());
+    let scan = record.scan.unwrap();
+    assert!(scan.counters.overruns >= 1 && scan.counters.watchdog_hits >= 1, "{:?}", scan.counters);
+    assert!(scan.response.max_ns() >= 29_000_000, "{}", scan.response.max_ns());
+    assert!(scan.counters.skipped_releases >= 4, "{:?}", scan.counters);
+}
+
+/// Goal: one folder never holds records of two programs as if they were one.
+#[test]
+fn a_campaign_does_not_go_on_with_another_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let evidence = folder.path().join("evidence");
+    let asked = Asked {
+        site: &site(),
+        site_bytes: SITE.as_bytes(),
+        site_folder: None,
+        started_at: "2026-01-02T03:04:05Z",
+        length: None,
+        limits: Vec::new(),
+        not_chosen: Vec::new(),
+    };
+    let first = runs_of(folder.path(), 0);
+    let writer = Writer::create(&evidence).unwrap();
+    let mut campaign = Campaign::begin(writer, asked, first).unwrap();
+    let (runtime, conditions) = (runtime(), BTreeMap::new());
+    let stop = AtomicBool::new(false);
+    let machine = machine(&runtime, &conditions);
+    campaign.measure_all(&machine, &mut Told::default(), &stop).unwrap();
+    let resume = |misbehave: u32| {
+        let manifest = read_manifest(&evidence).unwrap();
+        let runs = runs_of(folder.path(), misbehave);
+        Campaign::resume(Writer::open(&evidence).unwrap(), manifest, "", runs)
+    };
+    assert!(matches!(
+        resume(3),
+        Err(CampaignError::OtherProgram { partition, .. }) if partition == "axis"
+    ));
+    assert!(resume(0).is_ok());
+}

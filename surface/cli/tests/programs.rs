@@ -1,0 +1,146 @@
+//! The programs of the examples, measured short: structure is checked, speed is not.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod command;
+
+use std::fs;
+use std::path::Path;
+
+use command::call;
+use serde_json::Value;
+
+/// Writes an example with its program into `folder`; `None` on a machine without CPU 1.
+fn example(folder: &Path, name: &str) -> Option<String> {
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    if online.trim() == "0" {
+        quietcore_skip::skip!("one CPU only");
+        return None;
+    }
+    let init = call(folder, &["init", "--example", name]);
+    assert_eq!(init.status, Some(0), "{}", init.err);
+    let file = format!("{name}.toml");
+    fs::write(folder.join(&file), init.out).unwrap();
+    Some(file)
+}
+
+fn records(text: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(text).unwrap();
+    document["records"].as_array().unwrap().clone()
+}
+
+/// A record as every program leaves one.
+fn check(record: &Value, task: &str, cycles: std::ops::RangeInclusive<u64>) {
+    let name = record["name"].as_str().unwrap();
+    assert!(name.ends_with(task), "{name} is not of {task}");
+    assert_eq!(record["probe"], "exec");
+    assert_eq!(record["invalid_because"], Value::Array(Vec::new()), "{name}");
+    assert_eq!(record["faults"], Value::Array(Vec::new()), "{name}");
+    let count = record["statistics"]["count"].as_u64().unwrap();
+    assert!(cycles.contains(&count), "{name}: {count} cycles");
+    let figure = |of: &str, what: &str| record[of][what].as_u64().unwrap();
+    let ran = figure("execution_statistics", "count");
+    assert!(ran > 0 && ran <= count, "{name}: {ran} of {count}");
+    assert_eq!(ran, figure("response_statistics", "count"), "{name}");
+    assert!(
+        figure("execution_statistics", "max_ns") <= figure("response_statistics", "max_ns"),
+        "{name}"
+    );
+    assert!(record["scan_terms"]["deadline_ns"].as_u64().unwrap() > 0);
+    let facts = &record["conditions"]["machine"];
+    assert_eq!(facts["program_build"].as_str().unwrap().len(), 64, "{name}");
+}
+
+#[test]
+fn the_servo_axis_is_qualified_with_its_own_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = example(folder.path(), "servo") else { return };
+    let run = call(
+        folder.path(),
+        &["qualify", &site, "--profile", "tp1,tp2", "--duration", "2 s", "--out", "run", "--json"],
+    );
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    assert!(run.err.contains("building program `models/servo`"), "{}", run.err);
+    let records = records(&run.out);
+    assert_eq!(records.len(), 2, "{}", run.err);
+    for record in &records {
+        check(record, ".main", 2000..=2000);
+    }
+    assert_eq!(records[0]["cpu"], Value::Null);
+    assert_eq!(records[1]["cpu"], 1);
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("Execution time") && page.contains("Response time"));
+}
+
+#[test]
+fn both_tasks_of_the_turbine_are_judged_each_by_its_own_period() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = example(folder.path(), "turbine") else { return };
+    let run = call(
+        folder.path(),
+        &["qualify", &site, "--profile", "tp2", "--duration", "2 s", "--out", "run", "--json"],
+    );
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    let records = records(&run.out);
+    assert_eq!(records.len(), 2, "{}", run.err);
+    check(&records[0], ".governor", 200..=200);
+    // The warm-up of 1 s is left out of the slower task's record as well.
+    check(&records[1], ".load", 17..=21);
+    assert_eq!(records[1]["period_ns"], 100_000_000);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let limit = |record: &str| {
+        let verdicts = document["verdicts"].as_array().unwrap();
+        let of = |verdict: &&Value| {
+            verdict["record"] == record && verdict["class"] == "fast-control-loop"
+        };
+        verdicts.iter().find(of).unwrap()["latency_limit_ns"].as_u64().unwrap()
+    };
+    assert_eq!(limit("governor.tp2.governor"), 1_000_000);
+    assert_eq!(limit("governor.tp2.load"), 10_000_000);
+}
+
+/// Goal: a fieldbus that was not whole never passes, and the record says what was wrong with it.
+/// Method: the simulated segment loses a SubDevice for a while.
+#[test]
+fn a_subdevice_that_fell_out_makes_the_record_invalid() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = example(folder.path(), "servo") else { return };
+    let mut text = fs::read_to_string(folder.path().join(&site)).unwrap();
+    let fault = "\n[[fieldbus.ec0.fault]]\nat = \"500 ms\"\nduration = \"200 ms\"\nkind = \
+                 \"unplug\"\nsubdevice = \"drive\"\n";
+    text.push_str(fault);
+    fs::write(folder.path().join(&site), text).unwrap();
+    let run = call(
+        folder.path(),
+        &["probe", "exec", &site, "--duration", "1 s", "--warm-up", "100 ms", "--json"],
+    );
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let record = &records(&run.out)[0];
+    assert_eq!(record["valid"], false);
+    let because = record["invalid_because"].to_string();
+    assert!(because.contains("the fieldbus was not whole"), "{because}");
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let verdicts = document["verdicts"].as_array().unwrap();
+    assert!(verdicts.iter().all(|verdict| verdict["verdict"] == "NOT PROVEN"), "{verdicts:?}");
+}
+
+#[test]
+fn a_partition_that_is_not_there_and_a_program_that_does_not_compile_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = example(folder.path(), "tank") else { return };
+    let none = call(folder.path(), &["probe", "exec", &site, "--partition", "pump"]);
+    assert_eq!(none.status, Some(2));
+    assert!(none.err.contains("there are level"), "{}", none.err);
+    let source = fs::read_dir(folder.path().join("models/tank"))
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|it| it == "c"))
+        .unwrap();
+    let broken = fs::read_to_string(&source).unwrap().replacen("{", "{ nonsense;", 1);
+    fs::write(&source, broken).unwrap();
+    let failed = call(folder.path(), &["qualify", &site, "--out", "run"]);
+    assert_eq!(failed.status, Some(2));
+    assert!(failed.err.contains("nonsense") && failed.err.contains(".c:"), "{}", failed.err);
+    assert!(!folder.path().join("run").exists());
+}
