@@ -225,7 +225,7 @@ impl Plan {
         let mut variables: Vec<(String, Place)> = selection
             .variables()
             .iter()
-            .map(|variable| (variable.path.clone(), variable.place.clone()))
+            .map(|variable| (variable.path.to_string(), variable.place.clone()))
             .collect();
         let detector = match &wanted.trigger {
             None => None,
