@@ -193,6 +193,8 @@ fn read_traces(root: &Path, damage: &mut Vec<String>) -> Vec<(String, Vec<u8>)> 
             Err(error) => damage.push(format!("`{file}` can't be read: {error}")),
         }
     }
+    // With their endings, `axis-2.csv` comes before `axis.csv`.
+    traces.sort_by(|one, other| one.0.cmp(&other.0));
     traces
 }
 

@@ -31,6 +31,4 @@ pub mod trace;
 pub mod verdict;
 
 #[cfg(test)]
-mod test_record;
-#[cfg(test)]
-use test_record::{test_record, test_scan_record};
+use record::{test_record, test_scan_record};

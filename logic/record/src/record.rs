@@ -6,6 +6,8 @@
 mod absorb;
 pub mod check;
 mod scan;
+#[cfg(test)]
+mod test_record;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::histogram::Histogram;
 
 pub use scan::{Scan, ScanCounters, ScanError, ScanTerms, Worst};
+#[cfg(test)]
+pub(crate) use test_record::{test_record, test_scan_record};
 
 /// The schema name of a record's file.
 pub const RECORD_SCHEMA: &str = "quietcore.record/1";

@@ -61,8 +61,8 @@ pub(crate) fn section(tables: &[(String, Vec<u8>)]) -> Option<Markup> {
     Some(html! {
         p.remark {
             "Variables of the programs, as they were recorded. Each has an axis of its own, in the "
-            "program's own unit; a value holds until the next sample. Where several samples share a "
-            "point, the band is from the smallest to the largest of them."
+            "program's own unit; a value holds until the next sample. Where several samples share "
+            "a point, the band is from the smallest to the largest of them."
         }
         @for (name, table) in tables {
             h3 { (name) }

@@ -7,8 +7,8 @@
 //!
 //! What is read together is of one instant between two cycles, or the reading says that it isn't:
 //! a task that computes without pause leaves no such instant. The values belong to the build whose
-//! symbols the monitor has; after a deploy it says so instead of reading something else, and whoever
-//! watches opens it anew ([`watch::Watch`] does).
+//! symbols the monitor has; after a deploy it says so instead of reading something else, and
+//! whoever watches opens it anew ([`watch::Watch`] does).
 
 mod figures;
 mod selection;

@@ -89,8 +89,11 @@ pub enum PlaceError {
         name: String,
     },
     /// Another supervisor holds the site.
-    #[error("site `{site}` runs already, process {process}; see `quietcore ps {site}`, end it with \
-        `quietcore down {site}`", process = pid.map_or("unknown".to_owned(), |pid| pid.to_string()))]
+    #[error(
+        "site `{site}` runs already, process {}; see `quietcore ps {site}`, end it with \
+         `quietcore down {site}`",
+        pid.map_or("unknown".to_owned(), |pid| pid.to_string())
+    )]
     AlreadyRunning {
         /// The site.
         site: String,

@@ -1,5 +1,5 @@
-//! Records variables of a running program: starts the trace, reads its ring from outside, waits for
-//! the trigger, and hands on what is to be kept.
+//! Records variables of a running program: starts the trace, reads its ring from outside, waits
+//! for the trigger, and hands on what is to be kept.
 //!
 //! ```text
 //! program ─ each k-th cycle ─► trace ring ─► samples ─► Detector ─► Window ─► Output
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The ring is a broadcast: reading costs the program nothing, and a reader that is too slow loses
-//! samples, which is told with the next one. A recording belongs to one build; a deploy ends it, and
-//! what was kept until then stays.
+//! samples, which is told with the next one. A recording belongs to one build; a deploy ends it,
+//! and what was kept until then stays.
 
 mod output;
 mod parquet;
@@ -178,8 +178,8 @@ struct Plan {
     sample_period: Nanos,
 }
 
-/// Records. Ends when all is kept, `stop` is set, or the program is replaced; the trace is stopped in
-/// each case.
+/// Records. Ends when all is kept, `stop` is set, or the program is replaced; the trace is stopped
+/// in each case.
 ///
 /// # Errors
 /// [`RecordingError`]; what was written into `output` until then is of no use.
@@ -225,7 +225,7 @@ impl Plan {
         let mut variables: Vec<(String, Place)> = selection
             .variables()
             .iter()
-            .map(|variable| (variable.path.clone(), variable.place.clone()))
+            .map(|variable| (variable.path.to_string(), variable.place.clone()))
             .collect();
         let detector = match &wanted.trigger {
             None => None,

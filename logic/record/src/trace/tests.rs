@@ -86,9 +86,14 @@ proptest! {
     }
 
     #[test]
-    fn numbers_come_back_as_they_were(double in any::<f64>(), single in any::<f32>(), whole in any::<i64>()) {
+    fn numbers_come_back_as_they_were(
+        double in any::<f64>(),
+        single in any::<f32>(),
+        whole in any::<i64>(),
+    ) {
         let mut table = TableWriter::new(Vec::new(), &names(&["a", "b", "c"])).unwrap();
-        table.row(&moment(1), &[Number::Double(double), Number::Single(single), Number::Signed(whole)]).unwrap();
+        let row = [Number::Double(double), Number::Single(single), Number::Signed(whole)];
+        table.row(&moment(1), &row).unwrap();
         let text = String::from_utf8(table.finish().unwrap()).unwrap();
         let fields: Vec<&str> = text.lines().nth(1).unwrap().split(',').collect();
         let same = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
@@ -99,7 +104,9 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_table_or_a_refusal(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_a_table_or_a_refusal(
+        bytes in proptest::collection::vec(any::<u8>(), 0..300),
+    ) {
         let _ = read(&bytes);
         let mut text = b"cycle,monotonic_ns,seconds,lost_before,x\n".to_vec();
         text.extend(bytes);

@@ -256,15 +256,8 @@ pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
             manifest.classes.iter().map(|class| judge(record, class, manifest.exceedance))
         })
         .collect();
-    Evidence {
-        manifest,
-        records,
-        judgements,
-        site: None,
-        doctor: None,
-        traces: Vec::new(),
-        damage: Vec::new(),
-    }
+    let (traces, damage) = (Vec::new(), Vec::new());
+    Evidence { manifest, records, judgements, site: None, doctor: None, traces, damage }
 }
 
 /// A shape that serves motion control: early wake hides the wake-up.

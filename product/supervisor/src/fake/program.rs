@@ -5,8 +5,8 @@
 //! servo_U   enable bool, position f64          servo_DW  counter u32, two bit fields
 //! ```
 //!
-//! A cycle: `counter` rises by one, `position` is half of it, `torque` is `Kp` times `position`, and
-//! `mode` is `RUN` while `enable` is set.
+//! A cycle: `counter` rises by one, `position` is half of it, `torque` is `Kp` times `position`,
+//! and `mode` is `RUN` while `enable` is set.
 
 use std::fs::File;
 use std::io;

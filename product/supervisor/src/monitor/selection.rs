@@ -1,5 +1,7 @@
 //! Which variables are read, and where they lie in what was read.
 
+use std::sync::Arc;
+
 use quietcore_exchange::DataRange;
 use quietcore_program::place::{Memory, Place};
 use quietcore_program::{Pattern, Value};
@@ -15,8 +17,8 @@ const GAP_BYTES_MAX: u32 = 64;
 /// A variable that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its path.
-    pub path: String,
+    /// Its path, shared with everybody who shows it.
+    pub path: Arc<str>,
     /// Where it lies and what it is.
     pub place: Place,
     /// Where its bytes begin in what was read.
@@ -34,8 +36,10 @@ pub struct Selection {
 impl Selection {
     /// A selection of these places, in this order.
     fn new(places: Vec<(String, Place)>) -> Self {
-        let mut variables: Vec<Variable> =
-            places.into_iter().map(|(path, place)| Variable { path, place, at: 0 }).collect();
+        let mut variables: Vec<Variable> = places
+            .into_iter()
+            .map(|(path, place)| Variable { path: path.into(), place, at: 0 })
+            .collect();
         let mut order: Vec<usize> = (0..variables.len()).collect();
         order.sort_by_key(|index| variables[*index].place.offset);
         let mut ranges: Vec<DataRange> = Vec::new();

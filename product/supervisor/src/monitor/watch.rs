@@ -3,6 +3,7 @@
 //! A watch keeps its connection to the supervisor, and asks it again when another build runs, or
 //! when no cycle came for a while: the partition may have got a new exchange.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quietcore_program::Value;
@@ -26,7 +27,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Its path.
-    pub path: String,
+    pub path: Arc<str>,
     /// Its value.
     pub value: Value,
     /// Its type.
@@ -130,7 +131,7 @@ impl Watch {
 
     fn rows(&self, forces: &Forces) -> Vec<Row> {
         let row = |variable: &super::Variable| Row {
-            path: variable.path.clone(),
+            path: Arc::clone(&variable.path),
             value: self.selection.value(variable),
             kind: variable.place.scalar.clone(),
             access: variable.place.access,

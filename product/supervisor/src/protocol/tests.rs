@@ -211,7 +211,9 @@ fn a_long_line_takes_its_file_along_with_its_beginning() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_a_request_or_a_refusal(line in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_a_request_or_a_refusal(
+        line in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
         let _ = read_request(&line);
         let _ = read_response(&line);
     }

@@ -130,11 +130,16 @@ proptest! {
         ];
         for (sign, holds) in comparisons {
             let truth: Vec<bool> = values.iter().map(|value| holds(*value, limit)).collect();
-            let edge = |from: bool| (1..truth.len()).filter(|index| truth[index - 1] == from && truth[*index] != from).collect::<Vec<_>>();
+            let edge = |from: bool| -> Vec<usize> {
+                let is_edge = |index: &usize| truth[index - 1] == from && truth[*index] != from;
+                (1..truth.len()).filter(is_edge).collect()
+            };
             let level: Vec<usize> = (0..truth.len()).filter(|index| truth[*index]).collect();
-            prop_assert_eq!(seen(&format!("x {sign} {limit_text}"), limit, &values), level);
-            prop_assert_eq!(seen(&format!("rising x{sign}{limit_text}"), limit, &values), edge(false));
-            prop_assert_eq!(seen(&format!("falling x {sign}{limit_text}"), limit, &values), edge(true));
+            let condition = format!("x {sign} {limit_text}");
+            let seen = |moment: &str| seen(&format!("{moment}{condition}"), limit, &values);
+            prop_assert_eq!(seen(""), level);
+            prop_assert_eq!(seen("rising "), edge(false));
+            prop_assert_eq!(seen("falling "), edge(true));
         }
     }
 

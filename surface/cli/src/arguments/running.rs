@@ -1,5 +1,5 @@
-//! What can be said to running sites: `up`, `down`, `ps`, `top`, `watch`, `set`, `force`, `unforce`,
-//! `trace`, `deploy`, `restart`.
+//! What can be said to running sites: `up`, `down`, `ps`, `top`, `watch`, `set`, `force`,
+//! `unforce`, `trace`, `deploy`, `restart`.
 
 use std::path::PathBuf;
 

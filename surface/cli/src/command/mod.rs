@@ -1,8 +1,8 @@
 //! The commands, one file each.
 
 mod compare;
-mod completions;
 mod doctor;
+mod documents;
 mod import;
 mod init;
 mod plan;
@@ -11,7 +11,6 @@ mod programs;
 mod qualify;
 mod report;
 mod running;
-mod schema;
 mod segment;
 mod show;
 
@@ -46,9 +45,9 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Import(request) => import::run(&request),
         Command::Compare(request) => compare::run(&request),
         Command::Segment(request) => segment::run(&request),
-        Command::Schema(request) => schema::run(&request),
-        Command::Completions(request) => completions::run(&request),
-        Command::Man(request) => completions::man(&request),
+        Command::Schema(request) => documents::schema(&request),
+        Command::Completions(request) => documents::completions(&request),
+        Command::Man(request) => documents::man(&request),
     }
 }
 

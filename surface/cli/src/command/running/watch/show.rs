@@ -72,7 +72,7 @@ fn rows_of(rows: &[&Row]) -> Vec<String> {
     let mut table = Table::new(&["variable", ">value", "type", "class", ""]);
     for row in rows {
         table.row([
-            row.path.clone(),
+            row.path.to_string(),
             row.value.to_string(),
             row.kind.to_string(),
             row.access.to_string(),
@@ -109,7 +109,7 @@ pub(super) fn json(label: &str, sample: &Sample, rows: &[&Row]) -> String {
         .iter()
         .map(|row| {
             json!({
-                "path": row.path,
+                "path": &*row.path,
                 "value": value(&row.value),
                 "type": row.kind.to_string(),
                 "class": row.access.to_string(),

@@ -7,7 +7,7 @@ use quietcore_program::place::{Access, Enumeration, Scalar};
 use super::*;
 
 fn row(path: &str, value: Value, kind: Scalar, access: Access) -> Row {
-    Row { path: path.to_owned(), value, kind, access, forced: false }
+    Row { path: path.into(), value, kind, access, forced: false }
 }
 
 fn sample() -> Sample {
@@ -92,7 +92,7 @@ fn only_what_has_changed_is_shown() {
     assert_eq!(changes.of(&sample).len(), 0, "what is no number stays the same");
     sample.rows[4].value = Value::Unsigned(u64::MAX - 1);
     sample.rows[1].forced = false;
-    let paths: Vec<String> = changes.of(&sample).iter().map(|row| row.path.clone()).collect();
+    let paths: Vec<String> = changes.of(&sample).iter().map(|row| row.path.to_string()).collect();
     assert_eq!(paths, ["servo_U.enable", "servo_DW.counter"]);
     sample.generation = 3;
     assert_eq!(changes.of(&sample).len(), 6);

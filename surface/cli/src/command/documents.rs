@@ -1,14 +1,23 @@
-//! `quietcore completions` and `quietcore man`
+//! `quietcore schema`, `completions` and `man`: what others need to know of this program.
 
 use std::fs;
 
 use clap::CommandFactory as _;
 use quietcore_evidence::write_whole;
 
-use crate::arguments::{Arguments, Completions, Man};
+use crate::arguments::{Arguments, Completions, Man, Schema, SchemaKind};
 use crate::status::{Failure, Status};
 
-pub(super) fn run(request: &Completions) -> Result<Status, Failure> {
+pub(super) fn schema(request: &Schema) -> Result<Status, Failure> {
+    let schema = match request.document {
+        SchemaKind::Site => quietcore_site::schema(),
+        SchemaKind::Evidence => quietcore_record::document::schema(),
+    };
+    super::print_json(&schema)?;
+    Ok(Status::Done)
+}
+
+pub(super) fn completions(request: &Completions) -> Result<Status, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(request.shell, &mut Arguments::command(), "quietcore", &mut script);
     super::print(&String::from_utf8_lossy(&script))?;
