@@ -159,7 +159,7 @@ impl Site {
                 let mut selection = monitor.select(&paths).expect("variables");
                 if monitor.read(&mut selection).is_ok() {
                     let value = |path: &String| {
-                        let known = selection.variables().iter().find(|one| one.path == *path);
+                        let known = selection.variables().iter().find(|one| *one.path == **path);
                         selection.value(known.expect("selected")).as_f64().expect("a number")
                     };
                     return std::array::from_fn(|index| value(&paths[index]));
