@@ -2,6 +2,7 @@
 //!
 //! Method: a small C module is compiled by gcc; what it does is seen through the memory file alone.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(unsafe_code, reason = "loads and calls C")]
 
 use std::fs::File;
