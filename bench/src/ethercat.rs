@@ -54,7 +54,7 @@ pub(crate) struct Request {
 
 /// One of those that take turns.
 trait Side {
-    /// Runs so many cycles, and returns the round trips in ns. A cycle that lost its frame has none.
+    /// Runs so many cycles, and returns the round trips in ns. One that lost its frame has none.
     fn block(&mut self, cycles: usize) -> Result<Vec<u64>, String>;
 }
 

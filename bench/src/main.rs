@@ -17,14 +17,12 @@
 mod cores;
 mod cyclictest;
 mod ethercat;
+mod exchange;
 mod findings;
 mod latency;
 mod pairs;
-mod queue;
-mod record;
 mod report;
 mod scan;
-mod signal;
 mod site;
 mod watch;
 
@@ -44,15 +42,15 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Bench {
     /// Recording one value, beside the `hdrhistogram` crate's `record`
-    Record(record::Request),
+    Record(exchange::record::Request),
     /// Release latency in modes `sleep` and `early-wake`, beside `cyclictest`
     Latency(latency::Request),
     /// Summarising and reporting 24 records of 2.88 million cycles
     Report(report::Request),
     /// Signals, beside bare cache lines and `iceoryx2`
-    Signal(signal::Request),
+    Signal(exchange::signal::Request),
     /// Queue throughput, beside `rtrb`
-    Queue(queue::Request),
+    Queue(exchange::queue::Request),
     /// The EtherCAT cycle, beside a raw echo, `ethercrab`'s own task and `pysoem`
     Ethercat(ethercat::Request),
     /// A partition with and without somebody who watches 10 000 of its variables
@@ -65,11 +63,11 @@ enum Bench {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().bench {
-        Bench::Record(request) => record::run(&request),
+        Bench::Record(request) => exchange::record::run(&request),
         Bench::Latency(request) => latency::run(&request),
         Bench::Report(request) => report::run(&request),
-        Bench::Signal(request) => signal::run(&request),
-        Bench::Queue(request) => queue::run(&request),
+        Bench::Signal(request) => exchange::signal::run(&request),
+        Bench::Queue(request) => exchange::queue::run(&request),
         Bench::Ethercat(request) => ethercat::run(&request),
         Bench::Watch(request) => watch::run(&request),
         Bench::Scan(request) => scan::run(&request),

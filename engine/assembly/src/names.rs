@@ -237,7 +237,7 @@ impl<'a> Names<'a> {
         match RetainLayout::new(&self.build.symbols, &patterns, RETAIN_BYTES_MAX) {
             Ok(layout) => layout.entries,
             Err(error) => {
-                self.problem(&key, crate::chain(&error));
+                self.problem(&key, crate::assemble::chain(&error));
                 Vec::new()
             }
         }

@@ -34,9 +34,6 @@ pub struct Told {
 /// Tells an event of task `task`.
 pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
     use Severity::{Fault, Information, Warning};
-    let name = |offset: u32| {
-        staged.build.symbols.name_at(offset).unwrap_or_else(|| format!("the data at {offset}"))
-    };
     let (kind, severity, text) = match *what {
         Happening::Started => ("started", Information, "the first cycle is about to come".into()),
         Happening::Overrun { response_ns, in_a_row } => (
@@ -91,6 +88,18 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         Happening::ModelError => {
             ("model-error", Fault, "the program has set its error status".into())
         }
+        _ => return tell_rest(what, staged),
+    };
+    Told { kind, severity, text }
+}
+
+/// Tells what is no fault of a task.
+fn tell_rest(what: &Happening, staged: &Staged) -> Told {
+    use Severity::{Fault, Information, Warning};
+    let name = |offset: u32| {
+        staged.build.symbols.name_at(offset).unwrap_or_else(|| format!("the data at {offset}"))
+    };
+    let (kind, severity, text) = match *what {
         Happening::ForceApplied { target, .. } => {
             ("force", Information, format!("`{}` is held by force", name(target.offset)))
         }

@@ -1,7 +1,7 @@
 //! The cycle of the leading task.
 //!
 //! ```text
-//! fieldbus ─ swap? ─ inputs ─ commands ─ forces ─ step ─ forces ─ outputs ─ images ─ retain ─ record
+//! fieldbus ─ swap? ─ inputs ─ commands ─ forces ─ step ─ forces ─ outputs ─ images ─ retain
 //!                                          └ not in fault ┘        └ in fault: made safe
 //! ```
 //!
@@ -13,7 +13,7 @@ use quietcore_units::Nanos;
 
 use crate::change::{Builds, Changes, Swapped, slot_of};
 use crate::fault::OnFault;
-use crate::outputs::{give_outputs, make_safe, take_inputs};
+use crate::mapping::outputs::{give_outputs, make_safe, take_inputs};
 use crate::program::{Build, Fieldbus, Program};
 use crate::shared::{Shared, TASK_LIMIT};
 use crate::stage::Stage;

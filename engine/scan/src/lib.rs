@@ -11,13 +11,13 @@
 //! | [`leader`] | the cycle of the leading task: everything above |
 //! | [`follower`] | the cycle of the other tasks: forces, step, forces |
 //! | [`change`] | commands, and the swap of one build for another |
-//! | [`outputs`] | the fieldbus's image and the variables behind it |
+//! | [`mapping::outputs`] | the fieldbus's image and the variables behind it |
 //! | [`shared`] | what the tasks of a partition share |
 //! | [`stage`] | a build as places and sizes |
 //! | [`mapping`], [`schedule`], [`watchdog`], [`fault`] | decisions, as pure functions |
 //! | `process` | all of it in a Linux process; with the feature of that name |
 //!
-//! Bounds of a cycle (promise P50 of SPECIFICATION.md): no allocation, no lock, no system call but
+//! Bounds of a cycle (promise P57 of SPECIFICATION.md): no allocation, no lock, no system call but
 //! those of the fieldbus and the sleep; at most
 //! [`COMMANDS_PER_CYCLE`](quietcore_exchange::COMMANDS_PER_CYCLE) commands.
 
@@ -30,7 +30,6 @@ pub mod fault;
 pub mod follower;
 pub mod leader;
 pub mod mapping;
-pub mod outputs;
 #[cfg(feature = "process")]
 pub mod process;
 pub mod program;

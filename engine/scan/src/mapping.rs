@@ -10,6 +10,8 @@
 //! floating-point number of 64 bits. What doesn't fit the other type becomes its nearest value, and
 //! what is no number becomes zero: neither side is ever given a value by wrapping around.
 
+pub mod outputs;
+
 use serde::{Deserialize, Serialize};
 
 /// What kind of number a place holds.

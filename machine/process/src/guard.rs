@@ -63,6 +63,7 @@ pub struct Guard {
     cancelled: AtomicU64,
 }
 
+// SAFETY: declared as `guard/guard.c` defines them, with the same layouts.
 unsafe extern "C" {
     fn quietcore_guard_install() -> c_int;
     fn quietcore_guard_call(

@@ -3,6 +3,8 @@
 //! Method: a small C module is compiled by gcc; what it does is seen through the memory file alone.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+//
+// UNSAFETY: loads the C module of this test and calls it.
 #![expect(unsafe_code, reason = "loads and calls C")]
 
 use std::fs::File;

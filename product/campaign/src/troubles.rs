@@ -1,8 +1,8 @@
 //! What a program and its fieldbus tell of themselves while they are measured.
 //!
-//! A program at fault runs no step any more, so its run ends there, and its records fail. A fieldbus
-//! that lost a SubDevice gave the program other inputs than it should have, so what was measured is
-//! no evidence of the site.
+//! A program at fault runs no step any more, so its run ends there, and its records fail. A
+//! fieldbus that lost a SubDevice gave the program other inputs than it should have, so what was
+//! measured is no evidence of the site.
 
 use quietcore_assembly::{Staged, tell};
 use quietcore_exchange::{EventReader, Happening, Region};

@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod causes;
 pub mod client;
 pub mod control;
 pub mod fake;
@@ -36,16 +37,5 @@ pub mod retained;
 pub mod server;
 pub mod trigger;
 
+pub(crate) use causes::chain;
 pub use control::{ControlError, Site};
-
-/// An error with its causes, on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}

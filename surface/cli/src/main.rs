@@ -14,6 +14,7 @@ mod command;
 mod files;
 mod finish;
 mod machine;
+mod programs;
 mod progress;
 mod status;
 mod table;

@@ -1,4 +1,4 @@
-//! What the process of a partition is asked to run: one line of JSON, then more lines while it runs.
+//! What the process of a partition is asked to run: a line of JSON, then more while it runs.
 
 use std::path::PathBuf;
 use std::vec::Vec;

@@ -167,7 +167,8 @@ fn check(job: &ProgramJob) -> Result<(), String> {
     if !led {
         return Err("the first task leads and must be cyclic or freewheeling".to_string());
     }
-    let stands = |task: &&TaskJob| matches!(task.kind, TaskKind::Cyclic { period, .. } if period == Nanos::ZERO);
+    let stands =
+        |task: &&TaskJob| matches!(task.kind, TaskKind::Cyclic { period: Nanos::ZERO, .. });
     match job.tasks.iter().find(stands) {
         Some(task) => Err(std::format!("the cyclic task `{}` has no period", task.name)),
         None => Ok(()),

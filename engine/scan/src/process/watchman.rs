@@ -3,8 +3,8 @@
 //! A task that loops can't tell; at its real-time priority it may not even let anybody else on its
 //! CPU. So this thread sleeps most of the time on the other CPUs, or where there are none on the
 //! same one at a higher priority, and looks at each task's guard: the same call for longer than
-//! sensitivity × watchdog time is cancelled. It looks at most once a millisecond, so a loop is found
-//! within its limit and a millisecond or half of the limit, whichever is longer.
+//! sensitivity × watchdog time is cancelled. It looks at most once a millisecond, so a loop is
+//! found within its limit and a millisecond or half of the limit, whichever is longer.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;

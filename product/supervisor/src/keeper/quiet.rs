@@ -18,7 +18,7 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// Whether to tell an event: `None` not to, otherwise how many of its kind were left out before.
+    /// Whether to tell an event: `None` not to, otherwise how many of its kind were left out.
     pub(super) fn admit(
         &mut self,
         kind: &'static str,

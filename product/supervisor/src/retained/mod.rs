@@ -266,7 +266,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_are_taken_for_a_snapshot(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), sound: bool) {
+        fn no_bytes_are_taken_for_a_snapshot(
+            mut bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            sound: bool,
+        ) {
             if sound {
                 let checksum = crc32fast::hash(&bytes);
                 bytes.extend_from_slice(&checksum.to_le_bytes());

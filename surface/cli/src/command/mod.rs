@@ -7,7 +7,6 @@ mod import;
 mod init;
 mod plan;
 mod probe;
-mod programs;
 mod qualify;
 mod report;
 mod running;

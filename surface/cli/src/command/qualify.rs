@@ -10,10 +10,10 @@ use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
 use quietcore_site::{Length, Plan, Site};
 
-use super::programs;
 use crate::arguments::Qualify;
 use crate::files::{self, SiteFile};
 use crate::machine;
+use crate::programs;
 use crate::progress::Bar;
 use crate::status::{Failure, Status};
 use crate::{command, finish};

@@ -1,3 +1,5 @@
+//! The drive alone, without a fieldbus: states, modes and its reaction to faults.
+
 use super::*;
 use crate::device::command;
 use crate::esc::al_state::AlState;

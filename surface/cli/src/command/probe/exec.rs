@@ -9,11 +9,11 @@ use quietcore_report::comparison;
 use quietcore_site::{Length, Site};
 use quietcore_units::Nanos;
 
-use super::super::programs;
 use super::{CYCLES_MAX, Identity, RUN_MAX, keep, load, measured};
 use crate::arguments::Exec;
 use crate::files::{self, SiteFile};
 use crate::machine;
+use crate::programs;
 use crate::status::{Failure, Status};
 
 pub(super) fn run(request: &Exec) -> Result<Status, Failure> {

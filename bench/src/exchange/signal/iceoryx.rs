@@ -7,7 +7,7 @@ use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::prelude::*;
 use quietcore_clock::{Clock as _, Monotonic};
 
-use crate::signal::ping_pong;
+use crate::exchange::signal::ping_pong;
 
 /// Services are known on the whole machine; each link takes names of its own.
 static LINKS: AtomicU64 = AtomicU64::new(0);

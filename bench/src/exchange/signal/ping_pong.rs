@@ -8,7 +8,7 @@ use quietcore_process::channel::ChannelMemory;
 use quietcore_units::Nanos;
 
 use crate::cores::{Cores, together};
-use crate::signal::SIGNAL;
+use crate::exchange::signal::SIGNAL;
 
 /// What carries numbers in both directions.
 pub(super) trait Link: Sync + Sized {

@@ -2,8 +2,8 @@
 
 use quietcore_exchange::WritableData;
 
+use super::Mapping;
 use crate::fault::OnFault;
-use crate::mapping::Mapping;
 use crate::stage::Stage;
 
 /// Gives the inputs to the program's variables.

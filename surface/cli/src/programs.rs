@@ -11,13 +11,13 @@ use crate::status::Failure;
 use crate::terminal::say;
 
 /// Built programs, and the folder that they are loaded from as long as this lives.
-pub(super) struct Built {
-    pub(super) programs: Programs,
+pub(crate) struct Built {
+    pub(crate) programs: Programs,
     _folder: Option<TempDir>,
 }
 
 /// Builds all programs of a site anew. Models are relative to `site_folder`.
-pub(super) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
+pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
     if site.partitions().iter().all(|partition| partition.program.model.is_none()) {
         return Ok(Built { programs: Programs::default(), _folder: None });
     }
@@ -37,7 +37,7 @@ pub(super) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
 }
 
 /// The folder that a site file's paths are relative to.
-pub(super) fn folder_of(site_file: &Path) -> &Path {
+pub(crate) fn folder_of(site_file: &Path) -> &Path {
     match site_file.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

@@ -1,7 +1,7 @@
 //! Signals: what sending and receiving cost, and how long a value takes to another core.
 //!
 //! ```text
-//! one thread   send × BATCH │ receive × BATCH │ (send, receive) × BATCH      time of a batch / BATCH
+//! one thread   send × BATCH │ receive × BATCH │ (send, receive) × BATCH   time of a batch / BATCH
 //! two cores    near ── n ──► far ── n ──► near, again and again              round trip / 2
 //! ```
 //!
@@ -21,8 +21,8 @@ use quietcore_process::channel::ChannelMemory;
 use quietcore_units::Nanos;
 
 use crate::cores::{Cores, pin};
+use crate::exchange::signal::ping_pong::one_way;
 use crate::findings::{Common, Findings, Goal};
-use crate::signal::ping_pong::one_way;
 
 /// Calls in a batch; a batch is timed whole, since a call takes less than reading the clock.
 const BATCH: u64 = 10_000;

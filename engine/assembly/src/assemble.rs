@@ -1,0 +1,246 @@
+//! A partition made ready to be started, and a build made ready for a data slot.
+
+use std::path::{Path, PathBuf};
+
+use quietcore_backend::fieldbus::FieldbusJob;
+use quietcore_exchange::{PAGE_BYTES, Shape};
+use quietcore_process::module::DataImage;
+use quietcore_program::retain::RetainEntry;
+use quietcore_program::{Build, Options};
+use quietcore_scan::fault::OnFault;
+use quietcore_scan::process::job::{self, ProgramJob};
+use quietcore_scan::stage::{Piece, Stage};
+use quietcore_site::{Partition, Site, Task};
+use quietcore_units::Nanos;
+
+use crate::names::{self, BusImage, NameProblem};
+use crate::{channels, fieldbus, tasks};
+
+/// Commands that may wait.
+const COMMAND_SLOTS: u32 = 1024;
+/// Events that are kept for whoever reads late, for each task.
+const EVENT_SLOTS: u32 = 1024;
+/// The trace ring of each task: 64 variables at 1 ms for more than a second.
+const TRACE_BYTES: u32 = 1 << 20;
+/// A data slot has room for a program that grows: so many times the one that it begins with …
+const GROWTH: u64 = 2;
+/// … and so much more.
+const GROWTH_BYTES: u64 = 64 << 10;
+/// Room for retained variables beyond those of the first build.
+const RETAIN_GROWTH: usize = 4096;
+/// How long a new build is on probation.
+const PROBATION: Nanos = Nanos::from_secs(1);
+
+/// A partition that could not be made ready.
+#[derive(Debug, thiserror::Error)]
+pub enum AssemblyError {
+    /// Its program can't be built.
+    #[error("the program of partition `{partition}` can't be built")]
+    Build {
+        /// The partition.
+        partition: String,
+        /// Why.
+        #[source]
+        source: quietcore_program::BuildError,
+    },
+    /// Names in the site file that the program or the fieldbus don't have.
+    #[error("{}", list(.0))]
+    Names(Vec<NameProblem>),
+    /// Its channels can't be numbered.
+    #[error(transparent)]
+    Channels(#[from] channels::NumberingError),
+    /// The site file gives it no program.
+    #[error("partition `{partition}` has no `model`; `up` runs programs, `qualify` the probe")]
+    NoProgram {
+        /// The partition.
+        partition: String,
+    },
+}
+
+fn list(problems: &[NameProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// A build with its places in one of the data slots.
+#[derive(Clone, Debug)]
+pub struct Staged {
+    /// The build.
+    pub build: Build,
+    /// Its places.
+    pub stage: Stage,
+    /// Its retained variables.
+    pub retained: Vec<RetainEntry>,
+}
+
+/// A partition made ready.
+#[derive(Clone, Debug)]
+pub struct Assembly {
+    /// The program that it begins with.
+    pub first: Staged,
+    /// What its exchange has room for.
+    pub shape: Shape,
+    /// Its tasks, in the order of the exchange.
+    pub tasks: Vec<Task>,
+    /// What its process is told.
+    pub job: ProgramJob,
+    /// The fieldbus that it drives.
+    pub fieldbus: Option<FieldbusJob>,
+    /// The process image of that; empty without one.
+    pub bus: BusImage,
+}
+
+/// Where things are while a site is assembled.
+#[derive(Clone, Debug)]
+pub struct Workshop {
+    /// The folder of the site file, to which models are relative.
+    pub site_folder: PathBuf,
+    /// Where builds are kept.
+    pub build_folder: PathBuf,
+}
+
+impl Workshop {
+    /// Builds the program of a partition.
+    ///
+    /// # Errors
+    /// [`AssemblyError::NoProgram`], [`AssemblyError::Build`] or [`AssemblyError::Channels`].
+    pub fn build(&self, site: &Site, partition: &Partition) -> Result<Build, AssemblyError> {
+        let model = partition
+            .program
+            .model
+            .as_ref()
+            .ok_or_else(|| AssemblyError::NoProgram { partition: partition.name.clone() })?;
+        self.build_folder_of(site, partition, &self.site_folder.join(model))
+    }
+
+    /// Builds another folder as the program of a partition.
+    ///
+    /// # Errors
+    /// [`AssemblyError::Build`] or [`AssemblyError::Channels`].
+    pub fn build_folder_of(
+        &self,
+        site: &Site,
+        partition: &Partition,
+        folder: &Path,
+    ) -> Result<Build, AssemblyError> {
+        let rates = u32::try_from(partition.program.tasks.len()).ok();
+        let defines = channels::defines(site, &partition.name)?;
+        let options = Options { rates, defines, ..Options::default() };
+        quietcore_program::build(folder, &options, &self.build_folder)
+            .map_err(|source| AssemblyError::Build { partition: partition.name.clone(), source })
+    }
+
+    /// Makes a partition ready to be started.
+    ///
+    /// # Errors
+    /// [`AssemblyError`], with every name that does not exist.
+    pub fn assemble(&self, site: &Site, partition: &Partition) -> Result<Assembly, AssemblyError> {
+        let fieldbus = site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
+        let bus = fieldbus.map(BusImage::of).unwrap_or_default();
+        let build = self.build(site, partition)?;
+        let first = stage(site, partition, &bus, build, 1, 0)?;
+        let program = &partition.program;
+        let order = tasks::order(program);
+        let task_jobs = order.iter().map(|task| tasks::job(program, task)).collect();
+        let tasks: Vec<Task> = order.into_iter().cloned().collect();
+        let retain_bytes = first.stage.retained_bytes() + RETAIN_GROWTH;
+        let shape = Shape {
+            task_count: tasks.len() as u32,
+            input_bytes: bus.input_bytes,
+            output_bytes: bus.output_bytes,
+            data_bytes: slot_bytes(first.build.data.bytes),
+            retain_bytes: u32::try_from(retain_bytes).unwrap_or(u32::MAX),
+            command_slots: COMMAND_SLOTS,
+            event_slots: EVENT_SLOTS,
+            trace_bytes: TRACE_BYTES,
+        };
+        let job = ProgramJob {
+            cpu: partition.vcr.cpus.iter().next().map(quietcore_units::CpuId::get),
+            tasks: task_jobs,
+            on_fault: on_fault(&program.on_fault),
+            build: first.to_job(Vec::new()),
+            channels: channels::jobs(site, &partition.name),
+            probation_cycles: PROBATION.whole_times(program.period).max(1),
+            warm_up_cycles: 0,
+            cycles: None,
+        };
+        let fieldbus = fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus));
+        Ok(Assembly { first, shape, tasks, job, fieldbus, bus })
+    }
+}
+
+impl Staged {
+    /// What the process is told of it, with values for its retained variables.
+    pub fn to_job(&self, values: Vec<job::Value>) -> job::Build {
+        let quietcore_program::DataImage { address, bytes } = self.build.data;
+        job::Build {
+            module: self.build.module.clone(),
+            image: DataImage { address, bytes },
+            stage: self.stage.clone(),
+            values,
+        }
+    }
+}
+
+/// Resolves the names of the site file in a build that goes into data slot `slot`.
+///
+/// # Errors
+/// [`AssemblyError::Names`] with all that do not exist.
+pub fn stage(
+    site: &Site,
+    partition: &Partition,
+    bus: &BusImage,
+    build: Build,
+    generation: u32,
+    slot: u8,
+) -> Result<Staged, AssemblyError> {
+    let mut names = names::Names::new(site, partition, &build, bus);
+    let (inputs, outputs) = names.mappings();
+    let substitutes = names.substitutes(&outputs);
+    let triggers = names.triggers(&tasks::order(&partition.program));
+    let retained = names.retained();
+    names.finish().map_err(AssemblyError::Names)?;
+    let stage = Stage {
+        generation,
+        slot,
+        data_bytes: u32::try_from(build.data.bytes).unwrap_or(u32::MAX),
+        on_probation: false,
+        inputs,
+        outputs: outputs.into_iter().map(|(_, mapping)| mapping).collect(),
+        substitutes,
+        triggers,
+        retained: retained
+            .iter()
+            .map(|entry| Piece { offset: entry.offset, bytes: entry.bytes })
+            .collect(),
+        carried: Vec::new(),
+        forces: Vec::new(),
+    };
+    Ok(Staged { build, stage, retained })
+}
+
+/// The size of a data slot for a program whose data have `bytes` bytes.
+fn slot_bytes(bytes: u64) -> u32 {
+    let room = bytes.saturating_mul(GROWTH).saturating_add(GROWTH_BYTES);
+    let pages = room.next_multiple_of(u64::from(PAGE_BYTES));
+    u32::try_from(pages.min(u64::from(quietcore_exchange::DATA_BYTES_MAX))).unwrap_or(u32::MAX)
+}
+
+fn on_fault(site: &quietcore_site::OnFault) -> OnFault {
+    match site {
+        quietcore_site::OnFault::Hold => OnFault::Hold,
+        quietcore_site::OnFault::Zero => OnFault::Zero,
+        quietcore_site::OnFault::Substitute(_) => OnFault::Substitute,
+    }
+}
+
+/// An error with its causes, on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
