@@ -1,6 +1,6 @@
 //! SDO transfers through a SubDevice's mailbox (ETG.1000.6, 5.6.2), one datagram at a time.
 //!
-//! A [`Transfer`] does no input or output: it says which datagram comes next and takes the answer.
+//! A transfer does no input or output: it says which datagram comes next and takes the answer.
 //! So it runs in the supervision's one datagram a cycle as well as in a loop before the first
 //! cycle.
 //!

@@ -45,7 +45,7 @@ impl<'map> Follower<'map> {
         if !shared.try_enter(index) {
             return None;
         }
-        self.task.recorder.begin_scan();
+        self.task.recorder.begin_scan(self.task.cycle);
         let build = builds[usize::from(shared.active())];
         let data = build.and_then(|build| self.region.writable_data(slot_of(build.stage.slot)));
         let mut fault = None;

@@ -88,7 +88,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         shared: &Shared,
         now: impl Fn() -> Nanos,
     ) -> Done {
-        self.task.recorder.begin_scan();
+        self.task.recorder.begin_scan(self.task.cycle);
         self.fieldbus.exchange(self.task.cycle, release.started, &mut self.task.events);
         if let Some(swapped) =
             self.changes.try_swap(&mut self.task, builds, shared, release.started)

@@ -41,10 +41,6 @@ const LOOKS: usize = 200;
 /// A short sleep: a fraction of any cycle that a person watches.
 const REST: Duration = Duration::from_micros(50);
 
-/// Steps that a task has completed before its cycle number 1 completes: taking over its statistics
-/// counts as one, and so does cycle number 0.
-const STEPS_BEFORE_CYCLE_1: u64 = 2;
-
 /// A partition can't be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum MonitorError {
@@ -143,11 +139,9 @@ impl Monitor {
         self.view().trace(task)
     }
 
-    /// The cycle that the fastest task completed last, as trace and events number it, from 0.
+    /// The cycle that the fastest task began last, as trace and events number it, from 0.
     pub fn cycle(&self) -> u64 {
-        let task = self.view().task(self.opened.fastest_task());
-        let steps = task.map_or(0, TaskStatistics::completed_steps);
-        steps.saturating_sub(STEPS_BEFORE_CYCLE_1)
+        self.view().task(self.opened.fastest_task()).map_or(0, TaskStatistics::scan_cycle)
     }
 
     /// Cycles that all tasks have completed together: as long as it rises, the partition lives.

@@ -251,11 +251,12 @@ impl<'a> Hall<'a> {
     }
 
     /// Wakes tasks, a bit each.
-    fn wake(&self, fired: u32) {
-        for task in 0..TASK_LIMIT {
-            if fired & (1 << task) != 0
-                && let Some(thread) = self.threads[task].get()
-            {
+    #[inline]
+    fn wake(&self, mut fired: u32) {
+        while fired != 0 {
+            let task = fired.trailing_zeros() as usize;
+            fired &= fired - 1;
+            if let Some(thread) = self.threads.get(task).and_then(OnceLock::get) {
                 thread.unpark();
             }
         }

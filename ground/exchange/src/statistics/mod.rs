@@ -54,9 +54,11 @@ pub struct TaskStatistics {
     pub(crate) period_ns: AtomicU64,
     /// Fills the cache line, so that those who wait for the scan sequence don't touch the rest.
     _reserved: AtomicU64,
-    /// Odd while the task may write to the data of its program; half of it is the number of cycles.
+    /// Odd while the task may write to the data of its program.
     pub(crate) scan: AtomicU64,
-    _line: [AtomicU64; 7],
+    /// The number of the cycle that began last.
+    pub(crate) scan_cycle: AtomicU64,
+    _line: [AtomicU64; 6],
     /// Odd while what follows is being written.
     pub(crate) sequence: AtomicU64,
     pub(crate) counters: [AtomicU64; COUNTER_COUNT],
@@ -135,10 +137,15 @@ impl TaskStatistics {
         self.slot_cycles.load(Relaxed)
     }
 
-    /// Steps of the program that the task has completed. Unlike the counters they are never begun
-    /// anew.
+    /// Rises with each step of the program that the task completes, and by one more where a task
+    /// takes over. Unlike the counters it is never begun anew.
     pub fn completed_steps(&self) -> u64 {
         self.scan.load(Acquire) / 2
+    }
+
+    /// The cycle that the task began last, as trace and events number it; 0 before the first.
+    pub fn scan_cycle(&self) -> u64 {
+        self.scan_cycle.load(Acquire)
     }
 
     /// Reads all counters as they were after one and the same cycle.

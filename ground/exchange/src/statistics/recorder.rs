@@ -74,8 +74,8 @@ impl<'region> Recorder<'region> {
             slot_index: 0,
         };
         // A predecessor that died in the middle of a step left the sequence odd.
-        recorder.scan.begin();
-        recorder.scan.end();
+        recorder.begin_scan(0);
+        recorder.end_scan();
         shared.period_ns.store(period.get(), Relaxed);
         recorder.clear();
         recorder.set_state(TaskState::Starting);
@@ -110,11 +110,12 @@ impl<'region> Recorder<'region> {
         self.sequence.end();
     }
 
-    /// Says that the task may write to the data of its program from now on: before inputs,
-    /// commands and forces are written there.
+    /// Says that the task may write to the data of its program from now on, for cycle number
+    /// `cycle`: before inputs, commands and forces are written there.
     #[inline]
-    pub fn begin_scan(&mut self) {
+    pub fn begin_scan(&mut self, cycle: u64) {
         self.scan.begin();
+        self.shared.scan_cycle.store(cycle, Release);
     }
 
     /// Says that the task is through with the data, for this cycle.

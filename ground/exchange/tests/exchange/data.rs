@@ -81,7 +81,7 @@ fn a_consistent_reading_is_of_one_cycle() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for value in 0.. {
-                recorder.begin_scan();
+                recorder.begin_scan(value);
                 data.write_value(0, 8, u64::MAX, value).unwrap();
                 data.write_value(4088, 8, u64::MAX, value).unwrap();
                 recorder.end_scan();
@@ -116,7 +116,7 @@ fn a_reading_in_the_middle_of_a_step_says_that_it_is_not_consistent() {
     let region = memory.initialise(&SMALL).unwrap();
     region.writable_data(Slot::A).unwrap().write(0, &[1, 2, 3]).unwrap();
     let mut recorder = Recorder::new(region.task(0).unwrap(), Nanos::from_millis(1), 1);
-    recorder.begin_scan();
+    recorder.begin_scan(7);
     let mut bytes = [0; 3];
     let ranges = [DataRange { offset: 0, bytes: 3 }];
     assert_eq!(region.try_read_data(&ranges, &mut bytes), Ok(None));

@@ -119,14 +119,15 @@ fn steps_are_counted_on_over_a_task_that_died_in_one() {
     let task = region.task(0).unwrap();
     let mut first = Recorder::new(task, PERIOD, 1);
     assert_eq!(task.completed_steps(), 1, "taking over counts as one");
-    first.begin_scan();
+    first.begin_scan(0);
     first.end_scan();
-    first.begin_scan();
-    assert_eq!(task.completed_steps(), 2);
+    first.begin_scan(1);
+    assert_eq!((task.completed_steps(), task.scan_cycle()), (2, 1));
     let mut second = Recorder::new(task, PERIOD, 1);
-    second.begin_scan();
+    assert_eq!(task.scan_cycle(), 0, "which numbers its cycles anew");
+    second.begin_scan(0);
     second.end_scan();
-    assert_eq!(task.completed_steps(), 5);
+    assert_eq!((task.completed_steps(), task.scan_cycle()), (5, 0));
 }
 
 proptest! {

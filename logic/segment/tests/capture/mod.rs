@@ -112,7 +112,10 @@ pub(crate) fn capture_folder() -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let output = Command::new(cargo)
-        .args(["metadata", "--format-version", "1", "--offline", "--manifest-path"])
+        .args(["metadata", "--format-version", "1", "--offline"])
+        // Without it, cargo wants the sources for all other platforms, too.
+        .args(["--filter-platform", &format!("{}-unknown-linux-gnu", std::env::consts::ARCH)])
+        .arg("--manifest-path")
         .arg(manifest)
         .output()
         .map_err(|error| format!("`cargo metadata` does not start: {error}"))?;

@@ -325,7 +325,7 @@ impl Sides<'_> {
 
     fn step(&mut self) {
         let due = Nanos::from_millis(1000 + self.cycle);
-        self.recorder.begin_scan();
+        self.recorder.begin_scan(self.cycle);
         let counter = self.get("servo_DW.counter") + 1;
         self.put("servo_DW.counter", counter);
         let position = counter as f64 / 2.0;
