@@ -14,7 +14,7 @@
 //! - [`subdevice`]: one SubDevice: its EtherCAT controller and its application.
 //! - [`application`]: the trait of what a device is for, and its physical signals.
 //! - [`device`]: the devices that can be had by name.
-//! - [`describe`]: identity, process data entries and signals of a device by name.
+//! - [`describe()`]: identity, process data entries and signals of a device by name.
 //! - [`plant`]: what drives and terminals act on: a servo axis, a steam turbine, a tank.
 //! - [`faults`]: what can be made to go wrong, when and how often.
 //!
