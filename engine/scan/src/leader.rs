@@ -30,7 +30,8 @@ pub struct Leader<'map, B> {
     retained: Option<RetainWriter<'map>>,
     on_fault: OnFault,
     triggers_were: [bool; TASK_LIMIT],
-    swapped: Option<(Swapped, Nanos)>,
+    /// What this cycle swapped in, and what it went back to when that failed at once.
+    swaps: [Option<(Swapped, Nanos)>; 2],
 }
 
 /// What the runner has to do after a cycle.
@@ -66,7 +67,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
             retained: region.retain_writer(),
             on_fault,
             triggers_were: [false; TASK_LIMIT],
-            swapped: None,
+            swaps: [None; 2],
         })
     }
 
@@ -228,7 +229,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
     fn note_swap(&mut self, swapped: Swapped, latency: Nanos) {
         self.task.settings.watchdog.reset();
         self.triggers_were = [false; TASK_LIMIT];
-        self.swapped = Some((swapped, latency));
+        self.swaps[usize::from(swapped.reverted)] = Some((swapped, latency));
     }
 
     /// Does what may take longer than a cycle has, when it has ended: clears the statistics where
@@ -237,16 +238,16 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         if self.changes.take_reset() {
             self.task.recorder.clear();
         }
-        let Some((Swapped { generation, reverted }, latency)) = self.swapped.take() else { return };
-        let gap_cycles = skipped;
-        self.task.tell(
-            now,
-            if reverted {
+        for swap in core::mem::take(&mut self.swaps).into_iter().flatten() {
+            let (Swapped { generation, reverted }, latency) = swap;
+            let gap_cycles = skipped;
+            let told = if reverted {
                 Happening::Reverted { generation, gap_cycles }
             } else {
                 Happening::Swapped { generation, gap_cycles, release_ns: latency.get() }
-            },
-        );
+            };
+            self.task.tell(now, told);
+        }
     }
 }
 

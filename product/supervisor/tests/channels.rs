@@ -301,6 +301,35 @@ fn a_deployed_and_a_restarted_program_keep_their_channels() {
     }
 }
 
+/// Goal: a queue that a program crashed in is free for the build that runs again.
+/// Method: the queue's sending is given an address at which there is nothing.
+#[test]
+fn a_queue_outlives_a_build_that_crashed_in_it() {
+    let site = Site::up(&site("10 ms"));
+    site.set("sender", "sender_P.burst", "1");
+    site.wait_for("messages are sent", || site.value("sender", "sender_DW.sent") > 3.0);
+    let changed = site.folder.path().join("changed");
+    copy_model("sender", &changed);
+    let source = changed.join("sender.c");
+    let text = std::fs::read_to_string(&source).unwrap();
+    let wild = text.replace("i < sender_P.burst", "i < 1").replace(
+        "_to_receiver_number, &sender_DW.number",
+        "_to_receiver_number, (const uint8_t *)1",
+    );
+    assert_ne!(text, wild);
+    std::fs::write(&source, wild).unwrap();
+    let deployed = site.client().deploy("sender", &changed, &mut |_| {});
+    assert_eq!(deployed.unwrap_or_else(|error| panic!("{error}")).generation, 2);
+    let reverted = || {
+        let events = site.client().events(0).expect("the site answers");
+        events.iter().any(|event| event.kind == "reverted")
+    };
+    site.wait_for("the build is taken back", reverted);
+    let before = site.value("sender", "sender_DW.sent");
+    site.wait_for("it sends again", || site.value("sender", "sender_DW.sent") > before + 3.0);
+    assert_eq!(site.state("sender").restarts, 0, "in the same process");
+}
+
 /// Goal: what a sender does to the shared memory is the receiver's data, never its fault.
 /// Method: the whole channel is overwritten while both run; then the receiver has to attach to it.
 #[test]

@@ -9,6 +9,7 @@
 #![expect(unsafe_code, reason = "called by C through raw pointers")]
 
 use core::ffi::c_void;
+use core::hint::black_box;
 use core::marker::PhantomData;
 use core::ptr;
 use core::slice;
@@ -19,6 +20,11 @@ use crate::primitive::words::WORD_BYTES;
 
 /// The version of the table of functions.
 pub const SERVICES_VERSION: u32 = 1;
+
+/// Messages are touched at this distance before their queue is claimed, so that a program which
+/// points to where nothing is crashes while it holds no claim: it may be another build that runs
+/// next, in the same process.
+const PAGE_BYTES: usize = 4096;
 
 /// The functions by which a program reaches its channels.
 #[derive(Debug)]
@@ -152,6 +158,10 @@ unsafe extern "C" fn send_message(
     };
     // SAFETY: C points to a message of that many bytes, which nobody changes during the call.
     let message = unsafe { slice::from_raw_parts(message.cast(), usize::from(bytes)) };
+    for page in message.chunks(PAGE_BYTES) {
+        black_box(page[0]);
+    }
+    black_box(message.last());
     table.send_message(signal, message) as u8
 }
 
@@ -175,6 +185,12 @@ unsafe extern "C" fn receive_message(
     // SAFETY: C points to a buffer of that many bytes, which nobody else uses during the call, and
     // which it has initialised.
     let buffer = unsafe { slice::from_raw_parts_mut(buffer.cast::<u8>(), room) };
+    for page in buffer.chunks_mut(PAGE_BYTES) {
+        page[0] = black_box(page[0]);
+    }
+    if let Some(last) = buffer.last_mut() {
+        *last = black_box(*last);
+    }
     let mut length = 0;
     let status = table.receive_message(signal, buffer, &mut length);
     // A message has 4096 bytes at most.
