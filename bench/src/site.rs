@@ -15,6 +15,7 @@ use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::{Activity, Restart};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::places::Places;
+use quietcore_units::Causes;
 use tempfile::TempDir;
 
 /// How long a site may take to run.
@@ -66,12 +67,15 @@ impl Stand {
             runtime: runtime()?,
             start: Restart::Cold,
         };
-        let running = Running::up(plan, &places, &mut |_| ()).map_err(|error| whole(&error))?;
+        let running =
+            Running::up(plan, &places, &mut |_| ()).map_err(|error| Causes(&error).to_string())?;
         let partition = self.first()?.1;
-        let mut client = Client::connect(&places, None).map_err(|error| whole(&error))?;
+        let mut client =
+            Client::connect(&places, None).map_err(|error| Causes(&error).to_string())?;
         let end = Instant::now() + PATIENCE;
         loop {
-            let state = client.list().map_err(|error| whole(&error))?.into_iter().next();
+            let state =
+                client.list().map_err(|error| Causes(&error).to_string())?.into_iter().next();
             match state.map(|partition| partition.state) {
                 Some(Activity::Running) => break,
                 Some(state) if Instant::now() >= end => {
@@ -80,21 +84,10 @@ impl Stand {
                 _ => thread::sleep(GLANCE),
             }
         }
-        let (_, file) = client.open(&partition).map_err(|error| whole(&error))?;
+        let (_, file) = client.open(&partition).map_err(|error| Causes(&error).to_string())?;
         let exchange = ExchangeView::open(file).map_err(|error| error.to_string())?;
         Ok(Life { exchange, places, partition, _running: running })
     }
-}
-
-/// An error with its causes.
-pub(crate) fn whole(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        text = format!("{text}: {deeper}");
-        cause = deeper.source();
-    }
-    text
 }
 
 /// A running site. Dropping it brings it down.
@@ -108,7 +101,8 @@ pub(crate) struct Life {
 impl Life {
     /// Another client of it, and the name of the partition.
     pub(crate) fn client(&self) -> Result<(Client, &str), String> {
-        let client = Client::connect(&self.places, None).map_err(|error| whole(&error))?;
+        let client =
+            Client::connect(&self.places, None).map_err(|error| Causes(&error).to_string())?;
         Ok((client, &self.partition))
     }
 

@@ -24,11 +24,12 @@ use quietcore_record::compare::{Comparison, Finding, compare};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
 use quietcore_supervisor::monitor::watch::Watch;
+use quietcore_units::Causes;
 
 use crate::cores::pin;
 use crate::findings::{Common, Findings, ROUNDS_MIN};
 use crate::pairs::Median;
-use crate::site::{Life, Stand, Window, quantile, whole};
+use crate::site::{Life, Stand, Window, quantile};
 
 /// Variables in the array of the program, which are watched.
 const LEAVES: usize = 10_000;
@@ -72,7 +73,8 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let life = stand.up()?;
     let (client, partition) = life.client()?;
     let pattern = [model::ALL.to_owned()];
-    let watch = Watch::begin(client, partition, &pattern).map_err(|error| whole(&error))?;
+    let watch =
+        Watch::begin(client, partition, &pattern).map_err(|error| Causes(&error).to_string())?;
     let gate = Gate::default();
     let (off, on, looks) = thread::scope(|scope| {
         let watcher = scope.spawn(|| gate.watch(watch));
@@ -147,7 +149,7 @@ impl Gate {
             due += LOOK_EVERY;
             thread::sleep(due.saturating_duration_since(Instant::now()));
             let begin = Instant::now();
-            let sample = watch.sample().map_err(|error| whole(&error))?;
+            let sample = watch.sample().map_err(|error| Causes(&error).to_string())?;
             looks.took_us.push(begin.elapsed().as_secs_f64() * 1e6);
             looks.inconsistent += u64::from(!sample.consistent);
             if Instant::now() > due + LOOK_EVERY {

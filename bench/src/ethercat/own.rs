@@ -7,12 +7,11 @@ use quietcore_maindevice::{Expectation, Fieldbus};
 use quietcore_probe::ethercat::{Plan, measure};
 use quietcore_segment::device::NAMES;
 use quietcore_segment::{Options, Segment, SubDevice};
-use quietcore_units::Nanos;
+use quietcore_units::{Causes, Nanos};
 use quietcore_wire::{PacketWire, SegmentWire, Server, Wire, WireError};
 
 use crate::ethercat::echo::Far;
 use crate::ethercat::{Side, TIMEOUT};
-use crate::site::whole;
 
 /// The period that is told to the SubDevices.
 const CYCLE: Nanos = Nanos::from_millis(1);
@@ -72,7 +71,7 @@ impl Own {
         let wire = PacketWire::open("own").map_err(|error| error.to_string())?;
         let wire = Gauge { wire, sent_bytes: 0 };
         let bring_up = Fieldbus::bring_up(wire, &Expectation::anything(CYCLE));
-        let mut fieldbus = bring_up.map_err(|error| whole(&error))?;
+        let mut fieldbus = bring_up.map_err(|error| Causes(&error).to_string())?;
         let until = fieldbus.wire().now() + TIMEOUT;
         fieldbus.cycle(until);
         let frame_bytes = fieldbus.wire().sent_bytes;
@@ -83,7 +82,7 @@ impl Own {
     pub(super) fn in_process() -> Result<Self, String> {
         let wire = SegmentWire::with_clock(segment()?, Monotonic);
         let bring_up = Fieldbus::bring_up(wire, &Expectation::anything(CYCLE));
-        let fieldbus = Box::new(bring_up.map_err(|error| whole(&error))?);
+        let fieldbus = Box::new(bring_up.map_err(|error| Causes(&error).to_string())?);
         Ok(Self { fieldbus: Medium::InProcess(fieldbus), frame_bytes: 0, _far: None })
     }
 

@@ -9,6 +9,7 @@ use quietcore_scan::mapping::{Kind, Mapping};
 use quietcore_scan::stage::Trigger;
 use quietcore_segment::{DataType, Description, Entry as DeviceEntry};
 use quietcore_site::{Entry, Fieldbus, Literal, OnFault, Partition, Place, Release, Site, Task};
+use quietcore_units::Causes;
 
 /// The most bytes that a partition may retain.
 const RETAIN_BYTES_MAX: u32 = 1 << 20;
@@ -237,7 +238,7 @@ impl<'a> Names<'a> {
         match RetainLayout::new(&self.build.symbols, &patterns, RETAIN_BYTES_MAX) {
             Ok(layout) => layout.entries,
             Err(error) => {
-                self.problem(&key, crate::assemble::chain(&error));
+                self.problem(&key, Causes(&error).to_string());
                 Vec::new()
             }
         }

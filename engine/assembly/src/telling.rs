@@ -119,7 +119,6 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
         Happening::WorkingCounter { .. } => ("working-counter", Warning, what.to_string()),
         Happening::AlState { .. } => ("al-state", Warning, what.to_string()),
         Happening::Emergency { .. } => ("emergency", Warning, what.to_string()),
-        Happening::Halted => ("halted", Fault, what.to_string()),
         _ => ("other", Information, what.to_string()),
     };
     Told { kind, severity, text }

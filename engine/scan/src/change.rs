@@ -156,7 +156,6 @@ impl<'map> Changes<'map> {
                     self.wanted = Some(Wanted { ticket, generation, tries: 0 });
                     return Ok(false);
                 }
-                Command::Revert | Command::Restart(_) => return Err((0, WhyRejected::NotNow)),
             }
         }
         Ok(true)

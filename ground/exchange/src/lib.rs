@@ -50,7 +50,7 @@ mod trace;
 
 pub use commands::{
     Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, CommandProducer, Group, Limits,
-    Outcome, OutcomeReader, PublishError, Restart, Target, WhyRejected,
+    Outcome, OutcomeReader, PublishError, Target, WhyRejected,
 };
 pub use control::{Active, FieldbusStatus};
 pub use data::{DATA_READ_TRIES, DataRange, DataReading, DataSlot, OutOfData, Slot, WritableData};

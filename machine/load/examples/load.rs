@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use quietcore_load::{Achieved, LoadKind, LoadRequest, LoadSet, presets, worker};
-use quietcore_units::{ByteSize, CpuSet, Nanos};
+use quietcore_units::{ByteSize, Causes, CpuSet, Nanos};
 
 const START_WITHIN: Nanos = Nanos::from_secs(20);
 
@@ -26,13 +26,7 @@ fn main() -> ExitCode {
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let mut text = error.to_string();
-            let mut cause = error.source();
-            while let Some(deeper) = cause {
-                text += &format!(": {deeper}");
-                cause = deeper.source();
-            }
-            eprintln!("{text}");
+            eprintln!("{}", Causes(&*error));
             ExitCode::from(2)
         }
     }

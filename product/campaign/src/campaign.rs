@@ -11,6 +11,7 @@ use quietcore_evidence::{
     Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer, read_record,
 };
 use quietcore_site::Site;
+use quietcore_units::Causes;
 
 use crate::collect::PROGRAM_BUILD;
 use crate::measure::{Machine, MeasureError, measure};
@@ -201,7 +202,7 @@ impl Campaign {
                     break;
                 }
                 Err(error) => {
-                    let because = chain(&error);
+                    let because = Causes(&error).to_string();
                     observer.failed(&run, &because);
                     self.note(&run, Some(&because))?;
                 }
@@ -255,16 +256,4 @@ fn not_measured<'a>(run: &'a Run, because: &'a str) -> impl Iterator<Item = NotM
         reserved: run.reserved,
         because: because.to_owned(),
     })
-}
-
-/// An error with all its causes in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

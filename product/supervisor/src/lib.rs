@@ -23,7 +23,6 @@
 
 #![forbid(unsafe_code)]
 
-mod causes;
 pub mod client;
 pub mod control;
 pub mod fake;
@@ -37,5 +36,4 @@ pub mod retained;
 pub mod server;
 pub mod trigger;
 
-pub(crate) use causes::chain;
 pub use control::{ControlError, Site};

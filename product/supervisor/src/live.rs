@@ -13,6 +13,7 @@ use quietcore_process::setting;
 use quietcore_program::place::Place;
 use quietcore_program::{Encoded, Symbols};
 use quietcore_site::Site as SiteFile;
+use quietcore_units::Causes;
 
 use crate::control::{
     Applied, Change, ChangeKind, ControlError, Deployed, ErrorKind, EventLine, Opened,
@@ -330,7 +331,7 @@ impl Site for Inner {
         progress(&format!("building `{}`", folder.display()));
         let build =
             self.workshop.build_folder_of(&self.plan.site, file, folder).map_err(|error| {
-                let what = crate::chain(&error);
+                let what = Causes(&error).to_string();
                 ControlError::new(ErrorKind::Build, partition, what, "the old program runs on")
             })?;
         progress("staging it beside the running one");

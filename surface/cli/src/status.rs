@@ -5,6 +5,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use quietcore_record::verdict::Verdict;
+use quietcore_units::Causes;
 
 /// A command that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +54,6 @@ impl fmt::Display for Failure {
 /// The whole chain of causes in one line.
 impl<E: Error> From<E> for Failure {
     fn from(error: E) -> Self {
-        let mut words = format!("quietcore: {error}");
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            words.push_str(": ");
-            words.push_str(&error.to_string());
-            cause = error.source();
-        }
-        Self(words)
+        Self(format!("quietcore: {}", Causes(&error)))
     }
 }

@@ -15,6 +15,7 @@ use arc_swap::ArcSwapOption;
 use quietcore_exchange::{DataSlot as Slot, Region};
 use quietcore_process::guard::Guard;
 use quietcore_process::module::{DataSlot, Module};
+use quietcore_units::Causes;
 
 use crate::change::slot_of;
 use crate::fault::Fault;
@@ -124,7 +125,7 @@ impl Loader<'_> {
             DataSlot { file: self.file, offset: section.offset as u64, bytes: section.bytes };
         // SAFETY: the host built the module; the slot is free, which whoever orders it made sure.
         let module = unsafe { Module::load(&build.module, build.image, place) };
-        module.map_err(|error| chain(&error))
+        module.map_err(|error| Causes(&error).to_string())
     }
 
     fn give_values(&self, build: &job::Build) -> Result<(), String> {
@@ -138,18 +139,6 @@ impl Loader<'_> {
         }
         Ok(())
     }
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 /// Makes programs callable in this process.

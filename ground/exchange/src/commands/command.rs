@@ -6,7 +6,7 @@
 //! | 0 | 8 … 15 | bytes of the variable: 1, 2, 4 or 8 |
 //! | 0 | 16 … 23 | flags: bit 0 set in the last command of a group |
 //! | 0 | 32 … 63 | generation that the offset belongs to |
-//! | 1 | 0 … 31 | offset in the data, a task, or what kind of restart |
+//! | 1 | 0 … 31 | offset in the data, or a task |
 //! | 1 | 32 … 63 | ticket of the group |
 //! | 2 | | value |
 //! | 3 | | mask: the bits of the variable that are meant |
@@ -49,17 +49,6 @@ pub struct Assignment {
     pub value: u64,
 }
 
-/// What a program starts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restart {
-    /// From the values it has.
-    Warm,
-    /// From initial values, with retained variables kept.
-    Cold,
-    /// From initial values, all of them.
-    Origin,
-}
-
 /// Something that is asked of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -76,15 +65,11 @@ pub enum Command {
         /// The number of the new build, one more than that of the running one.
         generation: u32,
     },
-    /// Go back to the build that ran before the last swap.
-    Revert,
     /// Begin the statistics anew, of one task or of all.
     ResetStatistics {
         /// The task; `None` for all.
         task: Option<u32>,
     },
-    /// Start the program again after a fault, or in the middle of its work.
-    Restart(Restart),
 }
 
 /// What commands may refer to, as the partition knows it.
@@ -117,7 +102,7 @@ pub enum WhyRejected {
     BrokenGroup,
     /// As many variables are forced as is possible.
     ForcesFull,
-    /// There is no build to swap to, or none to go back to.
+    /// There is no build to swap to.
     NothingStaged,
     /// The partition can't do that in its present state.
     NotNow,
@@ -195,17 +180,14 @@ impl Entry {
     pub(super) fn new(command: &Command, generation: u32, ticket: u32, flags: u8) -> Self {
         let none = Target::default();
         let number = |offset: u32| Target { offset, ..none };
+        // 6 and 8 had other meanings, so they are not given again.
         let (kind, target, value, generation) = match *command {
             Command::Set(Assignment { target, value }) => (1, target, value, generation),
             Command::Force(Assignment { target, value }) => (2, target, value, generation),
             Command::Unforce(target) => (3, target, 0, generation),
             Command::UnforceAll => (4, none, 0, 0),
             Command::Swap { generation } => (5, none, 0, generation),
-            Command::Revert => (6, none, 0, 0),
             Command::ResetStatistics { task } => (7, number(task.unwrap_or(ALL_TASKS)), 0, 0),
-            Command::Restart(Restart::Warm) => (8, number(0), 0, 0),
-            Command::Restart(Restart::Cold) => (8, number(1), 0, 0),
-            Command::Restart(Restart::Origin) => (8, number(2), 0, 0),
         };
         Self { kind, flags, ticket, generation, target, value }
     }
@@ -245,16 +227,9 @@ impl Entry {
             3 => Command::Unforce(self.assignment(limits)?.target),
             4 => Command::UnforceAll,
             5 => Command::Swap { generation: self.generation },
-            6 => Command::Revert,
             7 if number == ALL_TASKS => Command::ResetStatistics { task: None },
             7 if number < limits.task_count => Command::ResetStatistics { task: Some(number) },
             7 => return Err(WhyRejected::NoSuchTask),
-            8 => Command::Restart(match number {
-                0 => Restart::Warm,
-                1 => Restart::Cold,
-                2 => Restart::Origin,
-                _ => return Err(WhyRejected::UnknownKind),
-            }),
             _ => return Err(WhyRejected::UnknownKind),
         })
     }
@@ -275,5 +250,22 @@ impl Entry {
             return Err(WhyRejected::NoBits);
         }
         Ok(Assignment { target, value: self.value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { data_bytes: 4096, generation: 3, task_count: 2 };
+
+    #[test]
+    fn numbers_without_a_command_are_refused() {
+        for kind in [0, 6, 8, 9, u8::MAX] {
+            let swap = Entry::new(&Command::Swap { generation: 4 }, 3, 1, FLAG_LAST);
+            assert_eq!(swap.check(&LIMITS), Ok(Command::Swap { generation: 4 }));
+            let unknown = Entry::from_words(Entry { kind, ..swap }.to_words());
+            assert_eq!(unknown.check(&LIMITS), Err(WhyRejected::UnknownKind), "{kind}");
+        }
     }
 }

@@ -20,7 +20,7 @@ mod consumer;
 mod outcome;
 mod producer;
 
-pub use command::{Assignment, Command, Limits, Restart, Target, WhyRejected};
+pub use command::{Assignment, Command, Limits, Target, WhyRejected};
 pub use consumer::{CommandConsumer, Group};
 pub use outcome::{Outcome, OutcomeReader};
 pub use producer::{CommandProducer, PublishError};

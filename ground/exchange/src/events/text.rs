@@ -51,9 +51,6 @@ impl fmt::Display for Happening {
                 write!(f, "released: {} bytes at {}", target.bytes, target.offset)
             }
             Self::ForcesReleased { count } => write!(f, "released: {count} variables"),
-            Self::RetainSaved { bytes } => write!(f, "{bytes} retained bytes saved"),
-            Self::Restarted { count } => write!(f, "restarted, {count} times so far"),
-            Self::Halted => f.write_str("halted"),
             of_fieldbus => of_fieldbus.fmt_fieldbus(f),
         }
     }

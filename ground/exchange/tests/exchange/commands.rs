@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use quietcore_exchange::{
-    Assignment, COMMANDS_PER_CYCLE, Command, Limits, Outcome, PublishError, Restart, Target,
-    WhyRejected,
+    Assignment, COMMANDS_PER_CYCLE, Command, Limits, Outcome, PublishError, Target, WhyRejected,
 };
 
 use crate::hostile_bytes::take_commands;
@@ -29,12 +28,8 @@ fn every_kind_of_command_arrives_as_it_was_given() {
         Command::Unforce(target),
         Command::UnforceAll,
         Command::Swap { generation: 4 },
-        Command::Revert,
         Command::ResetStatistics { task: None },
         Command::ResetStatistics { task: Some(1) },
-        Command::Restart(Restart::Warm),
-        Command::Restart(Restart::Cold),
-        Command::Restart(Restart::Origin),
     ];
     let ticket = host.publish(&given, 3).unwrap();
     let group = partition.take(BUDGET, &LIMITS).unwrap();
@@ -58,7 +53,7 @@ fn one_command_that_cannot_be_applied_refuses_its_group() {
     let mut host = region.command_producer().unwrap();
     let mut partition = region.command_consumer().unwrap();
     let mut refused = |bad: Command, generation: u32| {
-        host.publish(&[Command::Revert, bad, Command::Revert], generation).unwrap();
+        host.publish(&[Command::UnforceAll, bad, Command::UnforceAll], generation).unwrap();
         partition.take(BUDGET, &LIMITS).unwrap().commands.unwrap_err()
     };
     let bad = |target| Command::Set(Assignment { target, value: 0 });

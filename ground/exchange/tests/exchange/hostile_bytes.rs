@@ -111,7 +111,7 @@ fn write_all(region: &Region<'_>) {
         retain.write(1, 1, |packer| packer.push(&[1; 64]));
     }
     if let Some(mut host) = region.command_producer() {
-        let _ = host.publish(&[Command::Revert; 3], 1);
+        let _ = host.publish(&[Command::UnforceAll; 3], 1);
     }
 }
 

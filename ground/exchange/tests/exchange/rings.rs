@@ -38,11 +38,11 @@ fn events_are_heard_in_order_and_losses_are_counted() {
     let mut others = memory.view().unwrap().events(1).unwrap();
     assert_eq!(listener.next_event(), None);
     task.tell(1, Nanos::new(10), 0, Happening::Started);
-    partition.tell(0, Nanos::new(5), 1, Happening::RetainSaved { bytes: 24 });
+    partition.tell(0, Nanos::new(5), 1, Happening::Staged { generation: 2 });
     let heard = listener.next_event().unwrap();
     assert_eq!((heard.sequence, heard.cycle, heard.task), (0, 1, 0));
     assert_eq!((heard.time, heard.what), (Nanos::new(10), Happening::Started));
-    assert_eq!(others.next_event().unwrap().what, Happening::RetainSaved { bytes: 24 });
+    assert_eq!(others.next_event().unwrap().what, Happening::Staged { generation: 2 });
     for cycle in 2..9 {
         task.tell(cycle, Nanos::new(cycle), 0, Happening::WatchdogHit { elapsed_ns: cycle });
     }

@@ -13,7 +13,7 @@ use quietcore_program::carry::OldData;
 use quietcore_program::{CarryPlan, carry_over};
 use quietcore_scan::process::job::Order;
 use quietcore_scan::stage::{Carried, Moved};
-use quietcore_units::Nanos;
+use quietcore_units::{Causes, Nanos};
 
 use super::incarnation::{Incarnation, answer};
 use super::{Kept, Prepared};
@@ -193,7 +193,7 @@ impl Kept {
         let place = &self.setup.partition.name;
         let failed = |what: String| ControlError::new(ErrorKind::Failed, place, what, "");
         let initial = self.current.build.initial_data();
-        let initial = initial.map_err(|error| failed(crate::chain(&error)))?;
+        let initial = initial.map_err(|error| failed(Causes(&error).to_string()))?;
         let mut current = vec![0; initial.len()];
         let slot = life.region.active().slot;
         let read = life.region.data(slot).map(|data| data.read(0, &mut current));
@@ -260,7 +260,7 @@ impl Kept {
         let pending = Pending { staged, carry, reply, began, swap_ticket: None };
         match life.process.order(&order) {
             Ok(()) => life.pending = Some(pending),
-            Err(error) => pending.refuse(&crate::chain(&error)),
+            Err(error) => pending.refuse(&Causes(&error).to_string()),
         }
     }
 

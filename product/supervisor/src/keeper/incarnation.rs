@@ -13,7 +13,7 @@ use quietcore_exchange::{
     TaskState, TraceRequester,
 };
 use quietcore_process::exchange::Exchange;
-use quietcore_units::Nanos;
+use quietcore_units::{Causes, Nanos};
 
 use super::changes::{Pending, Swap};
 use super::{End, Kept, LOOK};
@@ -74,7 +74,7 @@ impl Kept {
                 }
                 Err(error) => {
                     self.hear(&mut life);
-                    break End::Failed(crate::chain(&error));
+                    break End::Failed(Causes(&error).to_string());
                 }
             }
         };

@@ -38,8 +38,8 @@ use quietcore_exchange::Shape;
 use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_site::{Partition, RESTART_QUIET, Site};
+use quietcore_units::Causes;
 
-use crate::chain;
 use crate::control::{Activity, PartitionState, Severity, TaskDescription};
 
 pub(crate) use log::EventLog;
@@ -196,7 +196,7 @@ impl Kept {
         loop {
             let end = match self.start_process() {
                 Ok(process) => self.live(process),
-                Err(error) => End::Failed(chain(&error)),
+                Err(error) => End::Failed(Causes(&error).to_string()),
             };
             match end {
                 End::Down => {

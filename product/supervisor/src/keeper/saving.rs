@@ -10,6 +10,7 @@ use quietcore_exchange::RetainReader;
 use quietcore_program::retain::RetainEntry;
 use quietcore_scan::process::job::Value;
 use quietcore_scan::stage::Piece;
+use quietcore_units::Causes;
 
 use crate::control::Restart;
 use crate::keeper::Setup;
@@ -35,7 +36,7 @@ impl Saving {
         let name = &setup.partition.name;
         let (files, newest) = if setup.warm {
             RetainFiles::open(&setup.state_folder)
-                .map_err(|error| format!("partition `{name}`: {}", crate::chain(&error)))?
+                .map_err(|error| format!("partition `{name}`: {}", Causes(&error)))?
         } else {
             (RetainFiles::begin_anew(&setup.state_folder), None)
         };
@@ -92,7 +93,7 @@ impl Saving {
         let variables = variables(&current.retained);
         let saved = self.files.save(&variables, &self.buffer);
         self.newest = Some(Snapshot { sequence: 0, variables, values: self.buffer.clone() });
-        saved.map_err(|error| crate::chain(&error))
+        saved.map_err(|error| Causes(&error).to_string())
     }
 
     /// A new exchange counts its snapshots anew.
