@@ -203,7 +203,11 @@ impl<'map> Changes<'map> {
             self.refuse(task, now, wanted.ticket, (0, WhyRejected::NothingStaged));
             return None;
         };
-        let swapped = shared.while_all_are_outside(|| self.swap(&old.stage, &new.stage, shared));
+        let swapped = shared.while_all_are_outside(|| {
+            self.carry(&old.stage, &new.stage);
+            self.move_forces(task, now, |from| new.stage.place_of_force(from));
+            self.activate(&new.stage, shared);
+        });
         if swapped.is_none() {
             wanted.tries += 1;
             self.wanted = (wanted.tries < SWAP_TRIES).then_some(wanted);
@@ -222,8 +226,8 @@ impl<'map> Changes<'map> {
         Some(Swapped { generation: new.stage.generation, reverted: false })
     }
 
-    /// The swap itself; no task is inside a step.
-    fn swap(&mut self, old: &Stage, new: &Stage, shared: &Shared) {
+    /// Copies the state that the new build takes over; no task is inside a step.
+    fn carry(&self, old: &Stage, new: &Stage) {
         let slots =
             [slot_of(old.slot), slot_of(new.slot)].map(|slot| self.region.writable_data(slot));
         if let [Some(from), Some(to)] = slots {
@@ -232,20 +236,24 @@ impl<'map> Changes<'map> {
                 let _ = to.copy_from(carried.to, &from, carried.from, carried.bytes);
             }
         }
-        self.move_forces(new);
-        self.activate(new, shared);
     }
 
-    fn move_forces(&mut self, new: &Stage) {
+    /// Moves the forces to where `place` says. Those that have no place any more end, which is
+    /// told.
+    fn move_forces(&mut self, task: &mut Task<'_>, now: Nanos, place: impl Fn(u32) -> Option<u32>) {
         let count = self.forces.forces().len();
         let mut held = [Assignment::default(); quietcore_exchange::FORCE_LIMIT];
         held[..count].copy_from_slice(self.forces.forces());
         self.forces.release_all();
         for force in &held[..count] {
-            let moved = new.forces.iter().find(|moved| moved.from == force.target.offset);
-            if let Some(moved) = moved {
-                let target = Target { offset: moved.to, ..force.target };
-                let _ = self.forces.force(Assignment { target, ..*force });
+            let target = force.target;
+            match place(target.offset) {
+                Some(offset) => {
+                    let target = Target { offset, ..target };
+                    // There are no more of them than there were.
+                    let _ = self.forces.force(Assignment { target, ..*force });
+                }
+                None => task.tell(now, Happening::ForceReleased { target }),
             }
         }
     }
@@ -281,15 +289,18 @@ impl<'map> Changes<'map> {
     #[cold]
     pub(crate) fn try_revert<P>(
         &mut self,
+        task: &mut Task<'_>,
         builds: &Builds<'_, P>,
         shared: &Shared,
+        now: Nanos,
     ) -> Option<Swapped> {
         if self.probation == 0 {
             return None;
         }
+        let failed = builds[usize::from(shared.active())]?;
         let before = builds[usize::from(1 - shared.active())]?;
         shared.while_all_are_outside(|| {
-            self.forces.release_all();
+            self.move_forces(task, now, |offset| failed.stage.former_place_of_force(offset));
             self.activate(&before.stage, shared);
         })?;
         self.probation = 0;

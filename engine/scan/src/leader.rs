@@ -217,7 +217,9 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
     /// Goes back to the build before where that is possible, or makes the outputs safe.
     #[cold]
     fn handle_fault<P>(&mut self, release: &Release, builds: &Builds<'_, P>, shared: &Shared) {
-        if let Some(swapped) = self.changes.try_revert(builds, shared) {
+        if let Some(swapped) =
+            self.changes.try_revert(&mut self.task, builds, shared, release.started)
+        {
             self.note_swap(swapped, release.started.saturating_sub(release.due));
             return;
         }

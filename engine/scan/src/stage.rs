@@ -160,6 +160,21 @@ impl Stage {
         Ok(())
     }
 
+    /// Where a force on `from` in the build before goes.
+    pub(crate) fn place_of_force(&self, from: u32) -> Option<u32> {
+        self.forces.iter().find(|moved| moved.from == from).map(|moved| moved.to)
+    }
+
+    /// Where a force on `to` goes when the build before runs again: to where it came from, or to
+    /// the variable whose value was carried there.
+    pub(crate) fn former_place_of_force(&self, to: u32) -> Option<u32> {
+        let came = self.forces.iter().find(|moved| moved.to == to).map(|moved| moved.from);
+        came.or_else(|| {
+            let holds = |piece: &&Carried| (piece.to..piece.to + piece.bytes).contains(&to);
+            self.carried.iter().find(holds).map(|piece| piece.from + (to - piece.to))
+        })
+    }
+
     /// Bytes of everything that is retained.
     pub fn retained_bytes(&self) -> usize {
         self.retained.iter().map(|piece| piece.bytes as usize).sum()

@@ -371,9 +371,33 @@ fn a_swap_carries_state_and_forces_and_is_taken_back_on_a_fault() {
     assert!(!rig.shared.is_in_fault() && !rig.shared.is_on_probation());
     rig.run(&builds);
     assert_eq!(rig.value(Slot::A, COUNT), before + 1, "the old program goes on");
+    assert_eq!(rig.value(Slot::A, OUTPUT), 8, "with the force that holds still");
     let told = rig.told();
     assert!(told.contains(&Happening::Swapped { generation: 2, gap_cycles: 0, release_ns: 0 }));
     assert!(told.contains(&Happening::Reverted { generation: 1, gap_cycles: 0 }));
+    let ended = Happening::ForceReleased { target: assignment(24, 1).target };
+    assert!(told.contains(&ended), "the one without a place");
+}
+
+#[test]
+fn a_build_that_fails_at_once_is_told_as_swapped_and_taken_back() {
+    let exchange = exchange();
+    let (good, bad) = (Cell::new(Mood::Good), Cell::new(Mood::Crashes));
+    let region = exchange.region();
+    let old = doubler(region, &good);
+    let program = Doubler { region, slot: Slot::B, mood: &bad, factor: 3 };
+    let new = Build { stage: stage(2, 1), program };
+    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    rig.publish(&[Command::Swap { generation: 2 }], 2);
+    let builds = [Some(&old), Some(&new)];
+    rig.run(&builds);
+    rig.run(&builds);
+    assert_eq!(rig.shared.active(), 0);
+    let told = rig.told();
+    let at = |wanted: &Happening| told.iter().position(|what| what == wanted);
+    let swapped = at(&Happening::Swapped { generation: 2, gap_cycles: 0, release_ns: 0 });
+    let reverted = at(&Happening::Reverted { generation: 1, gap_cycles: 0 });
+    assert!(swapped.is_some() && swapped < reverted, "{told:?}");
 }
 
 #[test]
