@@ -156,7 +156,7 @@ impl Workshop {
             trace_bytes: TRACE_BYTES,
         };
         let job = ProgramJob {
-            cpu: partition.vcr.cpus.iter().next().map(quietcore_units::CpuId::get),
+            cpu: partition.cpus_in_use().iter().next().map(quietcore_units::CpuId::get),
             tasks: task_jobs,
             on_fault: on_fault(&program.on_fault),
             build: first.to_job(Vec::new()),
