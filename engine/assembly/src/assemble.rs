@@ -10,7 +10,7 @@ use quietcore_program::{Build, Options};
 use quietcore_scan::fault::OnFault;
 use quietcore_scan::process::job::{self, ProgramJob};
 use quietcore_scan::stage::{Piece, Stage};
-use quietcore_site::{Partition, Site, Task};
+use quietcore_site::{Partition, Remark, Site, Task};
 use quietcore_units::Nanos;
 
 use crate::names::{self, BusImage, NameProblem};
@@ -70,6 +70,8 @@ pub struct Staged {
     pub stage: Stage,
     /// Its retained variables.
     pub retained: Vec<RetainEntry>,
+    /// What the site file asks of it and that can be done in part only.
+    pub remarks: Vec<Remark>,
 }
 
 /// A partition made ready.
@@ -154,7 +156,7 @@ impl Workshop {
             trace_bytes: TRACE_BYTES,
         };
         let job = ProgramJob {
-            cpu: partition.vcr.cpus.iter().next().map(quietcore_units::CpuId::get),
+            cpu: partition.cpus_in_use().iter().next().map(quietcore_units::CpuId::get),
             tasks: task_jobs,
             on_fault: on_fault(&program.on_fault),
             build: first.to_job(Vec::new()),
@@ -198,7 +200,7 @@ pub fn stage(
     let substitutes = names.substitutes(&outputs);
     let triggers = names.triggers(&tasks::order(&partition.program));
     let retained = names.retained();
-    names.finish().map_err(AssemblyError::Names)?;
+    let remarks = names.finish().map_err(AssemblyError::Names)?;
     let stage = Stage {
         generation,
         slot,
@@ -215,7 +217,7 @@ pub fn stage(
         carried: Vec::new(),
         forces: Vec::new(),
     };
-    Ok(Staged { build, stage, retained })
+    Ok(Staged { build, stage, retained, remarks })
 }
 
 /// The size of a data slot for a program whose data have `bytes` bytes.

@@ -3,16 +3,20 @@
 use std::fmt;
 
 use quietcore_program::place::Scalar;
-use quietcore_program::retain::{RetainEntry, RetainLayout};
+use quietcore_program::retain::{RetainEntry, RetainLayout, Unfit};
 use quietcore_program::{Build, Memory, Pattern, Place as Variable};
 use quietcore_scan::mapping::{Kind, Mapping};
 use quietcore_scan::stage::Trigger;
 use quietcore_segment::{DataType, Description, Entry as DeviceEntry};
-use quietcore_site::{Entry, Fieldbus, Literal, OnFault, Partition, Place, Release, Site, Task};
+use quietcore_site::{
+    Entry, Fieldbus, Literal, OnFault, Partition, Place, Release, Remark, Site, Task,
+};
 use quietcore_units::Causes;
 
 /// The most bytes that a partition may retain.
 const RETAIN_BYTES_MAX: u32 = 1 << 20;
+/// The most variables that a remark names.
+const NAMED_MAX: usize = 3;
 
 /// A name in the site file that leads nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +115,7 @@ pub(super) struct Names<'a> {
     build: &'a Build,
     bus: &'a BusImage,
     problems: Vec<NameProblem>,
+    remarks: Vec<Remark>,
 }
 
 impl<'a> Names<'a> {
@@ -120,12 +125,12 @@ impl<'a> Names<'a> {
         build: &'a Build,
         bus: &'a BusImage,
     ) -> Self {
-        Self { site, partition, build, bus, problems: Vec::new() }
+        Self { site, partition, build, bus, problems: Vec::new(), remarks: Vec::new() }
     }
 
-    /// Fails with the problems that were found.
-    pub(super) fn finish(self) -> Result<(), Vec<NameProblem>> {
-        if self.problems.is_empty() { Ok(()) } else { Err(self.problems) }
+    /// The remarks, or the problems if there is one.
+    pub(super) fn finish(self) -> Result<Vec<Remark>, Vec<NameProblem>> {
+        if self.problems.is_empty() { Ok(self.remarks) } else { Err(self.problems) }
     }
 
     fn problem(&mut self, key: &str, problem: String) {
@@ -225,24 +230,53 @@ impl<'a> Names<'a> {
         triggers
     }
 
-    /// The retained variables.
+    /// The retained variables. What a line of the site file chooses beside them and can't be
+    /// retained is remarked.
     pub(super) fn retained(&mut self) -> Vec<RetainEntry> {
-        let key = format!("partition.{}.program.retain", self.partition.name);
+        let partition = &self.partition.name;
         let mut patterns = Vec::new();
-        for text in &self.partition.program.retain {
+        let mut keys = Vec::new();
+        for (index, text) in self.partition.program.retain.iter().enumerate() {
+            let key = format!("partition.{partition}.program.retain[{index}]");
             match Pattern::parse(text) {
-                Ok(pattern) => patterns.push(pattern),
+                Ok(pattern) => {
+                    patterns.push(pattern);
+                    keys.push(key);
+                }
                 Err(error) => self.problem(&key, error.to_string()),
             }
         }
         match RetainLayout::new(&self.build.symbols, &patterns, RETAIN_BYTES_MAX) {
-            Ok(layout) => layout.entries,
-            Err(error) => {
-                self.problem(&key, Causes(&error).to_string());
+            Ok(layout) => {
+                for unfit in layout.left_out.chunk_by(|one, next| one.chosen == next.chosen) {
+                    let place = self.site.place(&keys[unfit[0].chosen]);
+                    self.remarks.push(Remark { place, remark: not_retained(unfit) });
+                }
+                layout.entries
+            }
+            Err(errors) => {
+                for (number, error) in errors {
+                    self.problem(&keys[number], Causes(&error).to_string());
+                }
                 Vec::new()
             }
         }
     }
+}
+
+/// Says what of a pattern starts anew after each restart.
+fn not_retained(unfit: &[Unfit]) -> String {
+    let named = unfit.iter().take(NAMED_MAX);
+    let named: Vec<_> = named.map(|it| format!("`{}` ({})", it.path, it.why)).collect();
+    let more = match unfit.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{}{more} can't be retained and will begin anew after a restart; to retain such a value \
+         make it a variable of whole bytes",
+        named.join(", ")
+    )
 }
 
 /// What kind of number a variable is and how many bytes it has; `None` where it can't be mapped.

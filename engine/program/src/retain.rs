@@ -1,16 +1,11 @@
-//! Variables that survive a restart: what is saved, in which order, and where it may go back to.
+//! Variables that survive a restart: which of a program, and in which order.
 //!
-//! The saved bytes are the chosen variables one after the other. The layout says which; it is kept
-//! beside the bytes. Its hash covers names, types and lengths, but no addresses: a rebuild that
-//! moves a variable leaves the hash as it is, one that changes its type does not.
+//! The retained values are the chosen variables one after the other. They go back by name and type,
+//! so a rebuild that moves a variable does not matter, and one that changes its type is noticed.
+//! Keeping and giving back is the work of whoever runs the program.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-
-use crate::build::store::hexadecimal;
-use crate::carry::{CarryPlan, Copy};
 use crate::place::{Memory, Place, Scalar};
 use crate::symbols::{Pattern, SymbolError, Symbols};
 
@@ -18,7 +13,7 @@ use crate::symbols::{Pattern, SymbolError, Symbols};
 const LEAVES_MAX: usize = 4_000_000;
 
 /// One retained variable: a scalar, or a run of elements of an array.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetainEntry {
     /// Its path; of a run, that of the first element.
     pub path: String,
@@ -28,33 +23,52 @@ pub struct RetainEntry {
     pub offset: u32,
     /// Length in bytes, of all elements together.
     pub bytes: u32,
-    /// Offset in the saved bytes.
-    pub at: u32,
 }
 
-/// Which variables are saved, and how.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A variable that can't be retained, and that a wider pattern chose with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfit {
+    /// The number of the pattern, counted from 0.
+    pub chosen: usize,
+    /// Its path.
+    pub path: String,
+    /// Why not, such as `a bit field`.
+    pub why: &'static str,
+}
+
+/// Which variables are retained, and in which order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RetainLayout {
-    /// The variables, sorted by path; also the order of the saved bytes.
+    /// The variables, sorted by path; also the order of their values.
     pub entries: Vec<RetainEntry>,
-    /// Length of the saved bytes.
-    pub bytes: u32,
-    /// SHA-256 of names, types and lengths, in hexadecimal digits.
-    pub hash: String,
-    /// Variables that were chosen and can't be saved, with the reason.
-    pub left_out: Vec<String>,
+    /// What could not be taken, in the order of the patterns and there by path.
+    pub left_out: Vec<Unfit>,
 }
 
-/// A set of retained variables that can't be had.
+/// Retained variables that can't be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetainError {
     /// A pattern chooses nothing.
-    #[error("`{pattern}` chooses no variable of the program{}", remark(source.as_ref()))]
+    #[error("`{pattern}` chooses no variable of the program")]
     NoneChosen {
         /// The pattern.
         pattern: String,
         /// What is wrong with it as a path, if it is one.
         source: Option<SymbolError>,
+    },
+    /// Nothing that a pattern chooses can be retained.
+    #[error(
+        "`{pattern}` can't be retained: {} is {why}; choose numbers of whole bytes that the program \
+         can write",
+        subject(pattern, path)
+    )]
+    Unfit {
+        /// The pattern.
+        pattern: String,
+        /// The first variable that it chooses.
+        path: String,
+        /// Why that can't be retained, such as `a bit field`.
+        why: &'static str,
     },
     /// The variables need more room than there is.
     #[error("the retained variables need more than {limit} bytes; choose fewer")]
@@ -64,109 +78,109 @@ pub enum RetainError {
     },
 }
 
-fn remark(error: Option<&SymbolError>) -> String {
-    error.map(|error| format!("; {error}")).unwrap_or_default()
+fn subject(pattern: &str, path: &str) -> String {
+    if pattern == path { "it".to_owned() } else { format!("`{path}`") }
 }
 
 impl RetainLayout {
     /// The layout of all variables that a pattern chooses; each once, however often it is chosen.
     ///
     /// # Errors
-    /// [`RetainError`] when a pattern chooses nothing, or all together exceed `limit` bytes.
-    pub fn new(symbols: &Symbols, chosen: &[Pattern], limit: u32) -> Result<Self, RetainError> {
-        let mut layout = Self::default();
-        // Sorted by offset, elements of an array follow one another and can be joined.
-        let mut places: BTreeMap<u32, (String, Place)> = BTreeMap::new();
-        let mut bytes = 0_u64;
-        for pattern in chosen {
-            let mut is_empty = true;
-            // Members of unions lie over one another, so bytes alone do not bound their number.
-            let mut leaves = symbols.leaves(Some(pattern), LEAVES_MAX);
-            for (path, place) in leaves.by_ref() {
-                is_empty = false;
-                if let Some(why) = unfit(&place) {
-                    layout.left_out.push(format!("`{path}` {why}"));
-                } else if places.insert(place.offset, (path, place.clone())).is_none() {
-                    bytes += place.bytes() as u64;
-                }
-                if bytes > u64::from(limit) {
-                    return Err(RetainError::TooLarge { limit });
+    /// [`RetainError`] of every pattern that chooses nothing or nothing that can be retained, and of
+    /// the one with which all together exceed `limit` bytes; each with the number of its pattern.
+    pub fn new(
+        symbols: &Symbols,
+        chosen: &[Pattern],
+        limit: u32,
+    ) -> Result<Self, Vec<(usize, RetainError)>> {
+        let mut found = Found { limit, ..Found::default() };
+        let mut errors = Vec::new();
+        for (number, pattern) in chosen.iter().enumerate() {
+            match found.choose(symbols, number, pattern) {
+                Ok(()) => {}
+                Err(error) => {
+                    let is_full = matches!(error, RetainError::TooLarge { .. });
+                    errors.push((number, error));
+                    if is_full {
+                        break;
+                    }
                 }
             }
-            if leaves.is_cut() {
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let mut entries = joined(found.places);
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(Self { entries, left_out: found.left_out })
+    }
+}
+
+/// What the patterns have chosen so far.
+#[derive(Default)]
+struct Found {
+    limit: u32,
+    /// Sorted by offset, elements of an array follow one another and can be joined.
+    places: BTreeMap<u32, (String, Place)>,
+    bytes: u64,
+    left_out: Vec<Unfit>,
+}
+
+impl Found {
+    fn choose(
+        &mut self,
+        symbols: &Symbols,
+        number: usize,
+        pattern: &Pattern,
+    ) -> Result<(), RetainError> {
+        let limit = self.limit;
+        let mut unfit = Vec::new();
+        let (mut is_empty, mut is_fit) = (true, false);
+        // Members of unions lie over one another, so bytes alone do not bound their number.
+        let mut leaves = symbols.leaves(Some(pattern), LEAVES_MAX);
+        for (path, place) in leaves.by_ref() {
+            is_empty = false;
+            if let Some(why) = unfit_because(&place) {
+                unfit.push(Unfit { chosen: number, path, why });
+                continue;
+            }
+            is_fit = true;
+            if self.places.insert(place.offset, (path, place.clone())).is_none() {
+                self.bytes += place.bytes() as u64;
+            }
+            if self.bytes > u64::from(limit) {
                 return Err(RetainError::TooLarge { limit });
             }
-            if is_empty {
-                let pattern = pattern.to_string();
-                let source = symbols.resolve(&pattern).err();
-                return Err(RetainError::NoneChosen { pattern, source });
+        }
+        if leaves.is_cut() {
+            return Err(RetainError::TooLarge { limit });
+        }
+        let pattern = pattern.to_string();
+        if is_empty {
+            let source = symbols.resolve(&pattern).err();
+            return Err(RetainError::NoneChosen { pattern, source });
+        }
+        unfit.sort_by(|one, other| one.path.cmp(&other.path));
+        match unfit.first() {
+            Some(Unfit { path, why, .. }) if !is_fit => {
+                Err(RetainError::Unfit { pattern, path: path.clone(), why })
+            }
+            _ => {
+                self.left_out.append(&mut unfit);
+                Ok(())
             }
         }
-        layout.left_out.sort();
-        layout.left_out.dedup();
-        layout.entries = joined(places);
-        layout.entries.sort_by(|one, other| one.path.cmp(&other.path));
-        let mut hasher = Sha256::new();
-        for entry in &mut layout.entries {
-            entry.at = layout.bytes;
-            layout.bytes += entry.bytes;
-            hasher.update(format!("{}\n{}\n{}\n", entry.path, entry.kind, entry.bytes));
-        }
-        layout.hash = hexadecimal(&hasher.finalize());
-        Ok(layout)
-    }
-
-    /// The copies from the data image into the saved bytes; `to` counts in the latter.
-    pub fn save(&self) -> Vec<Copy> {
-        let entries = self.entries.iter();
-        entries.map(|it| Copy { from: it.offset, to: it.at, bytes: it.bytes }).collect()
-    }
-
-    /// Plans how bytes that were saved with the layout `saved` go back into the data image: by name
-    /// and type. In the plan's copies `from` counts in the saved bytes.
-    ///
-    /// A variable of another type, or of which there were more or fewer, is not restored.
-    pub fn restore(&self, saved: &Self) -> CarryPlan {
-        let mut plan = CarryPlan::default();
-        let ours: BTreeMap<&str, &RetainEntry> =
-            self.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
-        for entry in &saved.entries {
-            let end = entry.at.checked_add(entry.bytes);
-            match ours.get(entry.path.as_str()) {
-                None => plan.refuse(&entry.path, "it is no longer retained"),
-                Some(now) if now.kind != entry.kind => {
-                    plan.refuse(&entry.path, format!("it was {} and is {}", entry.kind, now.kind));
-                }
-                Some(now) if now.bytes != entry.bytes => {
-                    let why = format!("it had {} bytes and has {}", entry.bytes, now.bytes);
-                    plan.refuse(&entry.path, why);
-                }
-                Some(_) if end.is_none_or(|end| end > saved.bytes) => {
-                    plan.refuse(&entry.path, "the saved layout is damaged");
-                }
-                Some(now) => {
-                    plan.copies.push(Copy { from: entry.at, to: now.offset, bytes: now.bytes });
-                    plan.carried += 1;
-                }
-            }
-        }
-        let known: std::collections::BTreeSet<&str> =
-            saved.entries.iter().map(|entry| entry.path.as_str()).collect();
-        let fresh = self.entries.iter().filter(|entry| !known.contains(entry.path.as_str()));
-        plan.fresh = fresh.map(|entry| entry.path.clone()).collect();
-        plan.arrange();
-        plan
     }
 }
 
 /// Why a scalar can't be retained.
-fn unfit(place: &Place) -> Option<&'static str> {
+fn unfit_because(place: &Place) -> Option<&'static str> {
     if place.memory == Memory::Constant {
-        Some("is a constant")
+        Some("a constant")
     } else if place.scalar == Scalar::Address {
-        Some("is an address")
+        Some("an address")
     } else if place.bit.is_some() {
-        Some("is a bit field, which shares its bytes with others")
+        Some("a bit field")
     } else {
         None
     }
@@ -189,7 +203,7 @@ fn joined(places: BTreeMap<u32, (String, Place)>) -> Vec<RetainEntry> {
             last.bytes += bytes;
             continue;
         }
-        entries.push((RetainEntry { path, kind, offset, bytes, at: 0 }, array));
+        entries.push((RetainEntry { path, kind, offset, bytes }, array));
     }
     entries.into_iter().map(|(entry, _)| entry).collect()
 }

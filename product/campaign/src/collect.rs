@@ -95,6 +95,9 @@ impl Collector<'_> {
             machine.insert("program".to_owned(), run.model.clone());
             machine.insert(PROGRAM_BUILD.to_owned(), build.hash.clone());
             machine.insert("compiler".to_owned(), build.compiler.clone());
+            if !run.unused.is_empty() {
+                machine.insert("cpus_unused".to_owned(), run.unused.to_string());
+            }
         }
         Conditions {
             started_at: self.findings.started_at.clone(),

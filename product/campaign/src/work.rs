@@ -10,7 +10,7 @@ use quietcore_process::setting::Policy;
 use quietcore_record::record::ScanTerms;
 use quietcore_record::record::check::Injected;
 use quietcore_site::{Length, Partition, Release};
-use quietcore_units::Nanos;
+use quietcore_units::{CpuSet, Nanos};
 
 /// The work of a partition.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct ProgramRun {
     pub period: Nanos,
     /// The CPU that all its tasks are pinned to; none if they may move.
     pub cpu: Option<u32>,
+    /// The other CPUs that are reserved for it; empty if its tasks may move.
+    pub unused: CpuSet,
     /// Releases of the leading task to measure; none where its length is a time.
     pub cycles: Option<u64>,
     /// How long that takes.
@@ -128,6 +130,7 @@ impl ProgramRun {
             model: partition.program.model.clone().unwrap_or_default(),
             period: partition.program.period,
             cpu: assembly.job.cpu.filter(|_| pinned),
+            unused: if pinned { partition.cpus_unused() } else { CpuSet::EMPTY },
             cycles: None,
             measured: Nanos::ZERO,
             warm_up_cycles: 0,

@@ -30,7 +30,7 @@ name = "axis"
 class = "process-control"
 
 [partition.vcr]
-cpus = [0]
+cpus = [0, 1]
 
 [partition.program]
 model = "counter"
@@ -139,6 +139,7 @@ fn a_good_program_leaves_a_record_of_each_task_with_its_build() {
     assert_eq!(facts["program"], "counter");
     assert_eq!(facts["program_build"].len(), 64);
     assert!(facts["compiler"].contains("gcc"), "{}", facts["compiler"]);
+    assert_eq!(facts["cpus_unused"], "1");
 }
 
 #[test]

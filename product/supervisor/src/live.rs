@@ -107,6 +107,9 @@ impl Running {
                 let text = format!("the compiler has {warnings} warnings on its program");
                 events.note(&partition.name, "build", Severity::Information, &text);
             }
+            for remark in &assembly.first.remarks {
+                events.note(&partition.name, "site", Severity::Warning, &remark.to_string());
+            }
             ready.push((partition.clone(), assembly));
         }
         let channels = channel_memories(&plan.site)?;

@@ -32,6 +32,9 @@ pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
             let name = &partition.name;
             say(format_args!("remark: the compiler has {warnings} warnings on `{name}`"));
         }
+        for remark in &assembly.first.remarks {
+            say(format_args!("remark: {remark}"));
+        }
     }
     Ok(Built { programs, _folder: Some(folder) })
 }

@@ -206,7 +206,7 @@ fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
     Step::StartPartition {
         partition: partition.name.clone(),
         backend: partition.backend,
-        cpus: profile.pinned.then_some(partition.vcr.cpus),
+        cpus: profile.pinned.then(|| partition.cpus_in_use()),
         scheduling: granted(program.scheduling, profile.pinned, machine),
         memory: partition.vcr.memory,
         locked: degrade::locks_memory(partition, machine),

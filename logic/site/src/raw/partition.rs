@@ -36,8 +36,8 @@ pub(crate) struct RawPartition {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Vcr")]
 pub(crate) struct RawVcr {
-    /// The CPUs of the partition, as numbers or in list notation. Two partitions may name the same
-    /// CPU only if both have a `budget`.
+    /// The CPUs of the partition, as numbers or in list notation. A program uses the first of them,
+    /// the probe all. Two partitions may name the same CPU only if both have a `budget`.
     #[schemars(required, extend("examples" = [[1], "2-3"]))]
     pub(crate) cpus: Option<RawCpus>,
     /// The share of each of its CPUs in percent, where CPUs are shared.

@@ -88,7 +88,8 @@ pub(crate) struct RawProgram {
     )]
     pub(crate) substitute: Option<BTreeMap<String, RawNumber>>,
     /// The variables that survive a restart; `*` at the end of a name stands for every name that
-    /// begins so, `[*]` for every index, and a structure or an array for everything in it.
+    /// begins so, `[*]` for every index, and a structure or an array for everything in it. Bit
+    /// fields, addresses and constants can't be retained.
     #[schemars(
         length(min = 1, max = 256),
         extend("items" = { "type": "string", "format": "quietcore-variables" }),

@@ -175,6 +175,7 @@ impl Site {
         let mut remarks = self.remarks.clone();
         let needed = self.campaign.cycles_needed();
         for partition in &self.partitions {
+            remarks.extend(self.unused_cpus(partition));
             let cycles = self.campaign.length.cycles(partition.program.period);
             if cycles < needed {
                 let Partition { name, .. } = partition;
@@ -190,6 +191,17 @@ impl Site {
         }
         remarks.sort();
         remarks
+    }
+
+    /// CPUs that are reserved for a program and that it does not use.
+    fn unused_cpus(&self, partition: &Partition) -> Option<Remark> {
+        let (used, unused) = (partition.cpus_in_use(), partition.cpus_unused());
+        let remark = format!(
+            "all tasks of a program run on its first CPU, here {used}, and nothing runs on {unused}; \
+             write `cpus = [{used}]` and leave the rest to others"
+        );
+        let place = self.places.of(&format!("partition.{}.vcr.cpus", partition.name));
+        (!unused.is_empty()).then_some(Remark { place, remark })
     }
 
     /// Runs these profiles, in this order, in place of those in the file.

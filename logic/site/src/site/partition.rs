@@ -61,6 +61,20 @@ pub struct Partition {
     pub program: Program,
 }
 
+impl Partition {
+    /// The CPUs that what runs in it is pinned to: for a program the first one, on which all its
+    /// tasks run; without one all, each with a probe of its own.
+    pub fn cpus_in_use(&self) -> CpuSet {
+        let count = if self.program.model.is_some() { 1 } else { self.vcr.cpus.len() };
+        self.vcr.cpus.iter().take(count).collect()
+    }
+
+    /// The CPUs that are reserved for it and that nothing of it runs on.
+    pub fn cpus_unused(&self) -> CpuSet {
+        self.vcr.cpus.without(&self.cpus_in_use())
+    }
+}
+
 /// The virtual computational resource of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

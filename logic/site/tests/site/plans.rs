@@ -207,6 +207,31 @@ fn programs_are_built_once_and_run_with_their_channels_and_fieldbus() {
 }
 
 #[test]
+fn a_program_runs_on_one_cpu_and_the_rest_is_remarked() {
+    let site = site_with("cpus = \"1,3-5\"", &two_partitions());
+    let shown: Vec<_> = site.remarks().iter().map(ToString::to_string).collect();
+    let unused = "site.toml:7:8: `partition.a.vcr.cpus`: all tasks of a program run on its first \
+                  CPU, here 1, and nothing runs on 3-5; write `cpus = [1]` and leave the rest to \
+                  others";
+    assert_eq!(shown, [unused]);
+    let cpus_of = |site: &Site| {
+        let plan = plan(site, &machine(6)).unwrap();
+        let pinned = plan.steps.iter().find_map(|step| match step {
+            Step::StartPartition { partition, cpus: Some(cpus), .. } if partition == "a" => {
+                Some(cpus.to_string())
+            }
+            _ => None,
+        });
+        pinned.unwrap()
+    };
+    assert_eq!(cpus_of(&site), "1");
+    let probe = site_with("cpus = \"1,3-5\"", "");
+    assert_eq!(cpus_of(&probe), "1,3-5", "the probe runs on each of them");
+    let remarks = probe.remarks();
+    assert!(!remarks.iter().any(|one| one.to_string().contains("first CPU")), "{remarks:?}");
+}
+
+#[test]
 fn what_nothing_uses_without_a_program_is_said_and_not_started() {
     let (shown, plan) = degraded(&site_with("cpus = [1]", &two_partitions()), &machine(3));
     assert!(shown.contains("channel `c` is not used by partition `b`"), "{shown}");

@@ -183,6 +183,9 @@ impl Kept {
             return refuse(ErrorKind::Build, what, "give it a step function for each task");
         }
         let carry = self.carry(life, &staged)?;
+        for remark in &staged.remarks {
+            self.events.note(place, "site", Severity::Warning, &remark.to_string());
+        }
         staged.stage.on_probation = true;
         staged.stage.carried = carried(&carry);
         staged.stage.forces = moved(&carry, life);
