@@ -180,7 +180,7 @@ impl ProgramRun {
                 },
                 terms: Some(ScanTerms {
                     program_period_ns: self.period.get(),
-                    deadline_ns: job.deadline.get(),
+                    deadline_ns: task.deadline.map(Nanos::get),
                     watchdog_ns: Some(job.watchdog.get()),
                 }),
             })

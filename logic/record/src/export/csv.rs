@@ -162,7 +162,7 @@ fn of_a_program(scan: Option<&Scan>) -> Vec<String> {
         (Statistics::of_histogram(&scan.execution), Statistics::of_histogram(&scan.response));
     let times = |of: &Statistics| [of.median_ns, of.p99_ns, of.p99_9_ns].map(quantile).into_iter();
     let mut fields = vec![
-        scan.terms.deadline_ns.to_string(),
+        scan.terms.deadline_ns.map(|deadline| deadline.to_string()).unwrap_or_default(),
         execution.count.to_string(),
         execution.min_ns.to_string(),
     ];
@@ -323,6 +323,17 @@ mod tests {
         assert!(bins.contains("axis.tp2.cpu1,execution,"), "{bins}");
         assert!(bins.contains("axis.tp2.cpu1,response,"), "{bins}");
         assert_eq!(scan_histogram_csv(&records[..1]), None);
+    }
+
+    #[test]
+    fn a_task_without_a_deadline_has_an_empty_field() {
+        let mut record = crate::test_scan_record();
+        record.scan.as_mut().unwrap().terms.deadline_ns = None;
+        let text = records_csv(&[record]);
+        let rows: Vec<Vec<&str>> =
+            text.split_terminator("\r\n").map(|line| line.split(',').collect()).collect();
+        let at = rows[0].iter().position(|name| *name == "deadline_ns").unwrap();
+        assert_eq!(&rows[1][at..at + 3], ["", "30000", "120000"]);
     }
 
     #[test]

@@ -43,8 +43,9 @@ pub struct ScanTerms {
     /// The period of the program's fastest task, in ns: the one that its class is about. A slower
     /// task is judged by its own period, which is the record's.
     pub program_period_ns: u64,
-    /// The latest completion after the release, in ns.
-    pub deadline_ns: u64,
+    /// The latest completion after the release, in ns; `None` where there is none, as for a
+    /// freewheeling task.
+    pub deadline_ns: Option<u64>,
     /// The longest execution time before the watchdog counts it, in ns.
     pub watchdog_ns: Option<u64>,
 }
@@ -164,7 +165,7 @@ impl Scan {
         if self.counters.overruns > count {
             wrong.push("more cycles ended after their deadline than ran".to_owned());
         }
-        let late = self.response.max_ns() > self.terms.deadline_ns;
+        let late = self.terms.deadline_ns.is_some_and(|latest| self.response.max_ns() > latest);
         if late && self.counters.overruns == 0 {
             wrong.push(
                 "a cycle ended after its deadline and was not counted as an overrun".to_owned(),
@@ -204,7 +205,8 @@ mod tests {
         });
         assert!(long.contains("longer than from its release"), "{long}");
         assert!(found(|scan| scan.counters.overruns = 1 << 40).contains("than ran"));
-        assert!(found(|scan| scan.terms.deadline_ns = 1).contains("not counted as an overrun"));
+        assert!(found(|scan| scan.terms.deadline_ns = Some(1)).contains("not counted"));
+        assert_eq!(found(|scan| scan.terms.deadline_ns = None), "");
     }
 
     #[test]

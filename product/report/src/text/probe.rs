@@ -86,8 +86,8 @@ impl Page {
 fn deadline(scan: &Scan) -> String {
     let (terms, counters) = (&scan.terms, &scan.counters);
     let held = match terms.deadline_ns {
-        u64::MAX => "none".to_owned(),
-        deadline => {
+        None => "none".to_owned(),
+        Some(deadline) => {
             let overruns = figures::count(counters.overruns);
             format!("{}: {overruns} overruns", figures::nanos(deadline))
         }

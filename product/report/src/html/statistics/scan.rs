@@ -40,7 +40,10 @@ pub(super) const GROUPS: [Group; 3] = [
         "Deadline and watchdog",
         &[
             (&define::DEADLINE, "", |r| {
-                of(r, |scan| figures::set_nanos(scan.scan.terms.deadline_ns))
+                of(r, |scan| match scan.scan.terms.deadline_ns {
+                    Some(deadline_ns) => figures::set_nanos(deadline_ns),
+                    None => "none".to_owned(),
+                })
             }),
             (&define::OVERRUNS, "", |r| of(r, |scan| figures::count(scan.scan.counters.overruns))),
             (&define::OVERRUN_RUN, "", |r| {
