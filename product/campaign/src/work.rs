@@ -85,6 +85,11 @@ impl Work {
         tasks.iter().fold(0, |sum, task| u64::saturating_add(sum, task.planned_cycles))
     }
 
+    /// Whether its leading task drives a fieldbus.
+    pub(crate) fn has_fieldbus(&self) -> bool {
+        matches!(self, Self::Program(run) if run.assembly.fieldbus.is_some())
+    }
+
     /// What its records are named after.
     pub(crate) const fn probe(&self) -> &'static str {
         match self {

@@ -11,7 +11,7 @@ use crate::verdict::Judgement;
 /// Separates several reasons in one field.
 const SEPARATOR: &str = "; ";
 
-const RECORDS: [&str; 58] = [
+const RECORDS: [&str; 59] = [
     "record",
     "probe",
     "partition",
@@ -70,10 +70,11 @@ const RECORDS: [&str; 58] = [
     "longest_overrun_run",
     "watchdog_hits",
     "skipped_releases",
+    "lost_frames",
 ];
 
 /// The columns at the end that are of a program, and empty where the probe ran alone.
-const OF_A_PROGRAM: usize = 15;
+const OF_A_PROGRAM: usize = 16;
 
 /// A row a record, with all statistics of its release latency and those of its program.
 pub fn records_csv(records: &[Record]) -> String {
@@ -180,6 +181,7 @@ fn of_a_program(scan: Option<&Scan>) -> Vec<String> {
         ]
         .map(|count| count.to_string()),
     );
+    fields.push(counters.lost_frames.map(|frames| frames.to_string()).unwrap_or_default());
     fields
 }
 
@@ -317,7 +319,7 @@ mod tests {
         let lines: Vec<&str> = text.split_terminator("\r\n").collect();
         assert!(lines[1].ends_with(&",".repeat(OF_A_PROGRAM)), "{}", lines[1]);
         let program = ",800000,30000,120000,120000,120000,120000,120000,124000,124000,124000,\
-                       124000,0,0,0,0";
+                       124000,0,0,0,0,";
         assert!(lines[2].ends_with(program), "{}", lines[2]);
         let bins = scan_histogram_csv(&records).unwrap();
         assert!(bins.contains("axis.tp2.cpu1,execution,"), "{bins}");

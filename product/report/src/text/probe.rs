@@ -28,6 +28,9 @@ impl Page {
             self.named("execution", &spread(&scan.execution));
             self.named("response", &spread(&scan.response));
             self.named("deadline", &deadline(scan.scan));
+            if let Some(frames) = scan.scan.counters.lost_frames {
+                self.named("fieldbus", &format!("{} lost frames", figures::count(frames)));
+            }
             for fault in &scan.scan.faults {
                 self.named("fault", fault);
             }

@@ -9,7 +9,7 @@ use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, ScanSummary, Summary};
 
 /// The rows of the table, in groups.
-pub(super) const GROUPS: [Group; 3] = [
+pub(super) const GROUPS: [Group; 4] = [
     (
         "Execution time",
         &[
@@ -59,6 +59,12 @@ pub(super) const GROUPS: [Group; 3] = [
                 of(r, |scan| figures::count(scan.scan.counters.watchdog_hits))
             }),
         ],
+    ),
+    (
+        "Fieldbus",
+        &[(&define::LOST_FRAMES, "", |r| {
+            of(r, |scan| optional(scan.scan.counters.lost_frames, figures::count))
+        })],
     ),
 ];
 
