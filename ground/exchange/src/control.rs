@@ -5,7 +5,8 @@
 //! |-----:|---------|
 //! | 0 | generation × 2 + slot (A 0, B 1); zero before a program is loaded |
 //! | 1 | the fieldbus: SubDevices that answer, AL states, working counter, its expected value |
-//! | 2 … 7 | zero |
+//! | 2 | the fieldbus: frames that were lost so far |
+//! | 3 … 7 | zero |
 //!
 //! Slot and generation share a word, so that no reader ever pairs the one with the other's.
 
@@ -40,7 +41,7 @@ pub(crate) fn write_active(words: &[AtomicU64], active: Active) {
     }
 }
 
-/// How a fieldbus did in the last cycle.
+/// How a fieldbus did in the last cycle, and what it has lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldbusStatus {
     /// SubDevices that the frame passed.
@@ -51,6 +52,8 @@ pub struct FieldbusStatus {
     pub working_counter: u16,
     /// What they sum up to when every SubDevice takes part; zero where there is no fieldbus.
     pub expected: u16,
+    /// Frames that did not come back in time, since the partition's process has started.
+    pub lost_frames: u64,
 }
 
 #[inline]
@@ -62,6 +65,9 @@ pub(crate) fn write_fieldbus(words: &[AtomicU64], status: FieldbusStatus) {
             | u64::from(status.expected) << 48;
         word.store(packed, Release);
     }
+    if let Some(word) = words.get(2) {
+        word.store(status.lost_frames, Release);
+    }
 }
 
 pub(crate) fn read_fieldbus(words: &[AtomicU64]) -> FieldbusStatus {
@@ -71,6 +77,7 @@ pub(crate) fn read_fieldbus(words: &[AtomicU64]) -> FieldbusStatus {
         al_states: (word >> 16) as u8,
         working_counter: (word >> 32) as u16,
         expected: (word >> 48) as u16,
+        lost_frames: words.get(2).map_or(0, |word| word.load(Acquire)),
     }
 }
 
@@ -80,12 +87,13 @@ mod tests {
 
     #[test]
     fn the_state_of_a_fieldbus_is_read_as_it_was_written() {
-        let words = [0; 2].map(AtomicU64::new);
+        let words = [0; 3].map(AtomicU64::new);
         let status = FieldbusStatus {
             subdevices: 200,
             al_states: 0x18,
             working_counter: 0xfffe,
             expected: 0xffff,
+            lost_frames: u64::MAX - 1,
         };
         write_fieldbus(&words, status);
         assert_eq!(read_fieldbus(&words), status);

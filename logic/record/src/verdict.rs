@@ -171,9 +171,14 @@ fn measured_every(record: &Record) -> Option<u64> {
 
 /// The latest release: a tenth of the cycle, or of the period of a slower task of a program.
 fn limit_ns(record: &Record, class: &Class) -> Option<u64> {
-    let limit = class.latency_limit_ns()?;
-    let period = record.period_ns.filter(|_| record.scan.is_some());
-    Some(limit.max(period.map_or(0, |period| period / CYCLE_PART)))
+    Some(class.latency_limit_ns()?.max(own_limit_ns(record).unwrap_or(0)))
+}
+
+/// A tenth of the own period of a program's task, in ns: its latency limit for every class whose
+/// own is shorter. `None` where the probe ran alone, or the task has no period.
+pub fn own_limit_ns(record: &Record) -> Option<u64> {
+    record.scan.as_ref()?;
+    Some(record.period_ns? / CYCLE_PART)
 }
 
 /// Why the program stopped before its time. A program that can't go on has failed, on whatever
@@ -218,14 +223,17 @@ fn late_ends(record: &Record) -> Option<String> {
     if counters.overruns == 0 && counters.watchdog_hits == 0 && counters.skipped_releases == 0 {
         return None;
     }
-    let mut because = format!(
-        "{} of {} cycles of the program ended after their deadline of {}; the longest response \
-         time was {}",
-        thousands(counters.overruns),
-        thousands(scan.response.count()),
-        Nanos::new(scan.terms.deadline_ns),
-        Nanos::new(scan.response.max_ns()),
-    );
+    let longest = Nanos::new(scan.response.max_ns());
+    let mut because = match scan.terms.deadline_ns {
+        Some(deadline_ns) => format!(
+            "{} of {} cycles of the program ended after their deadline of {}; the longest \
+             response time was {longest}",
+            thousands(counters.overruns),
+            thousands(scan.response.count()),
+            Nanos::new(deadline_ns),
+        ),
+        None => format!("the task has no deadline; its longest response time was {longest}"),
+    };
     if counters.watchdog_hits > 0 {
         let times = thousands(counters.watchdog_hits);
         because.push_str(&format!("; the watchdog stopped the program ({times} times)"));

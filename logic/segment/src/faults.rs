@@ -29,8 +29,22 @@ pub enum When {
         /// First instant after it.
         until: Nanos,
     },
+    /// For one frame: the first from this time on.
+    Next {
+        /// First instant.
+        from: Nanos,
+    },
     /// Drawn anew for each frame from the seeded generator.
     Chance {
+        /// 0 never, 1 000 000 always.
+        parts_per_million: u32,
+    },
+    /// The same, from one time on and before another.
+    ChanceBetween {
+        /// First instant.
+        from: Nanos,
+        /// First instant after it.
+        until: Nanos,
         /// 0 never, 1 000 000 always.
         parts_per_million: u32,
     },
@@ -160,6 +174,8 @@ pub(crate) struct Listed {
     pub(crate) fault: Fault,
     /// It was at work for the last frame.
     was_active: bool,
+    /// It was at work for some frame.
+    has_struck: bool,
     /// The jitter that is in the clock now.
     pub(crate) jitter_ns: i64,
 }
@@ -185,7 +201,7 @@ pub struct Faults {
 impl Faults {
     /// Adds a fault.
     pub fn add(&mut self, fault: Fault) {
-        self.list.push(Listed { fault, was_active: false, jitter_ns: 0 });
+        self.list.push(Listed { fault, was_active: false, has_struck: false, jitter_ns: 0 });
         self.is_changed = true;
     }
 
@@ -222,23 +238,28 @@ impl Faults {
 impl Listed {
     /// How it stands for frame number `frame` at `now`.
     pub(crate) fn judge(&mut self, frame: u64, now: Nanos, chance: &mut Chance) -> Standing {
+        let mut drawn = |parts: u32| chance.below(1_000_000) < u64::from(parts);
         let active = match self.fault.when {
             When::Always => true,
             When::Frames { from, count } => (from..from.saturating_add(count)).contains(&frame),
             When::Between { from, until } => (from..until).contains(&now),
-            When::Chance { parts_per_million } => {
-                chance.below(1_000_000) < u64::from(parts_per_million)
+            When::Next { from } => now >= from && !self.has_struck,
+            When::Chance { parts_per_million } => drawn(parts_per_million),
+            When::ChanceBetween { from, until, parts_per_million } => {
+                (from..until).contains(&now) && drawn(parts_per_million)
             }
         };
+        let by_chance = matches!(self.fault.when, When::Chance { .. } | When::ChanceBetween { .. });
         let standing = match (self.was_active, active) {
             (false, false) => Standing::Idle,
             (true, false) => Standing::Ends,
             // A chance that comes twice in a row is two events.
-            (true, true) if matches!(self.fault.when, When::Chance { .. }) => Standing::Begins,
+            (true, true) if by_chance => Standing::Begins,
             (true, true) => Standing::Lasts,
             (false, true) => Standing::Begins,
         };
         self.was_active = active;
+        self.has_struck |= active;
         standing
     }
 

@@ -47,7 +47,8 @@ impl Collector<'_> {
             } == Some(TaskState::Stopped);
         let tasks = region.tasks().zip(&planned).zip(&found.states);
         tasks
-            .map(|((task, planned), states)| {
+            .enumerate()
+            .map(|(number, ((task, planned), states))| {
                 let mut record = record(self.run, partition, planned, task, self.activity);
                 if planned.terms.is_some() {
                     record.interrupted = cut_short;
@@ -63,6 +64,9 @@ impl Collector<'_> {
                 }
                 if let Some(scan) = &mut record.scan {
                     scan.faults = found.heard.faults.words();
+                    if number == 0 && partition.work.has_fieldbus() {
+                        scan.counters.lost_frames = Some(region.fieldbus().lost_frames);
+                    }
                 }
                 record.invalid_because.extend(self.invalid(task, states));
                 record.invalid_because.extend(untold(found));

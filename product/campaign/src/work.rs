@@ -87,6 +87,11 @@ impl Work {
         tasks.iter().fold(0, |sum, task| u64::saturating_add(sum, task.planned_cycles))
     }
 
+    /// Whether its leading task drives a fieldbus.
+    pub(crate) fn has_fieldbus(&self) -> bool {
+        matches!(self, Self::Program(run) if run.assembly.fieldbus.is_some())
+    }
+
     /// What its records are named after.
     pub(crate) const fn probe(&self) -> &'static str {
         match self {
@@ -183,7 +188,7 @@ impl ProgramRun {
                 },
                 terms: Some(ScanTerms {
                     program_period_ns: self.period.get(),
-                    deadline_ns: job.deadline.get(),
+                    deadline_ns: task.deadline.map(Nanos::get),
                     watchdog_ns: Some(job.watchdog.get()),
                 }),
             })

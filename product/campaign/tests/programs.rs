@@ -132,7 +132,7 @@ fn a_good_program_leaves_a_record_of_each_task_with_its_build() {
     assert_eq!(told.faults, Vec::<String>::new());
     let scan = record.scan.unwrap();
     assert_eq!(scan.faults, Vec::<String>::new());
-    assert_eq!(scan.terms.deadline_ns, 5_000_000);
+    assert_eq!(scan.terms.deadline_ns, Some(5_000_000));
     assert_eq!(scan.terms.watchdog_ns, Some(4_000_000));
     assert_eq!(scan.execution.count() + scan.counters.skipped_releases, count);
     let facts = &record.conditions.machine;

@@ -159,6 +159,8 @@ pub struct FieldbusState {
     pub working_counter: u16,
     /// Working counter that it should have.
     pub working_counter_expected: u16,
+    /// Frames that were lost since the partition's process has started.
+    pub lost_frames: u64,
 }
 
 /// A partition in figures. The counters are those of its fastest task since its last reset.

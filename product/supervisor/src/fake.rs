@@ -200,6 +200,7 @@ pub fn partitions() -> Vec<PartitionState> {
             subdevices: 3,
             working_counter: 7,
             working_counter_expected: 7,
+            lost_frames: 0,
         }),
         model_hash: "5f2c9a01d3b4".to_owned(),
     };

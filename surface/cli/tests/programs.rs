@@ -125,6 +125,27 @@ fn a_subdevice_that_fell_out_makes_the_record_invalid() {
     assert!(verdicts.iter().all(|verdict| verdict["verdict"] == "NOT PROVEN"), "{verdicts:?}");
 }
 
+/// Goal: a single frame that is lost is no outage and spoils nothing, and it is seen.
+/// Method: a fault without a duration, which strikes one frame.
+#[test]
+fn a_single_lost_frame_is_counted_in_the_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = example(folder.path(), "servo") else { return };
+    let mut text = fs::read_to_string(folder.path().join(&site)).unwrap();
+    text.push_str("\n[[fieldbus.ec0.fault]]\nat = \"500 ms\"\nkind = \"lost-frame\"\n");
+    fs::write(folder.path().join(&site), text).unwrap();
+    let run = call(
+        folder.path(),
+        &["probe", "exec", &site, "--duration", "1 s", "--warm-up", "100 ms", "--json"],
+    );
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let record = &records(&run.out)[0];
+    check(record, ".main", 900..=1100);
+    // A machine that is stopped in the middle of a cycle may lose more than the one.
+    let lost = record["scan_counters"]["lost_frames"].as_u64().unwrap();
+    assert!((1..100).contains(&lost), "{lost}");
+}
+
 #[test]
 fn a_partition_that_is_not_there_and_a_program_that_does_not_compile_are_told() {
     let folder = tempfile::tempdir().unwrap();

@@ -48,31 +48,31 @@ pub(super) fn add_faults(segment: &mut Segment, faults: &[FaultJob], start: Nano
         let from = start + fault.at;
         let until = fault.duration.map_or(Nanos::MAX, |duration| from + duration);
         let (kind, chance) = kind(fault.what);
-        let when = match chance {
-            Some(parts_per_million) if fault.at == Nanos::ZERO && fault.duration.is_none() => {
-                When::Chance { parts_per_million }
+        let when = match (chance, fault.duration) {
+            (Some(_), None) => When::Next { from },
+            (Some(parts_per_million), Some(_)) => {
+                When::ChanceBetween { from, until, parts_per_million }
             }
-            _ => When::Between { from, until },
+            (None, _) => When::Between { from, until },
         };
         segment.faults_mut().add(Fault { kind, when });
     }
 }
 
-/// The segment's word for it, and its probability if that is not one.
+/// The segment's word for it, and its probability if it strikes whole frames.
 fn kind(what: FaultWhat) -> (FaultKind, Option<u32>) {
-    let chance = |parts: u32| (parts < 1_000_000).then_some(parts);
     match what {
         FaultWhat::LostFrame { parts_per_million } => {
-            (FaultKind::LoseFrame, chance(parts_per_million))
+            (FaultKind::LoseFrame, Some(parts_per_million))
         }
         FaultWhat::CorruptFrame { parts_per_million } => {
-            (FaultKind::CorruptFrame, chance(parts_per_million))
+            (FaultKind::CorruptFrame, Some(parts_per_million))
         }
         FaultWhat::LateFrame { parts_per_million, delay } => {
-            (FaultKind::DelayFrame(delay), chance(parts_per_million))
+            (FaultKind::DelayFrame(delay), Some(parts_per_million))
         }
         FaultWhat::DuplicateFrame { parts_per_million } => {
-            (FaultKind::DuplicateFrame, chance(parts_per_million))
+            (FaultKind::DuplicateFrame, Some(parts_per_million))
         }
         FaultWhat::Unplug { subdevice } => (FaultKind::Disconnect { subdevice }, None),
         FaultWhat::PowerCycle { subdevice } => (FaultKind::PowerLoss { subdevice }, None),

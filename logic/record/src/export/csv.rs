@@ -11,7 +11,7 @@ use crate::verdict::Judgement;
 /// Separates several reasons in one field.
 const SEPARATOR: &str = "; ";
 
-const RECORDS: [&str; 58] = [
+const RECORDS: [&str; 59] = [
     "record",
     "probe",
     "partition",
@@ -70,10 +70,11 @@ const RECORDS: [&str; 58] = [
     "longest_overrun_run",
     "watchdog_hits",
     "skipped_releases",
+    "lost_frames",
 ];
 
 /// The columns at the end that are of a program, and empty where the probe ran alone.
-const OF_A_PROGRAM: usize = 15;
+const OF_A_PROGRAM: usize = 16;
 
 /// A row a record, with all statistics of its release latency and those of its program.
 pub fn records_csv(records: &[Record]) -> String {
@@ -162,7 +163,7 @@ fn of_a_program(scan: Option<&Scan>) -> Vec<String> {
         (Statistics::of_histogram(&scan.execution), Statistics::of_histogram(&scan.response));
     let times = |of: &Statistics| [of.median_ns, of.p99_ns, of.p99_9_ns].map(quantile).into_iter();
     let mut fields = vec![
-        scan.terms.deadline_ns.to_string(),
+        scan.terms.deadline_ns.map(|deadline| deadline.to_string()).unwrap_or_default(),
         execution.count.to_string(),
         execution.min_ns.to_string(),
     ];
@@ -180,6 +181,7 @@ fn of_a_program(scan: Option<&Scan>) -> Vec<String> {
         ]
         .map(|count| count.to_string()),
     );
+    fields.push(counters.lost_frames.map(|frames| frames.to_string()).unwrap_or_default());
     fields
 }
 
@@ -317,12 +319,23 @@ mod tests {
         let lines: Vec<&str> = text.split_terminator("\r\n").collect();
         assert!(lines[1].ends_with(&",".repeat(OF_A_PROGRAM)), "{}", lines[1]);
         let program = ",800000,30000,120000,120000,120000,120000,120000,124000,124000,124000,\
-                       124000,0,0,0,0";
+                       124000,0,0,0,0,";
         assert!(lines[2].ends_with(program), "{}", lines[2]);
         let bins = scan_histogram_csv(&records).unwrap();
         assert!(bins.contains("axis.tp2.cpu1,execution,"), "{bins}");
         assert!(bins.contains("axis.tp2.cpu1,response,"), "{bins}");
         assert_eq!(scan_histogram_csv(&records[..1]), None);
+    }
+
+    #[test]
+    fn a_task_without_a_deadline_has_an_empty_field() {
+        let mut record = crate::test_scan_record();
+        record.scan.as_mut().unwrap().terms.deadline_ns = None;
+        let text = records_csv(&[record]);
+        let rows: Vec<Vec<&str>> =
+            text.split_terminator("\r\n").map(|line| line.split(',').collect()).collect();
+        let at = rows[0].iter().position(|name| *name == "deadline_ns").unwrap();
+        assert_eq!(&rows[1][at..at + 3], ["", "30000", "120000"]);
     }
 
     #[test]

@@ -43,8 +43,9 @@ pub struct ScanTerms {
     /// The period of the program's fastest task, in ns: the one that its class is about. A slower
     /// task is judged by its own period, which is the record's.
     pub program_period_ns: u64,
-    /// The latest completion after the release, in ns.
-    pub deadline_ns: u64,
+    /// The latest completion after the release, in ns; `None` where there is none, as for a
+    /// freewheeling task.
+    pub deadline_ns: Option<u64>,
     /// The longest execution time before the watchdog counts it, in ns.
     pub watchdog_ns: Option<u64>,
 }
@@ -62,6 +63,10 @@ pub struct ScanCounters {
     pub watchdog_hits: u64,
     /// Releases that were left out, because the cycle before took until after them.
     pub skipped_releases: u64,
+    /// Frames of the fieldbus that did not come back in time, those of the warm-up included: in the
+    /// cycle after it the program saw old inputs. `None` where the task drives no fieldbus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_frames: Option<u64>,
 }
 
 /// A cycle that was worse than all others.
@@ -118,6 +123,7 @@ impl Scan {
                 longest_overrun_run: counted.longest_overrun_run,
                 watchdog_hits: counted.watchdog_hits,
                 skipped_releases: counted.skipped_releases,
+                lost_frames: None,
             },
             worst_execution: worst(counted.worst_execution),
             worst_response: worst(counted.worst_response),
@@ -135,6 +141,9 @@ impl Scan {
         own.longest_overrun_run = own.longest_overrun_run.max(before.longest_overrun_run);
         own.watchdog_hits = own.watchdog_hits.saturating_add(before.watchdog_hits);
         own.skipped_releases = own.skipped_releases.saturating_add(before.skipped_releases);
+        if let Some(before) = before.lost_frames {
+            own.lost_frames = Some(own.lost_frames.unwrap_or(0).saturating_add(before));
+        }
         let worse = |one: Option<Worst>, other: Option<Worst>| {
             one.into_iter().chain(other).max_by_key(|worst| worst.value_ns)
         };
@@ -164,7 +173,7 @@ impl Scan {
         if self.counters.overruns > count {
             wrong.push("more cycles ended after their deadline than ran".to_owned());
         }
-        let late = self.response.max_ns() > self.terms.deadline_ns;
+        let late = self.terms.deadline_ns.is_some_and(|latest| self.response.max_ns() > latest);
         if late && self.counters.overruns == 0 {
             wrong.push(
                 "a cycle ended after its deadline and was not counted as an overrun".to_owned(),
@@ -204,7 +213,8 @@ mod tests {
         });
         assert!(long.contains("longer than from its release"), "{long}");
         assert!(found(|scan| scan.counters.overruns = 1 << 40).contains("than ran"));
-        assert!(found(|scan| scan.terms.deadline_ns = 1).contains("not counted as an overrun"));
+        assert!(found(|scan| scan.terms.deadline_ns = Some(1)).contains("not counted"));
+        assert_eq!(found(|scan| scan.terms.deadline_ns = None), "");
     }
 
     #[test]
@@ -217,6 +227,7 @@ mod tests {
             longest_overrun_run: 2,
             watchdog_hits: 1,
             skipped_releases: 3,
+            lost_frames: Some(4),
         };
         scan.worst_execution = Some(Worst { value_ns: 800_000, release: 7, at_ns: 7_000_000 });
         scan.faults = vec!["it crashed".to_owned()];
@@ -225,6 +236,7 @@ mod tests {
         let scan = later.scan.unwrap();
         assert_eq!(scan.execution.count(), 2 * count);
         assert_eq!((scan.counters.overruns, scan.counters.watchdog_hits), (2, 1));
+        assert_eq!(scan.counters.lost_frames, Some(4));
         assert_eq!(scan.worst_execution.unwrap().release, 7);
         assert_eq!(scan.faults, ["it crashed"]);
     }

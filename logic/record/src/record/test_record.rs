@@ -46,7 +46,7 @@ pub(crate) fn test_scan_record() -> Record {
     record.scan = Some(Scan {
         terms: ScanTerms {
             program_period_ns: 1_000_000,
-            deadline_ns: 800_000,
+            deadline_ns: Some(800_000),
             watchdog_ns: Some(500_000),
         },
         execution: of(120_000),

@@ -85,6 +85,30 @@ fn chances_are_drawn_from_the_seed() {
 }
 
 #[test]
+fn a_single_frame_is_lost_from_an_instant_on_and_a_share_of_them_for_a_while() {
+    let lost_of = |when: fn(Nanos) -> When| {
+        let mut line = Line::of(&NAMES);
+        let when = when(line.now + Nanos::from_millis(10));
+        line.segment.faults_mut().add(Fault { kind: FaultKind::LoseFrame, when });
+        let each = (0..40).map(|_| {
+            line.pass(Nanos::from_millis(1));
+            count(&mut line);
+            line.delivery == Delivery::Lost
+        });
+        let lost: Vec<bool> = each.collect();
+        (lost.iter().position(|lost| *lost), lost.iter().filter(|lost| **lost).count())
+    };
+    let (first, count) = lost_of(|from| When::Next { from });
+    assert_eq!(count, 1);
+    assert!((8..=10).contains(&first.unwrap()), "{first:?}");
+    let (first, count) = lost_of(|from| {
+        let until = from + Nanos::from_millis(20);
+        When::ChanceBetween { from, until, parts_per_million: 500_000 }
+    });
+    assert!(first.unwrap() >= 8 && (3..=18).contains(&count), "{count} from {first:?}");
+}
+
+#[test]
 fn a_working_counter_is_falsified_for_one_device_and_command() {
     let mut line = Line::addressed(&NAMES);
     let command = Some(Command::Fprd);

@@ -186,6 +186,13 @@ pub(super) const WATCHDOG_HITS: Definition = define(
     "Times the program was stopped because its cycles took too long.",
 );
 
+pub(super) const LOST_FRAMES: Definition = define(
+    "lost-frames",
+    "Lost frames",
+    "Frames that did not come back in time, those of the warm-up included: the program saw the \
+     inputs of the cycle before.",
+);
+
 /// A term in a table: its definition on hover, and as a footnote behind the link.
 pub(super) fn term(definition: &Definition) -> Markup {
     html! {

@@ -1,6 +1,9 @@
 //! The axes that all plots of a report share, and the limits drawn in them.
 
+use quietcore_record::class::CYCLE_PART;
 use quietcore_record::histogram::Quantile;
+use quietcore_record::record::Record;
+use quietcore_record::verdict::own_limit_ns;
 
 use super::axis::Scale;
 use crate::figures;
@@ -43,7 +46,7 @@ pub(crate) struct Frame {
     pub(crate) level: Scale,
     /// Time since the first release, in ns, linear.
     pub(crate) time: Scale,
-    /// Limit lines, ascending, one for each distinct limit.
+    /// Limit lines of the classes, ascending, one for each distinct limit.
     pub(crate) limits: Vec<Limit>,
 }
 
@@ -62,6 +65,37 @@ impl Frame {
             level: Scale::logarithmic_around(extent.mean_min.min(extent.max) / 2.0, extent.max),
             time: Scale::Linear { end: extent.time.max(1.0) },
             limits: limits(summary),
+        }
+    }
+
+    /// The limits that a record is judged by, ascending: those of the classes, but for a slower
+    /// task of a program no less than a tenth of its own period.
+    pub(crate) fn limits_of(&self, record: &Record) -> Vec<Limit> {
+        let fastest = record.scan.as_ref().map(|scan| scan.terms.program_period_ns);
+        let own = own_limit_ns(record).filter(|_| record.period_ns > fastest);
+        let Some(own_ns) = own else { return self.limits.clone() };
+        // All that are shorter, or the same, are this one.
+        let (merged, mut limits): (Vec<Limit>, Vec<Limit>) =
+            self.limits.iter().cloned().partition(|limit| limit.limit_ns <= own_ns);
+        if !merged.is_empty() {
+            let period_ns = own_ns.saturating_mul(CYCLE_PART);
+            let classes: Vec<_> = merged.iter().map(|limit| limit.classes.as_str()).collect();
+            let declared = merged.iter().any(|limit| limit.declared);
+            limits.insert(0, Limit::tenth_of(period_ns, own_ns, &classes.join(", "), declared));
+        }
+        limits
+    }
+}
+
+impl Limit {
+    fn tenth_of(cycle_ns: u64, limit_ns: u64, classes: &str, declared: bool) -> Self {
+        Self {
+            limit_ns,
+            label: format!("tenth of {}", figures::set_nanos(cycle_ns)),
+            short: format!("of {}", figures::set_nanos(cycle_ns)),
+            classes: classes.to_owned(),
+            declared,
+            usual: USUAL_CYCLES.contains(&cycle_ns),
         }
     }
 }
@@ -112,7 +146,7 @@ impl Extent {
         extent
     }
 
-    fn add_timeline(&mut self, record: &quietcore_record::record::Record) {
+    fn add_timeline(&mut self, record: &Record) {
         let mut cycles = 0_u64;
         for (count, _, sum) in &record.timeline.slots {
             if *count > 0 {
@@ -141,14 +175,7 @@ fn limits(summary: &Summary<'_>) -> Vec<Limit> {
             limit.declared |= declared;
             continue;
         }
-        limits.push(Limit {
-            limit_ns,
-            label: format!("tenth of {}", figures::set_nanos(cycle_ns)),
-            short: format!("of {}", figures::set_nanos(cycle_ns)),
-            classes: class.name.clone(),
-            declared,
-            usual: USUAL_CYCLES.contains(&cycle_ns),
-        });
+        limits.push(Limit::tenth_of(cycle_ns, limit_ns, &class.name, declared));
     }
     limits.sort_by_key(|limit| limit.limit_ns);
     limits

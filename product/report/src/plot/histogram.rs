@@ -57,7 +57,7 @@ pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscape
     let mut svg = Svg::scaled("plot", WIDTH, HEIGHT, &title, &about(summary, &edges));
     let mut labels = Labels::within([LEFT - 4.0, 0.0, WIDTH, BOTTOM]);
     grid(&mut svg, &area, &edges);
-    draw_limits(&mut svg, &area, &mut labels);
+    draw_limits(&mut svg, &area, &frame.limits_of(record), &mut labels);
     svg.path("release", &steps(&release, &edges, &area, true));
     if let Some(counts) = &wakeup_counts {
         svg.path("wakeup", &steps(counts, &edges, &area, false));
@@ -193,10 +193,9 @@ fn close(data: &mut String, filled: bool) {
 }
 
 /// Limits within the range as lines, the next one beyond it as an arrow.
-fn draw_limits(svg: &mut Svg, area: &Area<'_>, labels: &mut Labels) {
+fn draw_limits(svg: &mut Svg, area: &Area<'_>, limits: &[Limit], labels: &mut Labels) {
     let end = area.frame.latency.end();
     let begin = area.frame.latency.begin();
-    let limits = &area.frame.limits;
     let mut shown: Vec<&Limit> = limits
         .iter()
         .filter(|limit| limit.limit_ns as f64 > begin && limit.limit_ns as f64 <= end)

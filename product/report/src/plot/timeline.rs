@@ -84,7 +84,7 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
     let (maxima, means) = outlines(&stretches, x, y);
     svg.path("release", &maxima);
     svg.path("mean", &means);
-    draw_limits(&mut svg, frame, &y, &mut labels);
+    draw_limits(&mut svg, frame, record, &y, &mut labels);
     name_maximum(&mut svg, summary, &stretches, (&x, &y), &mut labels);
     name_lines(&mut svg, &stretches, (&x, &y), &mut labels);
     if record.interrupted {
@@ -104,9 +104,9 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
     Some(svg.finish())
 }
 
-/// The limits of the declared classes, across the plot.
-fn draw_limits(svg: &mut Svg, frame: &Frame, y: Mapping<'_>, labels: &mut Labels) {
-    for limit in frame.limits.iter().filter(|limit| limit.declared) {
+/// The limits that the record has for the declared classes, across the plot.
+fn draw_limits(svg: &mut Svg, frame: &Frame, record: &Record, y: Mapping<'_>, labels: &mut Labels) {
+    for limit in frame.limits_of(record).iter().filter(|limit| limit.declared) {
         let at = limit.limit_ns as f64;
         if at > frame.level.begin() && at < frame.level.end() {
             svg.begin("limit declared");

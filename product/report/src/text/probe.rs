@@ -28,6 +28,9 @@ impl Page {
             self.named("execution", &spread(&scan.execution));
             self.named("response", &spread(&scan.response));
             self.named("deadline", &deadline(scan.scan));
+            if let Some(frames) = scan.scan.counters.lost_frames {
+                self.named("fieldbus", &format!("{} lost frames", figures::count(frames)));
+            }
             for fault in &scan.scan.faults {
                 self.named("fault", fault);
             }
@@ -86,8 +89,8 @@ impl Page {
 fn deadline(scan: &Scan) -> String {
     let (terms, counters) = (&scan.terms, &scan.counters);
     let held = match terms.deadline_ns {
-        u64::MAX => "none".to_owned(),
-        deadline => {
+        None => "none".to_owned(),
+        Some(deadline) => {
             let overruns = figures::count(counters.overruns);
             format!("{}: {overruns} overruns", figures::nanos(deadline))
         }

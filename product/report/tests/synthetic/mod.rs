@@ -144,7 +144,7 @@ pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Rec
     record.scan = Some(Scan {
         terms: ScanTerms {
             program_period_ns: 1_000_000,
-            deadline_ns: DEADLINE_NS,
+            deadline_ns: Some(DEADLINE_NS),
             watchdog_ns: Some(500_000),
         },
         execution,

@@ -269,5 +269,6 @@ fn fieldbus(status: FieldbusStatus) -> FieldbusState {
         subdevices: u32::from(status.subdevices),
         working_counter: status.working_counter,
         working_counter_expected: status.expected,
+        lost_frames: status.lost_frames,
     }
 }

@@ -9,7 +9,7 @@ use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, ScanSummary, Summary};
 
 /// The rows of the table, in groups.
-pub(super) const GROUPS: [Group; 3] = [
+pub(super) const GROUPS: [Group; 4] = [
     (
         "Execution time",
         &[
@@ -40,7 +40,10 @@ pub(super) const GROUPS: [Group; 3] = [
         "Deadline and watchdog",
         &[
             (&define::DEADLINE, "", |r| {
-                of(r, |scan| figures::set_nanos(scan.scan.terms.deadline_ns))
+                of(r, |scan| match scan.scan.terms.deadline_ns {
+                    Some(deadline_ns) => figures::set_nanos(deadline_ns),
+                    None => "none".to_owned(),
+                })
             }),
             (&define::OVERRUNS, "", |r| of(r, |scan| figures::count(scan.scan.counters.overruns))),
             (&define::OVERRUN_RUN, "", |r| {
@@ -56,6 +59,12 @@ pub(super) const GROUPS: [Group; 3] = [
                 of(r, |scan| figures::count(scan.scan.counters.watchdog_hits))
             }),
         ],
+    ),
+    (
+        "Fieldbus",
+        &[(&define::LOST_FRAMES, "", |r| {
+            of(r, |scan| optional(scan.scan.counters.lost_frames, figures::count))
+        })],
     ),
 ];
 

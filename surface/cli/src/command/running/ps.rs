@@ -112,12 +112,16 @@ fn table(partitions: &[PartitionState]) -> Vec<String> {
     table.lines()
 }
 
-/// The fieldbus in few words: its state and, where it differs, the working counter.
+/// The fieldbus in few words: its state, the working counter where it differs, and how many frames
+/// were lost where some were.
 pub(super) fn fieldbus(partition: &PartitionState) -> String {
     let Some(bus) = &partition.fieldbus else { return NONE.to_owned() };
     let mut text = format!("{} ×{}", bus.state, bus.subdevices);
     if bus.working_counter != bus.working_counter_expected {
         text.push_str(&format!(" WKC {}/{}", bus.working_counter, bus.working_counter_expected));
+    }
+    if bus.lost_frames > 0 {
+        text.push_str(&format!(" lost {}", thousands(bus.lost_frames)));
     }
     text
 }
@@ -142,9 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn a_working_counter_that_is_wrong_is_shown() {
+    fn a_working_counter_that_is_wrong_and_lost_frames_are_shown() {
         let mut partitions = quietcore_supervisor::fake::partitions();
         partitions[0].fieldbus.as_mut().unwrap().working_counter = 5;
         assert_eq!(fieldbus(&partitions[0]), "OP ×3 WKC 5/7");
+        let bus = partitions[0].fieldbus.as_mut().unwrap();
+        (bus.working_counter, bus.lost_frames) = (7, 1);
+        assert_eq!(fieldbus(&partitions[0]), "OP ×3 lost 1");
     }
 }
