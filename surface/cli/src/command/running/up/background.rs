@@ -1,15 +1,18 @@
 //! `quietcore up --detach`: the same program once more, away from the terminal.
 //!
 //! The child writes what it says into a file beside the site's state. The parent shows that until
-//! the child runs the site or has given up, so that a mistake in the site file is seen as usual.
+//! the partitions run or the child has given up, so that a mistake in the site file is seen as
+//! usual.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use quietcore_supervisor::client::Client;
+use quietcore_supervisor::control::Activity;
 use quietcore_supervisor::places::{PlaceError, Places};
 use rustix::process::{Pid, Signal, kill_process, setsid};
 
@@ -23,6 +26,8 @@ use crate::status::{Failure, Status};
 const LOG: &str = "up.log";
 /// Time between two looks at the child.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long partitions may start until they are left to it: a fieldbus may never come.
+const START_MAX: Duration = Duration::from_secs(10);
 
 /// Starts the child and waits until the site runs.
 pub(super) fn run(request: &Up) -> Result<Status, Failure> {
@@ -39,6 +44,7 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
     let mut said = File::open(&path)?;
     said.seek(SeekFrom::End(0))?;
     let mut child = start(request, &log)?;
+    let mut patience_ends = None;
     loop {
         follow(&mut said)?;
         if let Some(status) = child.try_wait()? {
@@ -48,21 +54,39 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
                 "quietcore: `{name}` did not come up ({status}); see `{path}`"
             )));
         }
-        let runs = places.running()?.into_iter().any(|site| {
-            site.name == name && site.description.is_some_and(|it| it.pid == child.id())
-        });
-        if runs {
-            follow(&mut said)?;
-            let (pid, path) = (child.id(), path.display());
-            command::print(&format!("{name}: up, process {pid}; it writes to {path}\n"))?;
-            return Ok(Status::Done);
-        }
         if stop.load(Ordering::Relaxed) {
             end(&mut child);
             return Err(Failure::new("quietcore: interrupted"));
         }
+        let answers = places.running()?.into_iter().any(|site| {
+            site.name == name && site.description.is_some_and(|it| it.pid == child.id())
+        });
+        if answers {
+            let end = *patience_ends.get_or_insert_with(|| Instant::now() + START_MAX);
+            let starting = starting(&places, &name);
+            if !starting.is_empty() && Instant::now() < end {
+                thread::sleep(LOOK);
+                continue;
+            }
+            follow(&mut said)?;
+            for partition in starting {
+                crate::terminal::say(format_args!(
+                    "{partition}: still starting; look with `quietcore ps`"
+                ));
+            }
+            let (pid, path) = (child.id(), path.display());
+            command::print(&format!("{name}: up, process {pid}; it writes to {path}\n"))?;
+            return Ok(Status::Done);
+        }
         thread::sleep(LOOK);
     }
+}
+
+/// The partitions that don't run yet and have not failed either.
+fn starting(places: &Places, site: &str) -> Vec<String> {
+    let list = Client::connect(places, Some(site)).and_then(|mut client| client.list());
+    let all = list.unwrap_or_default().into_iter();
+    all.filter(|one| one.state == Activity::Starting).map(|one| one.name).collect()
 }
 
 fn start(request: &Up, log: &File) -> Result<Child, Failure> {
