@@ -219,3 +219,24 @@ fn a_partition_killed_at_any_moment_is_restarted_and_loses_no_retained_value() {
     let left: Vec<_> = fs::read_dir(bench.folder.path().join("run")).unwrap().flatten().collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+#[test]
+fn a_site_in_the_background_runs_when_its_start_returns_and_leaves_nothing() {
+    let bench = Bench::new();
+    // Its output is a file, as the child in the background would keep a pipe open.
+    let log = fs::File::create(bench.folder.path().join("detached.log")).unwrap();
+    let mut command = bench.command(&["up", "press.toml", "--detach"]);
+    let started = command.stdin(Stdio::null()).stdout(log).status().unwrap();
+    assert!(started.success());
+    let partition = bench.partition().unwrap();
+    assert_eq!(partition["state"]["is"], "running");
+    let again = bench.call(&["up", "press.toml", "--detach"]);
+    assert_eq!(again.status, Some(2), "{}", again.err);
+    assert!(again.err.contains("runs already"), "{}", again.err);
+    assert_eq!(bench.call(&["down"]).status, Some(0));
+    let end = Instant::now() + PATIENCE;
+    while !bench.processes().is_empty() {
+        assert!(Instant::now() < end, "left behind: {:?}", bench.processes());
+        thread::sleep(Duration::from_millis(10));
+    }
+}
