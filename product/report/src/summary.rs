@@ -19,7 +19,9 @@ use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
-pub use matrix::{Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary};
+pub use matrix::{
+    Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary, ProgramFault,
+};
 pub use notices::{Notice, NoticeKind};
 
 /// Keys of `Conditions::machine` that make up the machine in one line, in this order.

@@ -311,6 +311,7 @@ fn a_program_has_a_table_of_its_execution_and_response_times() {
     // Tasks share a CPU, so they are told apart by their names.
     assert!(page.contains("tp2 · fast") && page.contains("tp2 · slow"));
     assert!(page.contains("3 of 40\u{202f}000 cycles of the program ended after their deadline"));
+    assert!(page.contains(">3 overruns<"), "the cell names what failed, and not the jitter");
     let without = html::render(&mixed(), &[]);
     assert!(!without.contains("Execution and response"));
 }
@@ -325,6 +326,7 @@ fn a_task_without_a_deadline_has_none_in_words() {
     check(&page);
     assert_eq!(scan_row(&page, "Deadline"), ["none"]);
     assert!(page.contains("the task has no deadline; its longest response time was"));
+    assert!(page.contains(">cycles left out<"));
     assert!(!page.contains("18\u{202f}446") && !page.contains("\u{a0}d"), "a number of ages");
 }
 

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 use quietcore_record::class::Class;
+use quietcore_record::verdict::thousands;
 
 use super::elements::{badge, mini, sentence, with_code};
 use crate::figures;
-use crate::summary::{Cell, Column, Figure, PartitionSummary, Summary};
+use crate::summary::{Cell, Column, Figure, PartitionSummary, ProgramFault, Summary};
 
 /// Partitions with one profile each that still share one table.
 const JOINT_MAX: usize = 8;
@@ -169,6 +170,10 @@ fn cell_of(cell: &Cell, dim: bool, summary: &Summary<'_>) -> Markup {
         Figure::Latency(ns) => format!("max {}", figures::nanos(ns)),
         Figure::Jitter(Some(ns)) => format!("jitter {}", figures::nanos(ns)),
         Figure::Jitter(None) => "jitter in the overflow".to_owned(),
+        Figure::Program(ProgramFault::Stopped) => "program failed".to_owned(),
+        Figure::Program(ProgramFault::Overruns(1)) => "1 overrun".to_owned(),
+        Figure::Program(ProgramFault::Overruns(count)) => format!("{} overruns", thousands(count)),
+        Figure::Program(ProgramFault::Held) => "cycles left out".to_owned(),
         Figure::Nothing => "no data".to_owned(),
         Figure::Invalid => "record invalid".to_owned(),
         Figure::Degraded => "not as the site asks".to_owned(),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use quietcore_evidence::Evidence;
 use quietcore_record::class::{Class, JitterDefinition};
+use quietcore_record::record::Record;
 use quietcore_record::verdict::{Judgement, Verdict, fastest_cycle, worst};
 use quietcore_units::Nanos;
 
@@ -102,6 +103,8 @@ pub enum Figure {
     Latency(u64),
     /// The release jitter by the class's definition, in ns; `None` where it lies in the overflow.
     Jitter(Option<u64>),
+    /// The program failed, or wasn't done in time.
+    Program(ProgramFault),
     /// Nothing was measured.
     Nothing,
     /// The record is invalid.
@@ -114,6 +117,17 @@ pub enum Figure {
     Period(Option<u64>),
     /// Too few cycles: so many of those needed.
     TooFew(u64, u64),
+}
+
+/// What a program did that no class allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramFault {
+    /// It stopped before its time.
+    Stopped,
+    /// So many of its cycles ended after their deadline.
+    Overruns(u64),
+    /// The watchdog stopped it, or releases were left out.
+    Held,
 }
 
 /// The fastest cycle that a partition qualifies for.
@@ -283,6 +297,11 @@ fn judged(
 
 fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) -> Figure {
     let (record, statistics) = (summary.record, &summary.statistics);
+    if judgement.verdict == Verdict::Fail
+        && let Some(fault) = program_fault(record, judgement)
+    {
+        return Figure::Program(fault);
+    }
     match judgement.verdict {
         _ if statistics.count == 0 => Figure::Nothing,
         Verdict::Pass => Figure::Latency(statistics.max_ns),
@@ -306,6 +325,21 @@ fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) 
             }
             (None, Some(_)) => Figure::Latency(statistics.max_ns),
         },
+    }
+}
+
+/// What the program did, where that is why the record fails: late releases come before late ends.
+fn program_fault(record: &Record, judgement: &Judgement) -> Option<ProgramFault> {
+    let scan = record.scan.as_ref()?;
+    let counters = &scan.counters;
+    match judgement.exceedances {
+        _ if !scan.faults.is_empty() => Some(ProgramFault::Stopped),
+        Some(late) if late > 0 => None,
+        _ if counters.overruns > 0 => Some(ProgramFault::Overruns(counters.overruns)),
+        _ if counters.watchdog_hits > 0 || counters.skipped_releases > 0 => {
+            Some(ProgramFault::Held)
+        }
+        _ => None,
     }
 }
 
