@@ -32,6 +32,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Down(request) => running::down::run(&request),
         Command::Ps(request) => running::ps::run(&request),
         Command::Top(request) => running::top::run(&request),
+        Command::Events(request) => running::events::run(&request),
         Command::Watch(request) => running::watch::run(&request),
         Command::Set(request) => running::change::set(&request),
         Command::Force(request) => running::change::force(&request),

@@ -3,6 +3,7 @@
 pub(super) mod change;
 pub(super) mod deploy;
 pub(super) mod down;
+pub(super) mod events;
 pub(super) mod ps;
 pub(super) mod restart;
 mod site;
