@@ -1,7 +1,7 @@
 //! Keeps a warning that comes in every cycle from burying everything else.
 //!
-//! Of each kind of warning, and of each SubDevice, one a second is told, with the number of those that were left out before
-//! it. Faults and information are always told.
+//! Of each kind of warning, and of each SubDevice, one a second is told, with the number of those
+//! that were left out before it. Faults and information are always told.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
