@@ -106,6 +106,9 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
         Happening::ForceReleased { target } => {
             ("unforce", Information, format!("`{}` is let go", name(target.offset)))
         }
+        Happening::ForcesReleased { count } => {
+            ("unforce", Information, format!("all forced variables are let go, {count} of them"))
+        }
         Happening::Swapped { .. } => ("swapped", Information, what.to_string()),
         Happening::Staged { .. } => ("staged", Information, what.to_string()),
         Happening::Reverted { .. } => ("reverted", Fault, what.to_string()),
@@ -118,6 +121,15 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
         ),
         Happening::WorkingCounter { .. } => ("working-counter", Warning, what.to_string()),
         Happening::AlState { .. } => ("al-state", Warning, what.to_string()),
+        Happening::SubDeviceAbsent { .. } => ("subdevice-lost", Warning, what.to_string()),
+        Happening::SubDeviceForeign { .. } => ("subdevice-foreign", Warning, what.to_string()),
+        Happening::SubDeviceRecovered { .. } => {
+            ("subdevice-recovered", Information, what.to_string())
+        }
+        Happening::SubDeviceNotRecovered { .. } => {
+            ("subdevice-not-recovered", Warning, what.to_string())
+        }
+        Happening::ErrorCounters { .. } => ("error-counters", Information, what.to_string()),
         Happening::Emergency { .. } => ("emergency", Warning, what.to_string()),
         _ => ("other", Information, what.to_string()),
     };

@@ -391,8 +391,14 @@ impl Client {
         if self.channel.is_disturbed() {
             self.channel = connect(&self.site, &self.socket)?;
         }
-        self.channel.send(&to_line(request)).map_err(|source| self.broken(source))?;
-        self.hear()
+        match self.channel.send(&to_line(request)) {
+            Ok(()) => self.hear(),
+            // Whoever closed the connection has said why before.
+            Err(source) => match self.hear() {
+                Err(refused @ ClientError::Refused(_)) => Err(refused),
+                _ => Err(self.broken(source)),
+            },
+        }
     }
 
     fn hear(&mut self) -> Result<Response, ClientError> {

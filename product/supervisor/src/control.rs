@@ -160,6 +160,7 @@ pub struct FieldbusState {
     /// Working counter that it should have.
     pub working_counter_expected: u16,
     /// Frames that were lost since the partition's process has started.
+    #[serde(default)]
     pub lost_frames: u64,
 }
 
@@ -350,7 +351,7 @@ pub enum Restart {
 /// Something that happened to a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventLine {
-    /// Its number in the life of the site, from 0, without gaps.
+    /// Its number in the life of the site, from 0; where there is a gap, some are forgotten.
     pub sequence: u64,
     /// When, RFC 3339, UTC.
     pub at: String,

@@ -75,7 +75,7 @@ fn a_crash_is_named_and_the_program_restarts_with_what_it_retains() {
     let text = site.wait_for_event("crash");
     assert!(text.contains("SIGFPE") && text.contains("counter_step"), "{text}");
     assert!(text.contains("counter.c:"), "with file and line: {text}");
-    site.wait_for_event("swapped");
+    assert!(site.wait_for_event("restarted").contains("after its fault"));
     site.wait_for("running", |state| *state == Activity::Running);
     assert_eq!(site.value("counter_P.misbehave"), 0.0, "not retained");
     site.wait_for_value("counter_DW.total", |value| value > before + 10.0);
@@ -135,6 +135,48 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
     let refused = site.client().deploy("axis", &broken, &mut |_| {}).unwrap_err().to_string();
     assert!(refused.contains("counter.c"), "as the compiler said it: {refused}");
     assert_eq!(site.client().list().unwrap()[0].generation, 2);
+}
+
+/// Goal: what is done to a partition and what happens to it can be read afterwards, by name.
+/// Method: the same from another client, of a site whose segment loses a SubDevice for a while.
+#[test]
+fn what_has_happened_is_told_by_name() {
+    let segment = r#"
+[fieldbus.ec0]
+partition = "axis"
+interface = "sim"
+cycle = "5 ms"
+
+[[fieldbus.ec0.subdevice]]
+name = "head"
+device = "coupler"
+
+[[fieldbus.ec0.subdevice]]
+name = "keys"
+device = "digital-input-8"
+
+[[fieldbus.ec0.fault]]
+at = "200 ms"
+duration = "300 ms"
+kind = "unplug"
+subdevice = "keys"
+"#;
+    let site = Site::up(&format!("{SITE}{segment}"), "counter");
+    site.change(ChangeKind::Force, "counter_Y.output", Some("7.5"));
+    assert_eq!(site.wait_for_event("force"), "`counter_Y.output` is held by force");
+    site.client().unforce_all("axis").unwrap();
+    assert!(site.wait_for_event("unforce").contains("1 of them"));
+    site.client().restart("axis", Restart::Warm).unwrap();
+    assert!(site.wait_for_event("restarted").contains("as asked"));
+    let changed = site.folder.path().join("changed");
+    copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
+    site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
+    let text = site.wait_for_event("deployed");
+    assert!(text.starts_with("build 3 was deployed: ") && text.contains("carried over"), "{text}");
+    let text = site.wait_for_event("subdevice-lost");
+    assert_eq!(text, "SubDevice 1 `keys` does not answer");
+    let text = site.wait_for_event("subdevice-recovered");
+    assert_eq!(text, "SubDevice 1 `keys` is in OP again");
 }
 
 #[test]

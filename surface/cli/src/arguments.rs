@@ -10,8 +10,8 @@ use quietcore_probe::job::Injection;
 use quietcore_units::{CpuSet, Nanos};
 
 pub(crate) use running::{
-    Assignment, Deploy, Down, Force, How, Of, Ps, RestartRequest, Set, Top, TraceRequest, Unforce,
-    Up, Watch,
+    Assignment, Deploy, Down, Events, Force, How, Of, Ps, RestartRequest, Set, Top, TraceRequest,
+    Unforce, Up, Watch,
 };
 
 /// Run industrial control programs beside ordinary workloads on one machine, and prove with
@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Ps(Ps),
     /// Watch partitions, cycle histograms and worst cases live
     Top(Top),
+    /// Tell what has happened to the partitions of a running site
+    Events(Events),
     /// Show variables of a running program
     Watch(Watch),
     /// Give variables of a running program a value, once

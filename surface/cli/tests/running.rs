@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use command::{Said, quietcore, said};
-use quietcore_supervisor::fake::{FakeProgram, FakeSite};
+use quietcore_supervisor::control::EventLine;
+use quietcore_supervisor::fake::{self, FakeProgram, FakeSite};
 use quietcore_supervisor::places::{Claim, Places, SITE_SCHEMA, SiteDescription};
 use quietcore_supervisor::server::{Limits, Server};
 
@@ -91,6 +92,8 @@ fn without_a_running_site_the_way_to_start_one_is_said() {
         &["deploy", "axis", "."],
         &["restart", "axis"],
         &["top", "--once"],
+        &["events"],
+        &["events", "axis"],
         &["down"],
     ] {
         let said = refused(at, arguments);
@@ -219,6 +222,58 @@ fn groups_are_set_and_forced_and_released() {
 }
 
 #[test]
+fn events_are_told_by_partition_and_followed_until_the_site_is_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let ground = serve(at, "line");
+    let events = (0..600).map(|number| EventLine {
+        partition: if number % 3 == 0 { "tank" } else { "axis" }.to_owned(),
+        ..fake::event(number)
+    });
+    ground.site.state().events = events.collect();
+    let all = done(at, &["events"]);
+    assert_eq!(all.lines().count(), 600);
+    assert!(all.starts_with("2026-11-21 20:15:03.250 ! tank overrun: overrun 0: 1.2 ms"), "{all}");
+    for arguments in [
+        &["events", "line/axis", "--last", "2"][..],
+        &["events", "axis", "-n", "2"],
+        &["events", "axis", "--site", "line", "--last", "2"],
+    ] {
+        let last = done(at, arguments);
+        assert_eq!(last.lines().count(), 2, "{last}");
+        assert!(last.contains("axis overrun: overrun 598") && !last.contains("tank"), "{last}");
+    }
+    assert_eq!(done(at, &["events", "--site", "line.toml", "--last", "0"]), "");
+    let json = done(at, &["events", "tank", "--last", "1", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], "quietcore.event/1");
+    assert_eq!((&json["site"], &json["partition"]), (&"line".into(), &"tank".into()));
+    assert_eq!((&json["sequence"], &json["severity"]), (&597.into(), &"warning".into()));
+    assert!(refused(at, &["events", "axsi"]).contains("did you mean `axis`?"));
+    ground.site.state().events.drain(..100);
+    let said = call(at, &["events"]);
+    assert_eq!((said.status, said.out.lines().count()), (Some(0), 500));
+    assert!(said.err.contains("100 older events are forgotten"), "{}", said.err);
+
+    let arguments = ["events", "tank", "--follow"];
+    let mut child = command_in(at, &arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first: Vec<String> = (&mut lines).take(10).map(Result::unwrap).collect();
+    assert!(first[9].contains("overrun 597"), "{first:?}");
+    for number in 600..604 {
+        let event = EventLine {
+            partition: if number == 602 { "tank" } else { "axis" }.to_owned(),
+            ..fake::event(number)
+        };
+        ground.site.state().events.push(event);
+    }
+    assert!(lines.next().unwrap().unwrap().contains("overrun 602"));
+    drop(ground);
+    assert!(lines.next().is_none(), "the end of the site ends it");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn programs_are_deployed_restarted_and_brought_down() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -302,9 +357,10 @@ fn recordings_are_written_drawn_and_kept_as_evidence() {
 #[test]
 fn help_teaches_with_examples_and_fits_the_screen() {
     let folder = tempfile::tempdir().unwrap();
-    for verb in
-        ["up", "ps", "top", "watch", "set", "force", "unforce", "trace", "deploy", "restart"]
-    {
+    for verb in [
+        "up", "ps", "top", "events", "watch", "set", "force", "unforce", "trace", "deploy",
+        "restart",
+    ] {
         let help = done(folder.path(), &[verb, "--help"]);
         let teaches = help.contains("Example") || verb == "top";
         assert!(teaches, "{help}");

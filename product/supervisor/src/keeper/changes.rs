@@ -304,16 +304,30 @@ impl Kept {
         match pending.reply {
             Answering::Deploy(ref reply) => {
                 let deployed = deployed(&pending.carry, generation, swap);
+                let text = format!(
+                    "build {generation} was deployed: {} variables carried over, {} begin anew, \
+                     {} cycles lost",
+                    deployed.carried, deployed.not_carried_count, deployed.gap_cycles
+                );
+                self.note_change("deployed", &text, swap.cycle);
                 answer(reply, Ok(deployed));
                 // It may be taken back within its probation.
                 self.before = Some(before);
             }
-            Answering::Restart(reply) => {
-                if let Some(reply) = reply {
-                    answer(&reply, Ok(()));
-                }
+            Answering::Restart(Some(reply)) => {
+                self.note_change("restarted", "the program was started anew, as asked", swap.cycle);
+                answer(&reply, Ok(()));
+            }
+            Answering::Restart(None) => {
+                let text = "the program was started anew after its fault";
+                self.note_change("restarted", text, swap.cycle);
             }
         }
+    }
+
+    fn note_change(&self, kind: &str, text: &str, cycle: u64) {
+        let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
+        self.events.add(name, kind, Severity::Information, text, Some(cycle), now);
     }
 
     /// The build before runs again.

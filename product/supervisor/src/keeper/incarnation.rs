@@ -120,7 +120,15 @@ impl Kept {
         let task = self.setup.tasks.get(event.task as usize);
         let name = task.map_or("host", |task| task.name.as_str());
         let mut told = tell(&event.what, name, &self.current);
-        match self.quiet.admit(told.kind, told.severity, Instant::now()) {
+        let subdevice = subdevice_of(&event.what);
+        if let Some(position) = subdevice
+            && let Some(fieldbus) = &self.setup.fieldbus
+            && let Some(subdevice) = fieldbus.subdevices.get(position as usize)
+        {
+            let number = format!("SubDevice {position}");
+            told.text = told.text.replacen(&number, &format!("{number} `{}`", subdevice.name), 1);
+        }
+        match self.quiet.admit(told.kind, subdevice, told.severity, Instant::now()) {
             None => return,
             Some(0) => {}
             Some(more) => told.text.push_str(&format!(" ({more} more like it before)")),
@@ -252,6 +260,21 @@ pub(super) fn answer<T>(
     result: Result<T, ControlError>,
 ) {
     let _ = reply.send(result);
+}
+
+/// The position of the SubDevice that an event is about.
+fn subdevice_of(what: &Happening) -> Option<u32> {
+    match *what {
+        Happening::WorkingCounter { subdevice, .. } => subdevice,
+        Happening::AlState { subdevice, .. }
+        | Happening::Emergency { subdevice, .. }
+        | Happening::SubDeviceAbsent { subdevice }
+        | Happening::SubDeviceForeign { subdevice, .. }
+        | Happening::SubDeviceRecovered { subdevice }
+        | Happening::SubDeviceNotRecovered { subdevice, .. }
+        | Happening::ErrorCounters { subdevice, .. } => Some(subdevice),
+        _ => None,
+    }
 }
 
 fn fieldbus(status: FieldbusStatus) -> FieldbusState {

@@ -1,7 +1,7 @@
 //! Keeps a warning that comes in every cycle from burying everything else.
 //!
-//! Of each kind of warning one a second is told, with the number of those that were left out before
-//! it. Faults and information are always told.
+//! Of each kind of warning, and of each SubDevice, one a second is told, with the number of those
+//! that were left out before it. Faults and information are always told.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -14,21 +14,23 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Which warnings were told when.
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
-    last: HashMap<&'static str, (Instant, u64)>,
+    last: HashMap<(&'static str, Option<u32>), (Instant, u64)>,
 }
 
 impl Quiet {
-    /// Whether to tell an event: `None` not to, otherwise how many of its kind were left out.
+    /// Whether to tell an event, perhaps of a SubDevice: `None` not to, otherwise how many of its
+    /// kind were left out.
     pub(super) fn admit(
         &mut self,
         kind: &'static str,
+        subdevice: Option<u32>,
         severity: Severity,
         now: Instant,
     ) -> Option<u64> {
         if severity != Severity::Warning {
             return Some(0);
         }
-        match self.last.get_mut(kind) {
+        match self.last.get_mut(&(kind, subdevice)) {
             Some((last, left_out)) if now.duration_since(*last) < PAUSE => {
                 *left_out += 1;
                 None
@@ -38,7 +40,7 @@ impl Quiet {
                 Some(std::mem::take(left_out))
             }
             None => {
-                self.last.insert(kind, (now, 0));
+                self.last.insert((kind, subdevice), (now, 0));
                 Some(0)
             }
         }
@@ -56,12 +58,16 @@ mod tests {
         let mut told = Vec::new();
         for milli in 0..2500 {
             let now = start + Duration::from_millis(milli);
-            told.extend(quiet.admit("overrun", Severity::Warning, now));
+            told.extend(quiet.admit("overrun", None, Severity::Warning, now));
         }
         assert_eq!(told, [0, 999, 999]);
-        assert_eq!(quiet.admit("watchdog-hit", Severity::Warning, start), Some(0));
+        assert_eq!(quiet.admit("watchdog-hit", None, Severity::Warning, start), Some(0));
+        for subdevice in 0..3 {
+            let told = quiet.admit("subdevice-lost", Some(subdevice), Severity::Warning, start);
+            assert_eq!(told, Some(0), "each by its name");
+        }
         for _ in 0..3 {
-            assert_eq!(quiet.admit("crash", Severity::Fault, start), Some(0));
+            assert_eq!(quiet.admit("crash", None, Severity::Fault, start), Some(0));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can be said to running sites: `up`, `down`, `ps`, `top`, `watch`, `set`, `force`,
+//! What can be said to running sites: `up`, `down`, `ps`, `top`, `events`, `watch`, `set`, `force`,
 //! `unforce`, `trace`, `deploy`, `restart`.
 
 use std::path::PathBuf;
@@ -69,6 +69,34 @@ pub(crate) struct Top {
     /// Print it once as text
     #[arg(long)]
     pub(crate) once: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Crashes, overruns, watchdogs, lost SubDevices, forced variables, deploys and \
+    restarts, the oldest first, with their time in UTC; `!` marks a warning, `✗` a fault. The last \
+    2000 of each partition are kept as long as its site runs; of a warning that repeats one a \
+    second is kept, with the number of the others.\n\nExamples:\n  \
+    quietcore events                     of all partitions of the site that runs\n  \
+    quietcore events axis --last 20      the last of one partition\n  \
+    quietcore events axis --follow       the last ten, then each as it comes\n  \
+    quietcore events --json | jq 'select(.severity == \"fault\")'"
+)]
+pub(crate) struct Events {
+    /// The partition, as `PARTITION` or `SITE/PARTITION`; all of the site without it
+    pub(crate) partition: Option<Address>,
+    /// The site, by its name or its file, where several run
+    #[arg(long, value_name = "SITE")]
+    pub(crate) site: Option<String>,
+    /// Go on as long as the site runs
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only the last N of the past; all without it, ten with `--follow`
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(crate) last: Option<usize>,
+    /// Print a JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,8 @@
-//! `quietcore set`, `force` and `unforce`: a group of changes in one cycle.
+//! `quietcore set`, `force` and `unforce`: a group of changes in one cycle. Beside them what changes the
+//! program as a whole: `deploy` and `restart`.
+
+pub(in crate::command) mod deploy;
+pub(in crate::command) mod restart;
 
 use quietcore_supervisor::control::{Applied, Change, ChangeKind};
 use serde::Serialize;

@@ -1,10 +1,9 @@
 //! The commands for running sites, one file each.
 
 pub(super) mod change;
-pub(super) mod deploy;
 pub(super) mod down;
+pub(super) mod events;
 pub(super) mod ps;
-pub(super) mod restart;
 mod site;
 mod timing;
 pub(super) mod top;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_record::verdict::thousands;
 use quietcore_supervisor::Site;
-use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart, Severity};
+use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::places::Places;
 
@@ -120,11 +120,7 @@ fn timing_of(site: &dyn Site) -> Timing {
 
 fn event_line(event: &EventLine) -> String {
     let time = event.at.get(11..23).unwrap_or(&event.at);
-    let sign = match event.severity {
-        Severity::Information => " ",
-        Severity::Warning => "!",
-        Severity::Fault => "✗",
-    };
+    let sign = super::events::sign(event.severity);
     let cycle =
         event.cycle.map_or_else(String::new, |cycle| format!(" cycle {}", thousands(cycle)));
     visible(&format!("{time} {sign} {}{cycle}: {}", event.partition, event.text))

@@ -76,8 +76,8 @@ fn text(form: &mut Form, label: &str, sample: &Sample, rows: &[&Row]) -> String 
     }
 }
 
-/// Whether somebody still reads.
-fn put(text: &str) -> Result<bool, Failure> {
+/// Prints. Whether somebody still reads.
+pub(super) fn put(text: &str) -> Result<bool, Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Ok(()) => Ok(true),

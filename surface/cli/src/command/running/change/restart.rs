@@ -2,7 +2,7 @@
 
 use quietcore_supervisor::control::Restart;
 
-use super::site;
+use super::super::site;
 use crate::arguments::{How, RestartRequest};
 use crate::command;
 use crate::status::{Failure, Status};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use quietcore_supervisor::control::Deployed;
 use serde::Serialize;
 
-use super::site;
+use super::super::site;
 use crate::arguments::Deploy;
 use crate::command;
 use crate::status::{Failure, Status};

@@ -1,0 +1,163 @@
+//! `quietcore events`
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use quietcore_record::verdict::thousands;
+use quietcore_supervisor::ControlError;
+use quietcore_supervisor::client::{Client, ClientError};
+use quietcore_supervisor::control::{EventLine, Severity};
+use quietcore_supervisor::places::Places;
+use serde::Serialize;
+
+use super::site;
+use super::watch::put;
+use crate::arguments::Events;
+use crate::machine;
+use crate::status::{Failure, Status};
+use crate::terminal::visible;
+
+/// Time between two looks for new ones.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a site may take to come down.
+const DOWN: Duration = Duration::from_secs(60);
+/// How many of the past are shown before those that are followed.
+const BEFORE_FOLLOWING: usize = 10;
+
+/// What `events --json` prints, a line each.
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    site: &'a str,
+    #[serde(flatten)]
+    event: &'a EventLine,
+}
+
+pub(in crate::command) fn run(request: &Events) -> Result<Status, Failure> {
+    let stop = machine::stop_flag()?;
+    let mut client = connect(request)?;
+    let mut next = 0;
+    let mut past = news(&mut client, &mut next)?;
+    let forgotten = next.saturating_sub(past.len() as u64);
+    past.retain(|event| is_meant(request, event));
+    let last = request.last.or(request.follow.then_some(BEFORE_FOLLOWING));
+    let skipped = last.map_or(0, |last| past.len().saturating_sub(last));
+    if last.is_none() && forgotten > 0 {
+        let count = thousands(forgotten);
+        crate::terminal::say(format_args!("remark: {count} older events are forgotten"));
+    }
+    let mut heard = put(&text(request, client.site(), &past[skipped..]))?;
+    while request.follow && heard && !stop.load(Ordering::Relaxed) {
+        thread::sleep(LOOK);
+        let mut events = match news(&mut client, &mut next) {
+            Ok(events) => events,
+            Err(error) => return wait_until_down(&client, error, &stop),
+        };
+        events.retain(|event| is_meant(request, event));
+        heard = put(&text(request, client.site(), &events))?;
+    }
+    Ok(Status::Done)
+}
+
+/// Connects to the site that is meant, and makes sure that it has the partition.
+fn connect(request: &Events) -> Result<Client, Failure> {
+    let Some(address) = &request.partition else {
+        return site::named(request.site.as_deref());
+    };
+    let places = Places::of_environment()?;
+    let mut client = Client::connect_to(&places, address, request.site.as_deref())?;
+    let partitions = client.list()?;
+    let names = || partitions.iter().map(|partition| partition.name.as_str());
+    if !names().any(|name| name == address.partition) {
+        return Err(ControlError::no_partition(&address.partition, names()).into());
+    }
+    Ok(client)
+}
+
+/// Everything from number `next` on, which is moved behind it.
+fn news(client: &mut Client, next: &mut u64) -> Result<Vec<EventLine>, ClientError> {
+    let mut all = Vec::new();
+    loop {
+        let events = client.events(*next)?;
+        let Some(newest) = events.last() else { return Ok(all) };
+        *next = newest.sequence.saturating_add(1);
+        all.extend(events);
+    }
+}
+
+fn is_meant(request: &Events, event: &EventLine) -> bool {
+    request.partition.as_ref().is_none_or(|meant| meant.partition == event.partition)
+}
+
+/// The end of the site ends what follows it; anything else that breaks the connection is told. A
+/// site that comes down closes its connections first, and its partitions take their time.
+fn wait_until_down(
+    client: &Client,
+    error: ClientError,
+    stop: &AtomicBool,
+) -> Result<Status, Failure> {
+    let places = Places::of_environment()?;
+    let end = Instant::now() + DOWN;
+    while places.running()?.iter().any(|site| site.name == client.site()) {
+        if Instant::now() >= end {
+            return Err(error.into());
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Status::Done);
+        }
+        thread::sleep(LOOK);
+    }
+    crate::terminal::say(format_args!("{}: down", client.site()));
+    Ok(Status::Done)
+}
+
+fn text(request: &Events, site: &str, events: &[EventLine]) -> String {
+    let json = |event| {
+        let line = Line { schema: "quietcore.event/1", site, event };
+        serde_json::to_string(&line).expect("texts and numbers can be written as JSON")
+    };
+    let one = |event| if request.json { json(event) } else { line(event) };
+    events.iter().map(|event| one(event) + "\n").collect()
+}
+
+fn line(event: &EventLine) -> String {
+    let at = event.at.parse::<jiff::Timestamp>();
+    let at =
+        at.map_or_else(|_| event.at.clone(), |at| at.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string());
+    let sign = sign(event.severity);
+    let cycle =
+        event.cycle.map_or_else(String::new, |cycle| format!(" (cycle {})", thousands(cycle)));
+    visible(&format!("{at} {sign} {} {}: {}{cycle}", event.partition, event.kind, event.text))
+}
+
+/// The sign of what is not as it should be.
+pub(super) const fn sign(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Information => " ",
+        Severity::Warning => "!",
+        Severity::Fault => "✗",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quietcore_supervisor::fake;
+
+    #[test]
+    fn an_event_is_a_line_whatever_stands_in_it() {
+        assert_eq!(
+            line(&fake::event(3)),
+            "2026-11-21 20:15:03.250 ! axis overrun: overrun 3: 1.2 ms of 1 ms (cycle 12)"
+        );
+        let odd = EventLine {
+            at: "soon".into(),
+            text: "a\nb\x1b".into(),
+            cycle: None,
+            severity: Severity::Fault,
+            ..fake::event(3)
+        };
+        assert_eq!(line(&odd), "soon ✗ axis overrun: a\u{fffd}b\u{fffd}");
+    }
+}
