@@ -132,7 +132,7 @@ fn panel(svg: &mut Svg, recording: &Recording, index: usize, time: Span, top: f6
     let values = Span::around(low, high);
     let y = |value: f64| top + PANEL - values.part(value) * PANEL;
     svg.begin("axis");
-    for tick in values.ticks(3.0) {
+    for tick in values.ticks(5.0) {
         svg.line("grid", (LEFT, y(tick)), (RIGHT, y(tick)));
         svg.text("tick", (LEFT - 6.0, y(tick) + 3.5), Anchor::End, &written(tick));
     }
@@ -284,7 +284,7 @@ mod tests {
         #[test]
         fn ticks_lie_on_the_axis_and_are_few(low in -1e12_f64..1e12, size in 1e-9_f64..1e12) {
             let span = Span::around(low, low + size);
-            let ticks = span.ticks(4.0);
+            let ticks = span.ticks(5.0);
             prop_assert!(ticks.len() <= 12, "{} of {:?}", ticks.len(), span);
             let air = (span.high - span.low) * 1e-6;
             prop_assert!(ticks.iter().all(|it| *it >= span.low - air && *it <= span.high + air));
