@@ -1,5 +1,5 @@
-//! `quietcore set`, `force` and `unforce`: a group of changes in one cycle. Beside them what changes the
-//! program as a whole: `deploy` and `restart`.
+//! `quietcore set`, `force` and `unforce`: a group of changes in one cycle. Beside them what
+//! changes the program as a whole: `deploy` and `restart`.
 
 pub(in crate::command) mod deploy;
 pub(in crate::command) mod restart;
