@@ -105,7 +105,7 @@ impl Workshop {
     ///
     /// # Errors
     /// [`AssemblyError::NoProgram`], [`AssemblyError::Build`] or [`AssemblyError::Channels`].
-    pub fn build(&self, site: &Site, partition: &Partition) -> Result<Build, AssemblyError> {
+    fn build(&self, site: &Site, partition: &Partition) -> Result<Build, AssemblyError> {
         let model = partition
             .program
             .model

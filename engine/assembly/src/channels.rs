@@ -108,7 +108,7 @@ fn own<'a>(site: &'a Site, partition: &'a str) -> impl Iterator<Item = &'a Chann
 
 /// The channels of a partition, as its process is told of them; their descriptors are not known
 /// yet.
-pub fn jobs(site: &Site, partition: &str) -> Vec<ChannelJob> {
+pub(crate) fn jobs(site: &Site, partition: &str) -> Vec<ChannelJob> {
     let job = |channel: &Channel| ChannelJob {
         name: channel.name.clone(),
         descriptor: -1,
@@ -123,7 +123,7 @@ pub fn jobs(site: &Site, partition: &str) -> Vec<ChannelJob> {
 ///
 /// # Errors
 /// [`NumberingError`] where two of them have one name.
-pub fn defines(site: &Site, partition: &str) -> Result<Vec<String>, NumberingError> {
+pub(crate) fn defines(site: &Site, partition: &str) -> Result<Vec<String>, NumberingError> {
     let mut signals = Vec::new();
     let mut groups = Vec::new();
     for channel in own(site, partition) {

@@ -54,7 +54,7 @@ struct OnBus {
 
 impl BusImage {
     /// The image of a fieldbus, as the descriptions of its SubDevices say.
-    pub fn of(fieldbus: &Fieldbus) -> Self {
+    pub(crate) fn of(fieldbus: &Fieldbus) -> Self {
         let mut image = Self::default();
         for subdevice in &fieldbus.subdevices {
             let description =
@@ -75,7 +75,7 @@ impl BusImage {
     }
 
     /// The bytes that a SubDevice's inputs and outputs have; `None` where nothing is known of it.
-    pub fn bytes_of(&self, position: usize) -> Option<(u16, u16)> {
+    pub(crate) fn bytes_of(&self, position: usize) -> Option<(u16, u16)> {
         let known = self.subdevices.get(position)?.description.as_ref()?;
         Some((known.input_bytes, known.output_bytes))
     }

@@ -29,8 +29,9 @@ fn assembled(what: &str) -> Option<Result<Assembly, AssemblyError>> {
     fs::create_dir(folder.path().join("axis")).unwrap();
     fs::write(folder.path().join("axis/axis.c"), PROGRAM).unwrap();
     let text = format!(
-        "[site]\nname = \"press\"\n\n[[partition]]\nname = \"left\"\nclass = \"process-control\"\n\n\
-         [partition.vcr]\ncpus = [1]\n\n[partition.program]\nmodel = \"axis\"\nretain = [{what}]\n"
+        "[site]\nname = \"press\"\n\n[[partition]]\nname = \"left\"\n\
+         class = \"process-control\"\n\n[partition.vcr]\ncpus = [1]\n\n\
+         [partition.program]\nmodel = \"axis\"\nretain = [{what}]\n"
     );
     let site = quietcore_site::read("press.toml", text.as_bytes(), &catalogue());
     let site = site.unwrap_or_else(|error| panic!("{error}"));
@@ -49,8 +50,8 @@ fn what_the_site_file_names_and_cannot_be_retained_is_an_error_at_its_place() {
     let refused = assembled.unwrap_err().to_string();
     let unfit = |column: u32, index: u32, pattern: &str, what: &str, why: &str| {
         format!(
-            "press.toml:13:{column}: `partition.left.program.retain[{index}]`: `{pattern}` can't be \
-             retained: {what} is {why}; choose numbers of whole bytes that the program can write"
+            "press.toml:13:{column}: `partition.left.program.retain[{index}]`: `{pattern}` can't \
+             be retained: {what} is {why}; choose numbers of whole bytes that the program can write"
         )
     };
     let expected = [

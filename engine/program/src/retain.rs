@@ -58,8 +58,8 @@ pub enum RetainError {
     },
     /// Nothing that a pattern chooses can be retained.
     #[error(
-        "`{pattern}` can't be retained: {} is {why}; choose numbers of whole bytes that the program \
-         can write",
+        "`{pattern}` can't be retained: {} is {why}; choose numbers of whole bytes that the \
+         program can write",
         subject(pattern, path)
     )]
     Unfit {
@@ -86,8 +86,8 @@ impl RetainLayout {
     /// The layout of all variables that a pattern chooses; each once, however often it is chosen.
     ///
     /// # Errors
-    /// [`RetainError`] of every pattern that chooses nothing or nothing that can be retained, and of
-    /// the one with which all together exceed `limit` bytes; each with the number of its pattern.
+    /// [`RetainError`] of every pattern that chooses nothing or nothing that can be retained, and
+    /// of the one with which all together exceed `limit` bytes; each with its pattern's number.
     pub fn new(
         symbols: &Symbols,
         chosen: &[Pattern],

@@ -135,11 +135,6 @@ impl Symbols {
         serde_json::to_vec(self).expect("names and numbers can be written as JSON")
     }
 
-    /// The name of the model.
-    pub fn model(&self) -> &str {
-        &self.model
-    }
-
     /// The pages that hold the variables.
     pub fn data(&self) -> DataImage {
         self.data
@@ -148,11 +143,6 @@ impl Symbols {
     /// The variables with a static address, sorted by name.
     pub fn roots(&self) -> &[Root] {
         &self.roots
-    }
-
-    /// The types; what they refer to stands before them.
-    pub fn types(&self) -> &[Shape] {
-        &self.types
     }
 
     /// The root of this name.

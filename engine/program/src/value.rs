@@ -135,7 +135,7 @@ impl Value {
     /// The value in the bytes of the word that holds a variable.
     ///
     /// `None` when there are fewer bytes than the variable has.
-    pub fn from_bytes(bytes: &[u8], scalar: &Scalar, bit: Option<BitField>) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8], scalar: &Scalar, bit: Option<BitField>) -> Option<Self> {
         let length = bit.map_or_else(|| scalar.bytes(), |bit| usize::from(bit.word_bytes));
         let mut word = [0; SCALAR_BYTES_MAX];
         word.get_mut(..length)?.copy_from_slice(bytes.get(..length)?);
@@ -163,7 +163,7 @@ impl Value {
     }
 
     /// The bits of the value, zero-extended.
-    pub fn bits(&self) -> u64 {
+    pub(crate) fn bits(&self) -> u64 {
         match self {
             Self::Bool(value) => u64::from(*value),
             Self::Signed(value) | Self::Named { value, .. } => value.cast_unsigned(),
@@ -171,11 +171,6 @@ impl Value {
             Self::Single(value) => u64::from(value.to_bits()),
             Self::Double(value) => value.to_bits(),
         }
-    }
-
-    /// The bytes of the value, as many as `scalar` has.
-    pub fn to_bytes(&self, scalar: &Scalar) -> Vec<u8> {
-        self.bits().to_le_bytes()[..scalar.bytes()].to_vec()
     }
 
     /// The value as a real number; an address has none.

@@ -301,12 +301,12 @@ fn programs_are_deployed_restarted_and_brought_down() {
 fn recordings_are_written_drawn_and_kept_as_evidence() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let _ground = serve(at, "line");
     let histogram = "# Histogram\n000000 000000\n000001 000004\n# Total: 000000004\n# Min \
                      Latencies: 00001\n# Avg Latencies: 00001\n# Max Latencies: 00001\n# \
                      Histogram Overflows: 00000\n";
     fs::write(at.join("latencies"), histogram).unwrap();
     done(at, &["import", "cyclictest", "latencies", "--out", "evidence"]);
+    let _ground = serve(at, "line");
     let said = done(
         at,
         &[
@@ -317,7 +317,8 @@ fn recordings_are_written_drawn_and_kept_as_evidence() {
             "--samples",
             "40",
             "--trigger",
-            "rising servo_DW.counter >= 100",
+            // One second after the start, so that the trace is ready before on a busy machine too.
+            "rising servo_DW.counter >= 2000",
             "--pre",
             "25%",
             "--out",

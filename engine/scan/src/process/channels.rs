@@ -23,7 +23,7 @@ use crate::process::job::ChannelJob;
 
 /// The channels of this process.
 #[derive(Debug)]
-pub struct Channels {
+pub(crate) struct Channels {
     table: &'static ComTable<'static>,
     services: Services<'static>,
 }
@@ -42,7 +42,7 @@ impl Channels {
     ///
     /// # Errors
     /// When a channel can't be mapped, or is not what the job says; in words.
-    pub fn open(jobs: &[ChannelJob]) -> Result<&'static Self, String> {
+    pub(crate) fn open(jobs: &[ChannelJob]) -> Result<&'static Self, String> {
         let mut numbered = Numbered::default();
         for job in jobs {
             let added = map(job).and_then(|channel| numbered.add(job, &channel));
@@ -59,12 +59,12 @@ impl Channels {
     }
 
     /// The signals and groups.
-    pub fn table(&self) -> &ComTable<'static> {
+    pub(crate) fn table(&self) -> &ComTable<'static> {
         self.table
     }
 
     /// What programs call.
-    pub fn services(&'static self) -> &'static Services<'static> {
+    pub(crate) fn services(&'static self) -> &'static Services<'static> {
         &self.services
     }
 }

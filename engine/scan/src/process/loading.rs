@@ -27,13 +27,13 @@ use crate::stage::Room;
 
 /// A program loaded into this process.
 #[derive(Debug)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     module: Module,
     watched: Arc<[Watched]>,
 }
 
 /// The builds in the two data slots.
-pub type Slots = [ArcSwapOption<Build<Loaded>>; 2];
+pub(crate) type Slots = [ArcSwapOption<Build<Loaded>>; 2];
 
 impl Program for Loaded {
     #[inline]
@@ -68,19 +68,19 @@ impl Drop for Loaded {
 
 /// Loads builds.
 #[derive(Debug)]
-pub struct Loader<'a> {
+pub(crate) struct Loader<'a> {
     /// The exchange's memory file.
-    pub file: &'a File,
+    pub(crate) file: &'a File,
     /// The exchange.
-    pub region: Region<'a>,
+    pub(crate) region: Region<'a>,
     /// What all stages must fit.
-    pub room: Room,
+    pub(crate) room: Room,
     /// The step function of each task.
-    pub rates: &'a [u32],
+    pub(crate) rates: &'a [u32],
     /// The guards of the tasks.
-    pub watched: Arc<[Watched]>,
+    pub(crate) watched: Arc<[Watched]>,
     /// What its `Com_*` functions reach.
-    pub channels: &'static Channels,
+    pub(crate) channels: &'static Channels,
 }
 
 impl Loader<'_> {
@@ -88,7 +88,7 @@ impl Loader<'_> {
     ///
     /// # Errors
     /// Why it can't be loaded, in words; nothing of it stays loaded.
-    pub fn load(&self, build: &job::Build) -> Result<Arc<Build<Loaded>>, String> {
+    pub(crate) fn load(&self, build: &job::Build) -> Result<Arc<Build<Loaded>>, String> {
         let stage = &build.stage;
         stage.check(&self.room).map_err(|error| error.to_string())?;
         let slot = self.region.data(slot_of(stage.slot)).ok_or("the exchange has no data slots")?;
@@ -145,6 +145,6 @@ impl Loader<'_> {
 ///
 /// # Errors
 /// When the kernel refuses a signal handler.
-pub fn prepare() -> io::Result<()> {
+pub(crate) fn prepare() -> io::Result<()> {
     quietcore_process::module::prepare()
 }

@@ -10,17 +10,17 @@
 //! | module | what |
 //! |--------|------|
 //! | [`job`] | what the process is asked to run |
-//! | [`channels`] | the channels to other partitions, as the program sees them |
-//! | [`loading`] | a build from its module file to a program in a data slot |
-//! | [`release`] | waiting for the next release |
+//! | `channels` | the channels to other partitions, as the program sees them |
+//! | `loading` | a build from its module file to a program in a data slot |
+//! | `release` | waiting for the next release |
 //! | [`threads`] | the threads of the tasks |
-//! | [`watchman`] | the thread that finds a step which does not return |
+//! | `watchman` | the thread that finds a step which does not return |
 //! | [`orders`] | new builds, staged while the tasks run |
 
-pub mod channels;
+mod channels;
 pub mod job;
-pub mod loading;
+mod loading;
 pub mod orders;
-pub mod release;
+mod release;
 pub mod threads;
-pub mod watchman;
+mod watchman;

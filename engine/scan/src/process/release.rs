@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Waits for the releases of one task.
 #[derive(Debug)]
-pub struct Waiting<'a, C> {
+pub(crate) struct Waiting<'a, C> {
     clock: &'a C,
     kind: TaskKind,
     index: usize,
@@ -30,7 +30,7 @@ pub struct Waiting<'a, C> {
 
 impl<'a, C: Clock> Waiting<'a, C> {
     /// Releases of task `index`, the first one from `start` on.
-    pub fn new(
+    pub(crate) fn new(
         clock: &'a C,
         kind: TaskKind,
         index: usize,
@@ -47,7 +47,7 @@ impl<'a, C: Clock> Waiting<'a, C> {
 
     /// Waits. `None` when the task was told to stop meanwhile.
     #[inline]
-    pub fn wait(&mut self, shared: &Shared, stop: impl Fn() -> bool) -> Option<Release> {
+    pub(crate) fn wait(&mut self, shared: &Shared, stop: impl Fn() -> bool) -> Option<Release> {
         match self.kind {
             TaskKind::Cyclic { .. } | TaskKind::Freewheeling { .. } => {}
             TaskKind::Event { .. } => {
@@ -97,7 +97,7 @@ impl<'a, C: Clock> Waiting<'a, C> {
 
     /// Goes on after a job that was done at `finished`. `None` when the task ends: its overrun
     /// policy says so.
-    pub fn advance(&mut self, overrun: Overrun, finished: Nanos) -> Option<Next> {
+    pub(crate) fn advance(&mut self, overrun: Overrun, finished: Nanos) -> Option<Next> {
         let next = match self.kind {
             TaskKind::Cyclic { period, .. } => overrun.next(self.due, period, finished)?,
             TaskKind::Event { gap } | TaskKind::Status { gap } | TaskKind::Freewheeling { gap } => {
@@ -109,7 +109,7 @@ impl<'a, C: Clock> Waiting<'a, C> {
     }
 
     /// Moves a cyclic task's releases on to the first that is not past, as after a warm-up.
-    pub fn catch_up(&mut self) {
+    pub(crate) fn catch_up(&mut self) {
         if let TaskKind::Cyclic { period, .. } = self.kind {
             let late = self.clock.now().saturating_sub(self.due);
             self.due += period * (late.whole_times(period) + 1);
@@ -117,7 +117,7 @@ impl<'a, C: Clock> Waiting<'a, C> {
     }
 
     /// When the next release is due.
-    pub fn due(&self) -> Nanos {
+    pub(crate) fn due(&self) -> Nanos {
         self.due
     }
 }

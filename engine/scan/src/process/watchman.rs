@@ -21,18 +21,18 @@ const PAUSE_MAX: Nanos = Nanos::from_millis(50);
 
 /// A task as the watchman sees it.
 #[derive(Debug)]
-pub struct Watched {
+pub(crate) struct Watched {
     /// Through which its steps go.
-    pub guard: Guard,
+    pub(crate) guard: Guard,
     /// The longest that one step may take.
-    pub limit: Nanos,
+    pub(crate) limit: Nanos,
     /// The kernel's number of its thread; zero before it started.
-    pub thread_id: AtomicU32,
+    pub(crate) thread_id: AtomicU32,
 }
 
 /// Lets the calling thread run beside the tasks: on any other CPU than theirs, or where there is
 /// none above their priority. Where the kernel refuses both, it competes as any thread does.
-pub fn stand_beside(cpu: u32, priority: u8) {
+pub(crate) fn stand_beside(cpu: u32, priority: u8) {
     let others = setting::allowed().map(|allowed| match CpuId::new(cpu) {
         Some(cpu) => allowed.without(&[cpu].into_iter().collect()),
         None => allowed,
@@ -44,7 +44,7 @@ pub fn stand_beside(cpu: u32, priority: u8) {
 }
 
 /// Looks after the tasks until `done`.
-pub fn watch(clock: &impl Clock, tasks: &[Watched], done: &AtomicBool) {
+pub(crate) fn watch(clock: &impl Clock, tasks: &[Watched], done: &AtomicBool) {
     let shortest = tasks.iter().map(|task| task.limit).min().unwrap_or(PAUSE_MAX);
     let pause = (shortest / 2).clamp(PAUSE_MIN, PAUSE_MAX);
     let mut seen: Vec<Option<Seen>> = tasks.iter().map(|_| None).collect();

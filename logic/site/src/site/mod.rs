@@ -197,8 +197,8 @@ impl Site {
     fn unused_cpus(&self, partition: &Partition) -> Option<Remark> {
         let (used, unused) = (partition.cpus_in_use(), partition.cpus_unused());
         let remark = format!(
-            "all tasks of a program run on its first CPU, here {used}, and nothing runs on {unused}; \
-             write `cpus = [{used}]` and leave the rest to others"
+            "all tasks of a program run on its first CPU, here {used}, and nothing runs on \
+             {unused}; write `cpus = [{used}]` and leave the rest to others"
         );
         let place = self.places.of(&format!("partition.{}.vcr.cpus", partition.name));
         (!unused.is_empty()).then_some(Remark { place, remark })
