@@ -309,7 +309,7 @@ impl<'a> Hall<'a> {
             if next.skipped > 0 {
                 leader.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
             }
-            leader.after(done.finished.at, next.skipped);
+            leader.after(next.skipped);
             if warming > 0 {
                 warming = warming.saturating_sub(1 + next.skipped);
                 if warming == 0 {
