@@ -370,6 +370,12 @@ fn read_back<W: Wire>(
     let fmmus = talk.read(station, register::FMMU, count * register::FMMU_BYTES)?;
     subdevice.fmmus = fmmus.as_chunks::<16>().0.to_vec();
     (subdevice.inputs, subdevice.outputs) = SubDevice::mapped(&subdevice.fmmus);
+    // The image becomes as large as they say.
+    let end = subdevice.inputs.end.max(subdevice.outputs.end);
+    if end > IMAGE_BYTES_MAX {
+        let (position, name) = (subdevice.position, subdevice.name.clone());
+        return Err(BringUpError::BeyondImage { position, name, end, limit: IMAGE_BYTES_MAX });
+    }
     if subdevice.features & register::FEATURE_CLOCK != 0 {
         let delay = talk.read(station, register::SYSTEM_TIME_DELAY, 4)?;
         let delay_ns = delay.first_chunk().map_or(0, |delay| u32::from_le_bytes(*delay));

@@ -174,7 +174,7 @@ impl<W: Wire> Fieldbus<W> {
     pub fn request_all(&mut self, state: AlState) {
         let request = Request::write_all(register::AL_CONTROL, 2);
         self.supervisor.forget_question();
-        self.cycle.take_along(request, |_, data| {
+        self.cycle.take_along(request, |data| {
             data[0] = state.number();
         });
     }

@@ -215,6 +215,19 @@ enum Phase {
     Read,
 }
 
+impl Phase {
+    /// Which of the three waits of a message it belongs to: until the mailbox is empty, until the
+    /// message is taken, until the answer is there. Each is one wait, however often something else
+    /// is read meanwhile.
+    fn wait(self) -> u8 {
+        match self {
+            Self::Drain | Self::Discard => 0,
+            Self::Room | Self::Write => 1,
+            Self::Wait | Self::Read => 2,
+        }
+    }
+}
+
 /// How far a transfer is after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
@@ -240,7 +253,7 @@ pub(crate) struct Transfer {
     toggle: bool,
     phase: Phase,
     counter: u8,
-    /// Since when the present phase lasts.
+    /// Since when the present wait lasts.
     since: Option<Nanos>,
 }
 
@@ -404,11 +417,7 @@ impl Transfer {
             return Progress::Failed(SdoError::Silent);
         }
         if let Some(next) = next {
-            // Waiting for the answer is one wait, however often something else is read meanwhile.
-            if !matches!(
-                (self.phase, next),
-                (Phase::Read, Phase::Wait) | (Phase::Wait, Phase::Read)
-            ) {
+            if self.phase.wait() != next.wait() {
                 self.since = Some(now);
             }
             self.phase = next;

@@ -270,7 +270,7 @@ impl Supervisor {
                 let subdevice = &subdevices[*subdevice];
                 let Some(mailbox) = &subdevice.mailbox else { return false };
                 let request = self.wished.request(subdevice.address, mailbox);
-                cycle.take_along(request, |_, data| self.wished.fill(mailbox, data));
+                cycle.take_along(request, |data| self.wished.fill(mailbox, data));
                 true
             }
         }

@@ -25,6 +25,10 @@ struct Device {
     /// Puts this before each answer.
     before: Option<Vec<u8>>,
     silent: bool,
+    /// Has another emergency whenever a message was read.
+    chatters: bool,
+    /// Takes nothing, and says that there is room.
+    refuses: bool,
     counters: Vec<u8>,
 }
 
@@ -108,10 +112,12 @@ impl Device {
         match (request.address >> 16) as u16 {
             0x0805 => (vec![0], 1),
             0x080D => (vec![if self.messages.is_empty() { 0 } else { 8 }], 1),
+            0x1000 if self.refuses => (data.to_vec(), 0),
             0x1000 => {
                 self.take(data);
                 (data.to_vec(), 1)
             }
+            0x1080 if self.chatters => (emergency(), 1),
             0x1080 => match self.messages.pop_front() {
                 Some(message) => (message, 1),
                 None => (vec![0; 32], 0),
@@ -251,6 +257,24 @@ fn a_device_that_never_answers_ends_the_transfer() {
     assert_eq!(ended, Progress::Failed(SdoError::Silent));
     let mut transfer = upload(&mut mailbox);
     let (ended, _) = run(&mut transfer, &mut mailbox, &mut Device::default(), |_| true);
+    assert_eq!(ended, Progress::Failed(SdoError::Silent));
+}
+
+/// Goal: a device that always has something else to say, or takes a message and never has it, ends
+/// the transfer.
+/// Method: it has another emergency whenever one was read, or no room for what is written.
+#[test]
+fn a_device_that_chatters_ends_the_transfer() {
+    let (mut mailbox, mut device) = (mailbox(), Device { chatters: true, ..Device::default() });
+    device.messages.push_back(emergency());
+    let mut transfer = upload(&mut mailbox);
+    let (ended, emergencies) = run(&mut transfer, &mut mailbox, &mut device, |_| false);
+    assert_eq!(ended, Progress::Failed(SdoError::Silent));
+    assert!(emergencies.len() > 100, "{}", emergencies.len());
+
+    let mut device = Device { refuses: true, ..Device::default() };
+    let mut transfer = upload(&mut mailbox);
+    let (ended, _) = run(&mut transfer, &mut mailbox, &mut device, |_| false);
     assert_eq!(ended, Progress::Failed(SdoError::Silent));
 }
 

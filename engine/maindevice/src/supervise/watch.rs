@@ -78,13 +78,7 @@ impl Supervisor {
         };
         let request = match (self.watch.question, &subdevice.mailbox) {
             (Question::Inputs, _) => logical(Command::Lrd, subdevice.inputs()),
-            (Question::Outputs, _) => {
-                let outputs = subdevice.outputs();
-                cycle.take_along(logical(Command::Lwr, outputs.clone()), |image, data| {
-                    data.copy_from_slice(&image[outputs.start..outputs.start + data.len()]);
-                });
-                return true;
-            }
+            (Question::Outputs, _) => logical(Command::Lwr, subdevice.outputs()),
             (Question::MailboxStatus, Some(mailbox)) => mailbox.ask(station),
             (Question::Mailbox, Some(mailbox)) => mailbox.fetch(station),
             (Question::Counters, _) => {
@@ -95,7 +89,7 @@ impl Supervisor {
                 Request::read(station, register::AL_STATUS, register::AL_STATUS_BYTES)
             }
         };
-        cycle.take_along(request, |_, _| {});
+        cycle.take_along(request, |_| {});
         true
     }
 

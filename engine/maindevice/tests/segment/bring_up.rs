@@ -6,8 +6,9 @@ use quietcore_maindevice::{
 };
 use quietcore_segment::{AlState, Fault, FaultKind, When};
 use quietcore_units::Nanos;
+use quietcore_wire::{Wire, WireError};
 
-use crate::support::{ALL, CYCLE, expectation, expected, in_op, run, step, wire};
+use crate::support::{ALL, CYCLE, Simulated, expectation, expected, in_op, run, step, wire};
 
 #[test]
 fn one_of_each_kind_reaches_op_and_exchanges_its_data() {
@@ -181,6 +182,40 @@ fn emergencies_before_the_answers_are_survived_and_told() {
 
 fn is_emergency(alarm: &Alarm, wanted: u16) -> bool {
     matches!(alarm, Alarm::Emergency { subdevice: 1, code, .. } if *code == wanted)
+}
+
+/// A wire on which the first FMMU of every SubDevice begins elsewhere when it is read back.
+struct Lying(Simulated);
+
+impl Wire for Lying {
+    fn send(&mut self, frame: &[u8]) -> Result<(), WireError> {
+        self.0.send(frame)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], until: Nanos) -> Result<Option<usize>, WireError> {
+        let received = self.0.receive(buffer, until)?;
+        // FPRD of register 0x0600.
+        if received.is_some() && buffer[16] == 4 && buffer[20..22] == [0x00, 0x06] {
+            buffer[26..30].copy_from_slice(&0xFFFF_0000_u32.to_le_bytes());
+        }
+        Ok(received)
+    }
+
+    fn now(&self) -> Nanos {
+        self.0.now()
+    }
+}
+
+/// Goal: no answer makes the MainDevice take memory for an image of 4 GiB.
+#[test]
+fn process_data_beyond_the_image_are_refused() {
+    let names = ["coupler", "digital-input-8"];
+    let error = Fieldbus::bring_up(Lying(wire(&names)), &expectation(&names)).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "SubDevice 1 (`QC-DI8`) says that its process data end at byte 4294901761; at most 8192 \
+         are handled for all SubDevices together"
+    );
 }
 
 #[test]

@@ -68,13 +68,16 @@ struct Hall<'a> {
 /// Runs a program's tasks until they are told to stop or their cycles are run. `orders` are the
 /// lines that follow the job. To be called in a process of its own: it locks the process's memory.
 ///
+/// `bring_up` is called when the program is loaded, as late as can be: from then on the SubDevices
+/// wait for frames, and the watchdogs of some take their outputs away after 100 ms.
+///
 /// # Errors
 /// Why nothing could be run, in words.
-pub fn run(
+pub fn run<F: Fieldbus + Send>(
     job: &ProgramJob,
     region: Region<'_>,
     file: &File,
-    fieldbus: impl Fieldbus + Send,
+    bring_up: impl FnOnce() -> Result<F, String>,
     orders: &Orders,
 ) -> Result<(), String> {
     check(job)?;
@@ -108,7 +111,7 @@ pub fn run(
     };
     let first_stage = first.stage.clone();
     hall.slots[usize::from(first_stage.slot)].store(Some(first));
-    let mut fieldbus = Some(fieldbus);
+    let mut fieldbus = Some(bring_up()?);
     thread::scope(|scope| {
         let hall = &hall;
         let first = &first_stage;
