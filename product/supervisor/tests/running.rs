@@ -194,6 +194,10 @@ fn a_deploy_that_fails_is_taken_back() {
     site.wait_for_event("reverted");
     site.wait_for_value("counter_Y.output", |value| value == 20.0);
     site.wait_for("running", |state| *state == Activity::Running);
+    copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
+    let deployed = site.client().deploy("axis", &changed, &mut |_| {});
+    let deployed = deployed.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(deployed.generation, 3, "no two builds have one number");
 }
 
 #[test]
