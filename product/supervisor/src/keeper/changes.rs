@@ -226,7 +226,7 @@ impl Kept {
         let pending = Pending { staged, carry, reply, began, swap_ticket: None };
         match life.process.order(&order) {
             Ok(()) => life.pending = Some(pending),
-            Err(error) => pending.refuse(&Causes(&error).to_string()),
+            Err(error) => self.refuse(life, pending, &Causes(&error).to_string()),
         }
     }
 
@@ -240,14 +240,14 @@ impl Kept {
             Ok(ticket) => pending.swap_ticket = Some(ticket),
             Err(error) => {
                 if let Some(pending) = life.pending.take() {
-                    pending.refuse(&error.to_string());
+                    self.refuse(life, pending, &error.to_string());
                 }
             }
         }
     }
 
     /// The build can't be loaded.
-    pub(super) fn stage_refused(&self, life: &mut Incarnation<'_>, generation: u32) {
+    pub(super) fn stage_refused(&mut self, life: &mut Incarnation<'_>, generation: u32) {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
         let Some(pending) = life.pending.take_if(is_it) else { return };
         let remarks = life.process.remarks();
@@ -255,7 +255,7 @@ impl Kept {
         let reason = remarks.lines().rev().find_map(|line| line.strip_prefix(&start));
         let why = reason.unwrap_or("the partition can't load the build");
         self.events.note(&self.setup.partition.name, "stage-refused", Severity::Warning, why);
-        pending.refuse(why);
+        self.refuse(life, pending, why);
     }
 
     /// The build runs.

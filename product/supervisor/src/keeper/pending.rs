@@ -19,7 +19,7 @@ use quietcore_units::Nanos;
 use super::Kept;
 use super::changes::ANSWER_MAX;
 use super::incarnation::{Incarnation, answer};
-use crate::control::{ControlError, Deployed, ErrorKind};
+use crate::control::{ControlError, Deployed, ErrorKind, Severity};
 use crate::keeper::request::Reply;
 
 /// How long a build may take to be loaded.
@@ -115,8 +115,21 @@ impl Kept {
         if let Some(why) = given_up(pending.began.elapsed(), pending.outcome(life))
             && let Some(pending) = life.pending.take()
         {
-            pending.refuse(&why);
+            self.refuse(life, pending, &why);
         }
+    }
+
+    /// Answers that nothing came of a build. Was it to end a fault, that is tried again later.
+    pub(super) fn refuse(&mut self, life: &mut Incarnation<'_>, pending: Pending, why: &str) {
+        if matches!(pending.reply, Answering::Restart(None)) {
+            let text = format!("the program could not be started anew after its fault: {why}");
+            let partition = &self.setup.partition.name;
+            self.events.note(partition, "restart-refused", Severity::Warning, &text);
+            if let Some((_, at @ None)) = &mut life.fault {
+                *at = self.next_restart().map(|wait| Instant::now() + wait);
+            }
+        }
+        pending.refuse(why);
     }
 
     /// Follows the build that runs where the event that would have said so does not come.
@@ -146,7 +159,7 @@ impl Kept {
             }
             Unheard::TakenBack => {
                 if let Some(pending) = life.pending.take() {
-                    pending.refuse("it failed and was taken back");
+                    self.refuse(life, pending, "it failed and was taken back");
                 }
             }
             Unheard::Reverted => self.reverted(life),
