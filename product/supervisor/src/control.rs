@@ -65,7 +65,7 @@ pub trait Site: Send + Sync {
     /// happens, a line each.
     ///
     /// # Errors
-    /// [`ControlError`]; then the old program runs on, and the error says so.
+    /// [`ControlError`]; then the old program runs on, where the error doesn't say otherwise.
     fn deploy(
         &self,
         partition: &str,

@@ -5,6 +5,7 @@
 
 mod site;
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use quietcore_supervisor::client::Client;
@@ -133,6 +134,30 @@ fn a_program_that_fails_in_its_first_step_is_not_restarted_for_ever() {
     assert_eq!(crashes.count(), 4, "the first, and one after each restart");
 }
 
+/// Goal: a restart after a fault that can't be done is tried again.
+/// Method: the loadable module is away while the program crashes, and comes back.
+#[test]
+fn a_restart_that_is_refused_is_tried_again() {
+    let patient = SITE.replace("limit = 3, wait = \"10 ms\"", "limit = 100, wait = \"200 ms\"");
+    let site = Site::up(&patient, "counter");
+    let module = find_module(&site.folder.path().join("state")).expect("the loadable module");
+    let away = module.with_extension("away");
+    std::fs::rename(&module, &away).unwrap();
+    site.change(ChangeKind::Set, "counter_P.misbehave", Some("1"));
+    let text = site.wait_for_event("restart-refused");
+    assert!(text.starts_with("the program could not be started anew after its fault: "), "{text}");
+    std::fs::rename(&away, &module).unwrap();
+    site.wait_for("running", |state| *state == Activity::Running);
+    assert!(site.client().list().unwrap()[0].restarts >= 2);
+}
+
+fn find_module(folder: &Path) -> Option<PathBuf> {
+    std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).find_map(|path| {
+        let is_module = path.extension().is_some_and(|extension| extension == "so");
+        if is_module { Some(path) } else { find_module(&path) }
+    })
+}
+
 #[test]
 fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
     let site = Site::up(SITE, "counter");
@@ -216,6 +241,10 @@ fn a_deploy_that_fails_is_taken_back() {
     site.wait_for_event("reverted");
     site.wait_for_value("counter_Y.output", |value| value == 20.0);
     site.wait_for("running", |state| *state == Activity::Running);
+    copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
+    let deployed = site.client().deploy("axis", &changed, &mut |_| {});
+    let deployed = deployed.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(deployed.generation, 3, "no two builds have one number");
 }
 
 #[test]

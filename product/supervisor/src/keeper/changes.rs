@@ -13,9 +13,10 @@ use quietcore_program::carry::OldData;
 use quietcore_program::{CarryPlan, carry_over};
 use quietcore_scan::process::job::Order;
 use quietcore_scan::stage::{Carried, Moved};
-use quietcore_units::{Causes, Nanos};
+use quietcore_units::Causes;
 
 use super::incarnation::{Incarnation, answer};
+use super::pending::{Answering, Pending, Swap, SwapTiming};
 use super::{Kept, Prepared};
 use crate::control::{
     Applied, ControlError, Deployed, ErrorKind, NOT_CARRIED_MAX, NotCarried, Restart, Severity,
@@ -24,49 +25,9 @@ use crate::control::{
 use crate::keeper::request::Reply;
 
 /// How long a group of commands may wait for its cycle, beside a period.
-const ANSWER_MAX: Duration = Duration::from_secs(2);
-/// How long a build may take to be loaded and swapped in.
-const SWAP_MAX: Duration = Duration::from_secs(20);
+pub(super) const ANSWER_MAX: Duration = Duration::from_secs(2);
 /// How often an answer is looked for.
 const GLANCE: Duration = Duration::from_micros(200);
-
-/// A build on its way into the partition.
-pub(super) struct Pending {
-    staged: Staged,
-    carry: CarryPlan,
-    reply: Answering,
-    began: Instant,
-    swap_ticket: Option<u32>,
-}
-
-/// How a build was swapped in.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Swap {
-    /// Its first cycle.
-    pub(super) cycle: u64,
-    /// Cycles that were lost.
-    pub(super) gap_cycles: u64,
-    /// How late the release of its first cycle was.
-    pub(super) release: Nanos,
-}
-
-/// Who waits for it.
-enum Answering {
-    Deploy(Reply<Deployed>),
-    Restart(Option<Reply<()>>),
-}
-
-impl Pending {
-    /// Answers that nothing came of it.
-    pub(super) fn refuse(self, why: &str) {
-        let error = |kind| ControlError::new(kind, "", why, "the program before runs on");
-        match self.reply {
-            Answering::Deploy(reply) => answer(&reply, Err(error(ErrorKind::NotNow))),
-            Answering::Restart(Some(reply)) => answer(&reply, Err(error(ErrorKind::NotNow))),
-            Answering::Restart(None) => {}
-        }
-    }
-}
 
 impl Kept {
     /// Publishes commands as one group and waits for their cycle.
@@ -80,7 +41,7 @@ impl Kept {
         let ticket = life.commands.publish(commands, generation).map_err(|error| {
             ControlError::new(ErrorKind::NotNow, place, error.to_string(), "try again")
         })?;
-        let patience = ANSWER_MAX + Duration::from_nanos(self.setup.partition.program.period.get());
+        let patience = ANSWER_MAX + self.period();
         let end = Instant::now() + patience;
         let outcomes = life.region.outcomes();
         while Instant::now() < end {
@@ -163,7 +124,7 @@ impl Kept {
         }
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
-        let generation = self.current.stage.generation + 1;
+        let generation = self.generations + 1;
         let staged =
             stage(&setup.site, &setup.partition, &setup.bus, prepared.build, generation, slot);
         let mut staged = match staged {
@@ -225,7 +186,7 @@ impl Kept {
         self.save(life, true);
         self.saving.begin(how);
         let mut staged = self.current.clone();
-        staged.stage.generation += 1;
+        staged.stage.generation = self.generations + 1;
         staged.stage.slot = 1 - staged.stage.slot;
         staged.stage.on_probation = false;
         staged.stage.carried.clear();
@@ -258,12 +219,14 @@ impl Kept {
             Answering::Deploy(_) => Vec::new(),
             Answering::Restart(_) => self.saving.values(&staged),
         };
+        // Never given twice: a build that was given up may come late.
+        self.generations = staged.stage.generation;
         let order = Order::Stage(staged.to_job(values));
         let began = Instant::now();
         let pending = Pending { staged, carry, reply, began, swap_ticket: None };
         match life.process.order(&order) {
             Ok(()) => life.pending = Some(pending),
-            Err(error) => pending.refuse(&Causes(&error).to_string()),
+            Err(error) => self.refuse(life, pending, &Causes(&error).to_string()),
         }
     }
 
@@ -277,14 +240,14 @@ impl Kept {
             Ok(ticket) => pending.swap_ticket = Some(ticket),
             Err(error) => {
                 if let Some(pending) = life.pending.take() {
-                    pending.refuse(&error.to_string());
+                    self.refuse(life, pending, &error.to_string());
                 }
             }
         }
     }
 
     /// The build can't be loaded.
-    pub(super) fn stage_refused(&self, life: &mut Incarnation<'_>, generation: u32) {
+    pub(super) fn stage_refused(&mut self, life: &mut Incarnation<'_>, generation: u32) {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
         let Some(pending) = life.pending.take_if(is_it) else { return };
         let remarks = life.process.remarks();
@@ -292,7 +255,7 @@ impl Kept {
         let reason = remarks.lines().rev().find_map(|line| line.strip_prefix(&start));
         let why = reason.unwrap_or("the partition can't load the build");
         self.events.note(&self.setup.partition.name, "stage-refused", Severity::Warning, why);
-        pending.refuse(why);
+        self.refuse(life, pending, why);
     }
 
     /// The build runs.
@@ -303,13 +266,18 @@ impl Kept {
         match pending.reply {
             Answering::Deploy(ref reply) => {
                 let deployed = deployed(&pending.carry, generation, swap);
+                let lost = match swap.timing {
+                    Some(timing) => format!(", {} cycles lost", timing.gap_cycles),
+                    None => "; how many cycles were lost is not known".to_owned(),
+                };
+                let carried = pending.carry.carried;
+                let anew = not_carried_count(&pending.carry);
                 let text = format!(
-                    "build {generation} was deployed: {} variables carried over, {} begin anew, \
-                     {} cycles lost",
-                    deployed.carried, deployed.not_carried_count, deployed.gap_cycles
+                    "build {generation} was deployed: {carried} variables carried over, {anew} \
+                     begin anew{lost}"
                 );
                 self.note_change("deployed", &text, swap.cycle);
-                answer(reply, Ok(deployed));
+                answer(reply, deployed);
                 // It may be taken back within its probation.
                 self.before = Some(before);
             }
@@ -333,24 +301,6 @@ impl Kept {
     pub(super) fn reverted(&mut self) {
         if let Some(before) = self.before.take() {
             self.current = before;
-        }
-    }
-
-    /// Gives up on a build that does not come.
-    pub(super) fn expire(&mut self, life: &mut Incarnation<'_>) {
-        let refused = life.pending.as_ref().and_then(|pending| {
-            let ticket = pending.swap_ticket?;
-            match life.region.outcomes()?.outcome(ticket)?.result {
-                Err((_, why)) => Some(why.to_string()),
-                Ok(()) => None,
-            }
-        });
-        let late = |pending: &Pending| pending.began.elapsed() > SWAP_MAX;
-        let expired = life.pending.as_ref().is_some_and(late);
-        if let Some(why) = refused.or(expired.then(|| "it took too long".to_owned()))
-            && let Some(pending) = life.pending.take()
-        {
-            pending.refuse(&why);
         }
     }
 }
@@ -386,18 +336,28 @@ fn moved(plan: &CarryPlan, life: &Incarnation<'_>) -> Vec<Moved> {
     held[..count].iter().filter_map(follow).collect()
 }
 
-fn deployed(carry: &CarryPlan, generation: u32, swap: Swap) -> Deployed {
-    let Swap { cycle, gap_cycles, release } = swap;
+fn not_carried_count(carry: &CarryPlan) -> u64 {
+    carry.not_carried.len() as u64 + carry.not_carried_beyond
+}
+
+fn deployed(carry: &CarryPlan, generation: u32, swap: Swap) -> Result<Deployed, ControlError> {
+    let Some(SwapTiming { gap_cycles, release }) = swap.timing else {
+        let what = format!(
+            "build {generation} runs, but what its swap cost is not known: the event was \
+             overwritten before it was read"
+        );
+        return Err(ControlError::new(ErrorKind::Failed, "", what, "look with `quietcore ps`"));
+    };
     let listed = carry.not_carried.iter().take(NOT_CARRIED_MAX);
-    Deployed {
+    Ok(Deployed {
         generation,
-        cycle,
+        cycle: swap.cycle,
         gap_cycles,
         release,
         carried: carry.carried,
-        not_carried_count: carry.not_carried.len() as u64 + carry.not_carried_beyond,
+        not_carried_count: not_carried_count(carry),
         not_carried: listed
             .map(|left| NotCarried { variable: left.path.clone(), why: left.why.clone() })
             .collect(),
-    }
+    })
 }

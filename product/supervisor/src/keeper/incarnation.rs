@@ -15,9 +15,9 @@ use quietcore_exchange::{
 use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
 
-use super::changes::{Pending, Swap};
+use super::pending::{Pending, Swap, SwapTiming};
 use super::{End, Kept, LOOK};
-use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened};
+use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened, Severity};
 use crate::keeper::request::Request;
 
 /// A running process with what its exchange offers.
@@ -28,7 +28,11 @@ pub(super) struct Incarnation<'a> {
     pub(super) commands: CommandProducer<'a>,
     pub(super) traces: Vec<TraceRequester<'a>>,
     pub(super) pending: Option<Pending>,
+    /// Since when another build runs than is known.
+    pub(super) astray: Option<Instant>,
     readers: Vec<EventReader<'a>>,
+    /// Events that were overwritten before they were read, as far as that was told.
+    lost_told: u64,
     retain: Option<RetainReader<'a>>,
     /// Why the program is in fault, and when it shall be restarted.
     pub(super) fault: Option<(String, Option<Instant>)>,
@@ -54,6 +58,8 @@ impl Kept {
             commands,
             traces: (0..tasks).filter_map(|task| region.trace_requester(task)).collect(),
             pending: None,
+            astray: None,
+            lost_told: 0,
             readers: (0..=tasks).filter_map(|writer| region.events(writer)).collect(),
             retain: region.retain(),
             fault: None,
@@ -70,7 +76,8 @@ impl Kept {
             self.hear(&mut life);
             self.note_fault(&mut life);
             self.look_after_fault(&mut life);
-            self.expire(&mut life);
+            self.look_after_pending(&mut life);
+            self.follow_active(&mut life);
             self.save(&life, false);
             self.publish_life(&life);
             match life.process.has_ended() {
@@ -100,7 +107,7 @@ impl Kept {
         let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
         if let Err(error) = saved {
             let name = &self.setup.partition.name;
-            self.events.note(name, "retain", crate::control::Severity::Warning, &error);
+            self.events.note(name, "retain", Severity::Warning, &error);
         }
     }
 
@@ -112,12 +119,26 @@ impl Kept {
                 heard.push(event);
             }
         }
+        self.tell_lost(life);
         // A swap comes before what the new build did in the same cycle.
         let swaps = |event: &Event| matches!(event.what, Happening::Swapped { .. });
         heard.sort_by_key(|event| (event.time, !swaps(event)));
         for event in heard {
             self.tell(&event);
             self.follow(life, &event);
+        }
+    }
+
+    /// Tells of events that were overwritten before they were read.
+    fn tell_lost(&mut self, life: &mut Incarnation<'_>) {
+        const KIND: &str = "events-lost";
+        let lost: u64 = life.readers.iter().map(EventReader::lost).sum();
+        let more = lost.saturating_sub(life.lost_told);
+        if more > 0 && self.quiet.admit(KIND, None, Severity::Warning, Instant::now()).is_some() {
+            life.lost_told = lost;
+            let text =
+                format!("{more} events came too fast to be read; what they said is not known");
+            self.events.note(&self.setup.partition.name, KIND, Severity::Warning, &text);
         }
     }
 
@@ -164,8 +185,8 @@ impl Kept {
             Happening::Staged { generation } => self.swap_staged(life, generation),
             Happening::StageRefused { generation } => self.stage_refused(life, generation),
             Happening::Swapped { generation, gap_cycles, release_ns } => {
-                let swap = Swap { cycle: event.cycle, gap_cycles, release: Nanos::new(release_ns) };
-                self.swapped(life, generation, swap);
+                let timing = SwapTiming { gap_cycles, release: Nanos::new(release_ns) };
+                self.swapped(life, generation, Swap { cycle: event.cycle, timing: Some(timing) });
             }
             Happening::Reverted { .. } => self.reverted(),
             _ => {}

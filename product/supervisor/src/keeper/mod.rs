@@ -18,6 +18,7 @@
 mod changes;
 mod incarnation;
 mod log;
+mod pending;
 mod quiet;
 mod request;
 mod saving;
@@ -104,6 +105,7 @@ impl Keeper {
         let (sender, requests) = sync_channel(REQUESTS_MAX);
         let kept = Kept {
             setup,
+            generations: first.stage.generation,
             current: first,
             before: None,
             saving,
@@ -169,6 +171,8 @@ struct Kept {
     setup: Setup,
     /// The build that runs.
     current: Staged,
+    /// The highest generation that was given to a build.
+    generations: u32,
     /// The build before, as long as the one that runs may be taken back.
     before: Option<Staged>,
     saving: Saving,
@@ -254,6 +258,11 @@ impl Kept {
             }
         }
         Ok(files)
+    }
+
+    /// Time between two releases of the leading task, which takes commands.
+    fn period(&self) -> Duration {
+        Duration::from_nanos(self.setup.partition.program.period.get())
     }
 
     fn publish(&self, state: Activity) {

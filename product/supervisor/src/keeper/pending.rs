@@ -1,0 +1,196 @@
+//! A build on its way into the partition: who waits for it, and what becomes of it.
+//!
+//! ```text
+//! ordered ── loaded in time? ──► swap asked for ── answered ──► event swapped
+//!               └ no: given up        └ refused: given up          └ not heard: see below
+//! ```
+//!
+//! A swap that was asked for is never given up from here: the leading task always answers it, and
+//! may do it late. Which build runs stands in the exchange; where the event that said so was
+//! overwritten before it was read, that counts.
+
+use std::time::{Duration, Instant};
+
+use quietcore_assembly::Staged;
+use quietcore_exchange::Outcome;
+use quietcore_program::CarryPlan;
+use quietcore_units::Nanos;
+
+use super::Kept;
+use super::changes::ANSWER_MAX;
+use super::incarnation::{Incarnation, answer};
+use crate::control::{ControlError, Deployed, ErrorKind, Severity};
+use crate::keeper::request::Reply;
+
+/// How long a build may take to be loaded.
+const LOAD_MAX: Duration = Duration::from_secs(20);
+
+/// A build on its way into the partition.
+pub(super) struct Pending {
+    pub(super) staged: Staged,
+    pub(super) carry: CarryPlan,
+    pub(super) reply: Answering,
+    pub(super) began: Instant,
+    pub(super) swap_ticket: Option<u32>,
+}
+
+/// Who waits for it.
+pub(super) enum Answering {
+    Deploy(Reply<Deployed>),
+    Restart(Option<Reply<()>>),
+}
+
+/// How a build was swapped in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Swap {
+    /// Its first cycle.
+    pub(super) cycle: u64,
+    /// What its event said; `None` where that was overwritten before it was read.
+    pub(super) timing: Option<SwapTiming>,
+}
+
+/// What a swap cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SwapTiming {
+    /// Cycles that were lost.
+    pub(super) gap_cycles: u64,
+    /// How late the release of the first cycle was.
+    pub(super) release: Nanos,
+}
+
+/// A change of builds whose event did not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unheard {
+    /// The build on its way runs.
+    Swapped,
+    /// The build on its way ran, and the one before it runs again.
+    TakenBack,
+    /// The build before the last deploy runs again.
+    Reverted,
+}
+
+/// What the generation that runs says beside those that are known: the current one, the one on its
+/// way if its swap was answered with yes, and the one before.
+fn unheard(runs: u32, current: u32, answered: Option<u32>, before: Option<u32>) -> Option<Unheard> {
+    match answered {
+        Some(generation) if generation == runs => Some(Unheard::Swapped),
+        Some(_) if current == runs => Some(Unheard::TakenBack),
+        _ if current != runs && before == Some(runs) => Some(Unheard::Reverted),
+        _ => None,
+    }
+}
+
+/// Why a build on its way is given up, if it is: its age, and what became of its swap where that
+/// was asked for.
+fn given_up(age: Duration, swap: Option<Option<Outcome>>) -> Option<String> {
+    match swap {
+        None => (age > LOAD_MAX).then(|| "it took too long to load".to_owned()),
+        Some(Some(Outcome { result: Err((_, why)), .. })) => Some(why.to_string()),
+        Some(_) => None,
+    }
+}
+
+impl Pending {
+    /// Answers that nothing came of it.
+    pub(super) fn refuse(self, why: &str) {
+        let error = |kind| ControlError::new(kind, "", why, "the program before runs on");
+        match self.reply {
+            Answering::Deploy(reply) => answer(&reply, Err(error(ErrorKind::NotNow))),
+            Answering::Restart(Some(reply)) => answer(&reply, Err(error(ErrorKind::NotNow))),
+            Answering::Restart(None) => {}
+        }
+    }
+
+    /// What became of its swap: `None` as long as that was not asked for.
+    fn outcome(&self, life: &Incarnation<'_>) -> Option<Option<Outcome>> {
+        let ticket = self.swap_ticket?;
+        Some(life.region.outcomes().and_then(|outcomes| outcomes.outcome(ticket)))
+    }
+}
+
+impl Kept {
+    /// Gives up a build that does not come.
+    pub(super) fn look_after_pending(&mut self, life: &mut Incarnation<'_>) {
+        let Some(pending) = &life.pending else { return };
+        if let Some(why) = given_up(pending.began.elapsed(), pending.outcome(life))
+            && let Some(pending) = life.pending.take()
+        {
+            self.refuse(life, pending, &why);
+        }
+    }
+
+    /// Answers that nothing came of a build. Was it to end a fault, that is tried again later.
+    pub(super) fn refuse(&mut self, life: &mut Incarnation<'_>, pending: Pending, why: &str) {
+        if matches!(pending.reply, Answering::Restart(None)) {
+            let text = format!("the program could not be started anew after its fault: {why}");
+            let partition = &self.setup.partition.name;
+            self.events.note(partition, "restart-refused", Severity::Warning, &text);
+            if let Some((_, at @ None)) = &mut life.fault {
+                *at = self.next_restart().map(|wait| Instant::now() + wait);
+            }
+        }
+        pending.refuse(why);
+    }
+
+    /// Follows the build that runs where the event that would have said so does not come.
+    pub(super) fn follow_active(&mut self, life: &mut Incarnation<'_>) {
+        let runs = life.region.active().generation;
+        let answered = life.pending.as_ref().and_then(|pending| {
+            let outcome = pending.outcome(life)??;
+            outcome.result.is_ok().then_some((pending.staged.stage.generation, outcome.cycle))
+        });
+        let before = self.before.as_ref().map(|before| before.stage.generation);
+        let generation = answered.map(|(generation, _)| generation);
+        let found = unheard(runs, self.current.stage.generation, generation, before);
+        let (Some(found), false) = (found, runs == 0) else {
+            life.astray = None;
+            return;
+        };
+        // The event comes at the end of the cycle; until then nothing is wrong.
+        let since = *life.astray.get_or_insert_with(Instant::now);
+        if since.elapsed() < ANSWER_MAX + self.period() {
+            return;
+        }
+        life.astray = None;
+        match found {
+            Unheard::Swapped => {
+                let cycle = answered.map_or(0, |(_, cycle)| cycle);
+                self.swapped(life, runs, Swap { cycle, timing: None });
+            }
+            Unheard::TakenBack => {
+                if let Some(pending) = life.pending.take() {
+                    self.refuse(life, pending, "it failed and was taken back");
+                }
+            }
+            Unheard::Reverted => self.reverted(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_exchange::WhyRejected;
+
+    use super::*;
+
+    #[test]
+    fn a_swap_that_was_asked_for_is_given_up_only_when_it_is_refused() {
+        let long = LOAD_MAX + Duration::from_secs(1);
+        let outcome = |result| Some(Some(Outcome { cycle: 7, result }));
+        assert_eq!(given_up(Duration::ZERO, None), None);
+        assert!(given_up(long, None).unwrap().contains("too long"));
+        assert_eq!(given_up(10 * long, Some(None)), None, "the task may still do it");
+        assert_eq!(given_up(10 * long, outcome(Ok(()))), None);
+        assert!(given_up(Duration::ZERO, outcome(Err((0, WhyRejected::NotNow)))).is_some());
+    }
+
+    #[test]
+    fn the_build_that_runs_is_known_without_its_event() {
+        assert_eq!(unheard(3, 3, None, Some(2)), None);
+        assert_eq!(unheard(3, 3, None, None), None);
+        assert_eq!(unheard(4, 3, Some(4), Some(2)), Some(Unheard::Swapped));
+        assert_eq!(unheard(3, 3, Some(4), Some(2)), Some(Unheard::TakenBack));
+        assert_eq!(unheard(2, 3, None, Some(2)), Some(Unheard::Reverted));
+        assert_eq!(unheard(2, 3, None, None), None, "nothing is known of it");
+    }
+}
