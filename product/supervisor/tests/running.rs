@@ -8,8 +8,10 @@ mod site;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use quietcore_exchange::{TRACE_VARIABLES_MAX, TraceStep};
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart};
+use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart, Trace};
+use quietcore_supervisor::monitor::Monitor;
 use site::{PATIENCE, Site, copy_model};
 
 const SITE: &str = r#"
@@ -236,6 +238,34 @@ fn a_killed_partition_comes_back_with_its_retained_values() {
     site.wait_for("running", |state| *state == Activity::Running);
     let after = site.value("counter_DW.total");
     assert!(after >= before, "{after} after {before}");
+}
+
+/// Goal: what was not taken in time says whether it may come later, and a recording does not.
+/// Method: a process that is halted for a while, whose program has no watchdog.
+#[test]
+fn what_is_not_taken_in_time_says_what_becomes_of_it() {
+    let watched = "watchdog = \"4 ms\"\nsensitivity = 25\n";
+    let site = Site::up(&SITE.replace(watched, ""), "counter");
+    let pid = site.client().list().unwrap()[0].pid.expect("a process");
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a number");
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    let change = Change {
+        kind: ChangeKind::Set,
+        variable: "counter_U.input".to_owned(),
+        value: Some("21".to_owned()),
+    };
+    let mut client = site.client();
+    let late = client.write("axis", &[change]).unwrap_err().to_string();
+    let trace = Trace { variables: vec!["counter_Y.output".to_owned()], every: 1, task: 0 };
+    let refused = client.trace_start("axis", &trace).unwrap_err().to_string();
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    assert!(late.contains("within 2.0 s; it may still be applied"), "{late}");
+    assert!(refused.contains("the task runs no cycles"), "{refused}");
+    site.wait_for_value("counter_Y.output", |value| value == 42.0);
+    let monitor = Monitor::open(&mut client, "axis").unwrap();
+    let mut reader = monitor.trace(0).unwrap();
+    assert_eq!(reader.step(&mut [0; TRACE_VARIABLES_MAX]), TraceStep::Configured);
+    assert!(reader.configuration().places().is_empty(), "it was withdrawn");
 }
 
 #[test]
