@@ -226,7 +226,7 @@ impl Kept {
         // A deploy carries its state from the running program; a restart takes what was retained.
         let values = match reply {
             Answering::Deploy(_) => Vec::new(),
-            Answering::Restart(_) => self.saving.values(&staged),
+            Answering::Restart(_) => self.retained(&staged),
         };
         // Never given twice: a build that was given up may come late.
         self.generations = staged.stage.generation;

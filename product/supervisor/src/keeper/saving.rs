@@ -14,7 +14,7 @@ use quietcore_units::Causes;
 
 use crate::control::Restart;
 use crate::keeper::Setup;
-use crate::retained::{RetainFiles, Snapshot, Variable, match_variables};
+use crate::retained::{Mismatch, RetainFiles, Snapshot, Variable, match_variables};
 
 /// How often the values go to disk.
 const SAVE_EVERY: Duration = Duration::from_millis(100);
@@ -41,8 +41,10 @@ impl Saving {
             (RetainFiles::begin_anew(&setup.state_folder), None)
         };
         if let Some(snapshot) = &newest {
-            match_variables(snapshot, &variables(&first.retained))
-                .map_err(|error| format!("partition `{name}`: {error}"))?;
+            let changed = match_variables(snapshot, &variables(&first.retained)).changed;
+            if !changed.is_empty() {
+                return Err(format!("partition `{name}`: {}", Mismatch(changed)));
+            }
         }
         Ok(Self { files, newest, saved: 0, next: Instant::now(), buffer: Vec::new() })
     }
@@ -58,17 +60,13 @@ impl Saving {
         }
     }
 
-    /// The values to give to a build: those whose name and type it has.
-    pub(crate) fn values(&self, staged: &Staged) -> Vec<Value> {
-        let Some(snapshot) = &self.newest else { return Vec::new() };
-        let variables = variables(&staged.retained);
-        // A mismatch was refused where a person could hear it; here only what fits is given.
-        let Ok(matched) = match_variables(snapshot, &variables) else { return Vec::new() };
-        let restored = matched.restored.iter().map(|restored| {
-            let RetainEntry { offset, bytes, .. } = staged.retained[restored.variable];
-            Value { place: Piece { offset, bytes }, bytes: restored.value.to_vec() }
-        });
-        restored.collect()
+    /// The values to give to a build, those whose name and type it has, and a line for each that
+    /// has another type there.
+    pub(crate) fn values(&self, staged: &Staged) -> (Vec<Value>, Vec<String>) {
+        match &self.newest {
+            Some(snapshot) => values_of(snapshot, &staged.retained),
+            None => (Vec::new(), Vec::new()),
+        }
     }
 
     /// Takes the values from the exchange and saves them, if it is time or `at_once`.
@@ -102,6 +100,15 @@ impl Saving {
     }
 }
 
+fn values_of(snapshot: &Snapshot, retained: &[RetainEntry]) -> (Vec<Value>, Vec<String>) {
+    let matched = match_variables(snapshot, &variables(retained));
+    let restored = matched.restored.iter().map(|restored| {
+        let RetainEntry { offset, bytes, .. } = retained[restored.variable];
+        Value { place: Piece { offset, bytes }, bytes: restored.value.to_vec() }
+    });
+    (restored.collect(), matched.changed)
+}
+
 fn variables(entries: &[RetainEntry]) -> Vec<Variable> {
     let of = |entry: &RetainEntry| Variable {
         path: entry.path.clone(),
@@ -109,4 +116,26 @@ fn variables(entries: &[RetainEntry]) -> Vec<Variable> {
         bytes: entry.bytes,
     };
     entries.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_another_type_is_named_and_the_others_are_given() {
+        let entry = |path: &str, kind: &str, offset, bytes| RetainEntry {
+            path: path.to_owned(),
+            kind: kind.to_owned(),
+            offset,
+            bytes,
+        };
+        let old = [entry("DW.total", "u32", 0, 4), entry("DW.mode", "u8", 4, 1)];
+        let values = vec![1, 2, 3, 4, 5];
+        let snapshot = Snapshot { sequence: 1, variables: variables(&old), values };
+        let new = [entry("DW.total", "f32", 16, 4), entry("DW.mode", "u8", 20, 1)];
+        let (given, changed) = values_of(&snapshot, &new);
+        assert_eq!(given, [Value { place: Piece { offset: 20, bytes: 1 }, bytes: vec![5] }]);
+        assert_eq!(changed, ["`DW.total` was `u32`, is `f32`"]);
+    }
 }
