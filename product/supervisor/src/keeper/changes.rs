@@ -38,6 +38,12 @@ impl Kept {
         generation: u32,
     ) -> Result<Applied, ControlError> {
         let place = &self.setup.partition.name;
+        let is_force = |command: &Command| matches!(command, Command::Force(_));
+        if life.pending.is_some() && commands.iter().any(is_force) {
+            // The places of its forces were chosen when it was staged.
+            let what = "another build is on its way, and its swap would end the force";
+            return Err(ControlError::new(ErrorKind::Busy, place, what, "wait for it"));
+        }
         let ticket = life.commands.publish(commands, generation).map_err(|error| {
             ControlError::new(ErrorKind::NotNow, place, error.to_string(), "try again")
         })?;
