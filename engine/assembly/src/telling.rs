@@ -109,8 +109,9 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
         Happening::ForcesReleased { count } => {
             ("unforce", Information, format!("all forced variables are let go, {count} of them"))
         }
-        Happening::Swapped { .. } => ("swapped", Information, what.to_string()),
         Happening::Staged { .. } => ("staged", Information, what.to_string()),
+        Happening::StageRefused { .. } => ("stage-refused", Warning, what.to_string()),
+        Happening::Swapped { .. } => ("swapped", Information, what.to_string()),
         Happening::Reverted { .. } => ("reverted", Fault, what.to_string()),
         Happening::CommandRejected { .. } => ("command-rejected", Warning, what.to_string()),
         Happening::FieldbusLost { .. } => ("fieldbus-lost", Fault, what.to_string()),

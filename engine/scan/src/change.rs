@@ -8,8 +8,8 @@
 //!
 //! A swap copies the state that the host chose from the old data to the new, moves the forces, and
 //! makes the new slot the active one. It happens between two steps of the leading task, at an
-//! instant at which no other task is inside a step; where there is none in [`SWAP_TRIES`] cycles
-//! the command is refused.
+//! instant at which no other task is inside a step; where there is none in `SWAP_PATIENCE`, and
+//! `SWAP_TRIES` cycles at least, the command is refused.
 
 use quietcore_exchange::{
     Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, ForceTable, Happening,
@@ -22,14 +22,17 @@ use crate::shared::Shared;
 use crate::stage::Stage;
 use crate::task::Task;
 
-/// Cycles in which an instant for a swap is looked for.
-pub const SWAP_TRIES: u32 = 10_000;
+/// How long an instant for a swap is looked for; other commands wait meanwhile.
+const SWAP_PATIENCE: Nanos = Nanos::from_secs(10);
+/// Cycles in which it is looked for at least, however long they are.
+const SWAP_TRIES: u32 = 10;
 
 /// A swap that was asked for.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     ticket: u32,
     generation: u32,
+    since: Nanos,
     tries: u32,
 }
 
@@ -146,7 +149,7 @@ impl<'map> Changes<'map> {
                     task.tell(now, Happening::ForcesReleased { count });
                 }
                 Command::Swap { generation } => {
-                    self.wanted = Some(Wanted { ticket, generation, tries: 0 });
+                    self.wanted = Some(Wanted { ticket, generation, since: now, tries: 0 });
                     return Ok(false);
                 }
             }
@@ -203,8 +206,10 @@ impl<'map> Changes<'map> {
         });
         if swapped.is_none() {
             wanted.tries += 1;
-            self.wanted = (wanted.tries < SWAP_TRIES).then_some(wanted);
-            if self.wanted.is_none() {
+            let waited = now.saturating_sub(wanted.since);
+            self.wanted = Some(wanted);
+            if waited >= SWAP_PATIENCE && wanted.tries >= SWAP_TRIES {
+                self.wanted = None;
                 self.refuse(task, now, wanted.ticket, (0, WhyRejected::NotNow));
             }
             return None;

@@ -380,6 +380,31 @@ fn a_swap_carries_state_and_forces_and_is_taken_back_on_a_fault() {
 }
 
 #[test]
+fn a_swap_without_an_instant_for_it_is_refused_in_time() {
+    let exchange = exchange();
+    let mood = Cell::new(Mood::Good);
+    let region = exchange.region();
+    let old = doubler(region, &mood);
+    let program = Doubler { region, slot: Slot::B, mood: &mood, factor: 3 };
+    let new = Build { stage: stage(2, 1), program };
+    let builds = [Some(&old), Some(&new)];
+    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    assert!(rig.shared.try_enter(1), "another task is inside a step, and stays there");
+    let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
+    rig.run(&builds);
+    rig.run(&builds);
+    // 10 s are over, but hardly a cycle was run.
+    rig.cycle += 10_000;
+    for _ in 0..8 {
+        rig.run(&builds);
+        assert_eq!(rig.outcome(ticket), None);
+    }
+    rig.run(&builds);
+    assert_eq!(rig.outcome(ticket), Some(Err(WhyRejected::NotNow)));
+    assert_eq!(rig.shared.active(), 0);
+}
+
+#[test]
 fn a_build_that_fails_at_once_is_told_as_swapped_and_taken_back() {
     let exchange = exchange();
     let (good, bad) = (Cell::new(Mood::Good), Cell::new(Mood::Crashes));

@@ -40,7 +40,7 @@ pub trait Site: Send + Sync {
     /// Applies changes as one group, between two cycles; waits until that has happened.
     ///
     /// # Errors
-    /// [`ControlError`]; then none of them was applied.
+    /// [`ControlError`]; then none of them was applied, where the error doesn't say otherwise.
     fn write(&self, partition: &str, changes: &[Change]) -> Result<Applied, ControlError>;
 
     /// Releases all forced variables of a partition.

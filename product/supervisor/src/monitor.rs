@@ -149,6 +149,11 @@ impl Monitor {
         self.view().tasks().fold(0, |sum, task| sum.wrapping_add(task.completed_steps()))
     }
 
+    /// Whether another build runs than the one whose names are known here.
+    pub fn is_replaced(&self) -> bool {
+        self.view().active().generation != self.opened.generation
+    }
+
     /// Reads the selected variables.
     ///
     /// # Errors

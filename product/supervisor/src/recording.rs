@@ -12,6 +12,7 @@
 
 mod output;
 mod parquet;
+mod silence;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,14 +31,14 @@ use crate::monitor::{Monitor, MonitorError};
 use crate::trigger::{Detector, Stage, Trigger, Window};
 
 pub use output::{FileFormat, Output, TableFile};
+use silence::Silence;
 
 /// Time between two looks at the ring, which holds far more than comes meanwhile.
 const POLL: Duration = Duration::from_millis(2);
 /// Time between two signs of life.
 const TELL: Duration = Duration::from_millis(100);
-/// Without a sample for as long as this, or twenty times their distance, the recording ends.
-const SILENCE_MIN: Duration = Duration::from_secs(5);
-const SILENCE_SAMPLES: u32 = 20;
+/// Why a recording ends whose build was replaced.
+const REPLACED: &str = "the program was replaced or started anew";
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +201,7 @@ pub fn record(
     let started = client.trace_start(partition, &trace)?;
     let mut run = Run::new(plan, reader, started, wanted.every);
     let ran = if started.generation == monitor.opened().generation {
-        run.keep(output, tell, stop)
+        run.keep(&monitor, output, tell, stop)
     } else {
         Err(RecordingError::Replaced)
     };
@@ -326,14 +327,13 @@ impl<'map> Run<'map> {
     /// Takes samples until all is kept; returns why it ended before.
     fn keep(
         &mut self,
+        monitor: &Monitor,
         output: &mut dyn Output,
         tell: &mut dyn FnMut(Progress),
         stop: &AtomicBool,
     ) -> Result<Option<String>, RecordingError> {
-        let distance = Duration::from_nanos(self.plan.sample_period.get());
-        let silence = SILENCE_MIN.max(distance.saturating_mul(SILENCE_SAMPLES));
-        let mut heard = Instant::now();
         let mut told = Instant::now();
+        let mut silence = Silence::new(self.plan.sample_period, told);
         while self.window.stage() != Stage::Full {
             if stop.load(Ordering::Relaxed) {
                 return Ok(Some("interrupted".to_owned()));
@@ -345,23 +345,27 @@ impl<'map> Run<'map> {
             let mut words = [0; TRACE_VARIABLES_MAX];
             match self.reader.step(&mut words) {
                 TraceStep::Sample { cycle, time } if self.is_ours => {
-                    heard = Instant::now();
+                    silence.end(Instant::now());
                     self.take(cycle, time, &words, output)?;
                 }
                 TraceStep::Sample { .. } => {}
                 TraceStep::Configured => {
                     let is_ours = self.is_configured_so();
                     if std::mem::replace(&mut self.is_ours, is_ours) && !is_ours {
-                        return Ok(Some("the program was replaced or started anew".to_owned()));
+                        return Ok(Some(REPLACED.to_owned()));
                     }
                 }
-                TraceStep::Nothing if heard.elapsed() >= silence && self.kept > 0 => {
-                    return Ok(Some(format!("no sample came for {} s", silence.as_secs())));
+                TraceStep::Nothing if silence.may_rest() && monitor.is_replaced() => {
+                    // A task that rests does not say so itself.
+                    return Ok(Some(REPLACED.to_owned()));
                 }
-                TraceStep::Nothing if heard.elapsed() >= silence => {
-                    return Err(RecordingError::Silent(silence));
-                }
-                TraceStep::Nothing => thread::sleep(POLL),
+                TraceStep::Nothing => match silence.lasts(Instant::now(), monitor.steps()) {
+                    Some(time) if self.kept > 0 => {
+                        return Ok(Some(format!("no sample came for {} s", time.as_secs())));
+                    }
+                    Some(time) => return Err(RecordingError::Silent(time)),
+                    None => thread::sleep(POLL),
+                },
             }
         }
         tell(self.progress());

@@ -8,8 +8,11 @@ mod site;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use quietcore_exchange::{TRACE_VARIABLES_MAX, TraceStep};
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart};
+use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart, Trace};
+use quietcore_supervisor::monitor::Monitor;
+use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, Site, copy_model};
 
 const SITE: &str = r#"
@@ -247,17 +250,48 @@ fn a_deploy_that_fails_is_taken_back() {
     assert_eq!(deployed.generation, 3, "no two builds have one number");
 }
 
+fn process_of(site: &Site) -> Pid {
+    let pid = site.client().list().unwrap()[0].pid.expect("a process");
+    Pid::from_raw(pid.cast_signed()).expect("a number")
+}
+
 #[test]
 fn a_killed_partition_comes_back_with_its_retained_values() {
     let site = Site::up(SITE, "counter");
     let before = site.wait_for_value("counter_DW.total", |value| value > 40.0);
-    let pid = site.client().list().unwrap()[0].pid.expect("a process");
-    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a number");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let process = process_of(&site);
+    kill_process(process, Signal::KILL).unwrap();
     site.wait_for_event("process-lost");
     site.wait_for("running", |state| *state == Activity::Running);
     let after = site.value("counter_DW.total");
     assert!(after >= before, "{after} after {before}");
+}
+
+/// Goal: what was not taken in time says whether it may come later, and a recording does not.
+/// Method: a process that is halted for a while, whose program has no watchdog.
+#[test]
+fn what_is_not_taken_in_time_says_what_becomes_of_it() {
+    let watched = "watchdog = \"4 ms\"\nsensitivity = 25\n";
+    let site = Site::up(&SITE.replace(watched, ""), "counter");
+    let process = process_of(&site);
+    kill_process(process, Signal::STOP).unwrap();
+    let change = Change {
+        kind: ChangeKind::Set,
+        variable: "counter_U.input".to_owned(),
+        value: Some("21".to_owned()),
+    };
+    let mut client = site.client();
+    let late = client.write("axis", &[change]).unwrap_err().to_string();
+    let trace = Trace { variables: vec!["counter_Y.output".to_owned()], every: 1, task: 0 };
+    let refused = client.trace_start("axis", &trace).unwrap_err().to_string();
+    kill_process(process, Signal::CONT).unwrap();
+    assert!(late.contains("within 2.0 s; it may still be applied"), "{late}");
+    assert!(refused.contains("the task runs no cycles"), "{refused}");
+    site.wait_for_value("counter_Y.output", |value| value == 42.0);
+    let monitor = Monitor::open(&mut client, "axis").unwrap();
+    let mut reader = monitor.trace(0).unwrap();
+    assert_eq!(reader.step(&mut [0; TRACE_VARIABLES_MAX]), TraceStep::Configured);
+    assert!(reader.configuration().places().is_empty(), "it was withdrawn");
 }
 
 #[test]
@@ -288,6 +322,37 @@ fn retained_values_of_another_type_are_refused_and_not_guessed() {
     assert!(refused.contains("counter_DW.total") && refused.contains("--cold"), "{refused}");
     site.start(Restart::Cold).unwrap();
     site.wait_for_value("counter_DW.total", |value| value > 3.0);
+}
+
+/// Goal: a force is held or refused, and never let go by a build that was on its way already.
+/// Method: the process is halted, so that the build which was ordered stays on its way.
+#[test]
+fn a_force_is_refused_while_a_build_is_on_its_way() {
+    let watched = "watchdog = \"4 ms\"\nsensitivity = 25\n";
+    let site = Site::up(&SITE.replace(watched, ""), "counter");
+    let process = process_of(&site);
+    kill_process(process, Signal::STOP).unwrap();
+    let force = Change {
+        kind: ChangeKind::Force,
+        variable: "counter_Y.output".to_owned(),
+        value: Some("7.5".to_owned()),
+    };
+    let restarted = std::thread::scope(|scope| {
+        let restart = scope.spawn(|| site.client().restart("axis", Restart::Warm));
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let refused = site.client().write("axis", std::slice::from_ref(&force)).unwrap_err();
+            if refused.to_string().contains("its swap would end the force") {
+                break;
+            }
+            assert!(Instant::now() < end, "{refused}");
+        }
+        kill_process(process, Signal::CONT).unwrap();
+        restart.join().unwrap()
+    });
+    restarted.unwrap();
+    site.change(ChangeKind::Force, "counter_Y.output", Some("7.5"));
+    site.wait_for_value("counter_Y.output", |value| value == 7.5);
 }
 
 #[test]

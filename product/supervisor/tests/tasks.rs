@@ -2,9 +2,12 @@
 
 mod site;
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use quietcore_record::trace::Recording;
 use quietcore_supervisor::control::{Activity, ChangeKind};
+use quietcore_supervisor::recording::{Length, Progress, Wanted, record};
 use site::Site;
 
 const SITE: &str = r#"
@@ -62,6 +65,33 @@ fn an_event_runs_its_task_once_for_each_edge() {
         let fast = site.value("rates_DW.fast");
         site.wait_for_value("rates_DW.fast", |count| count > fast + 2.0);
     }
+}
+
+/// Goal: a recording of a task that rests waits for its next job.
+/// Method: it begins before the event, and its progress says that it waits.
+#[test]
+fn an_event_is_waited_for_by_a_recording() {
+    let site = up("skip");
+    let wanted = Wanted {
+        variables: vec!["rates_DW.by_event".to_owned()],
+        every: 1,
+        task: 1,
+        trigger: None,
+        pre_percent: 0,
+        length: Length::Samples(2),
+    };
+    let mut recording = Recording::new(Vec::new());
+    let mut looks = 0;
+    let mut tell = |_: Progress| {
+        looks += 1;
+        let value = if looks % 2 == 1 { "1" } else { "0" };
+        site.change(ChangeKind::Set, "rates_DW.start", Some(value));
+    };
+    let stop = AtomicBool::new(false);
+    let summary = record(&mut site.client(), "axis", &wanted, &mut recording, &mut tell, &stop);
+    let summary = summary.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((summary.kept, summary.ended_early), (2, None));
+    site.wait_for_value("rates_DW.by_event", |count| count >= 2.0);
 }
 
 #[test]

@@ -38,6 +38,12 @@ impl Kept {
         generation: u32,
     ) -> Result<Applied, ControlError> {
         let place = &self.setup.partition.name;
+        let is_force = |command: &Command| matches!(command, Command::Force(_));
+        if life.pending.is_some() && commands.iter().any(is_force) {
+            // The places of its forces were chosen when it was staged.
+            let what = "another build is on its way, and its swap would end the force";
+            return Err(ControlError::new(ErrorKind::Busy, place, what, "wait for it"));
+        }
         let ticket = life.commands.publish(commands, generation).map_err(|error| {
             ControlError::new(ErrorKind::NotNow, place, error.to_string(), "try again")
         })?;
@@ -52,12 +58,11 @@ impl Kept {
                 None => std::thread::sleep(GLANCE),
             }
         }
-        Err(ControlError::new(
-            ErrorKind::NotNow,
-            place,
-            "the partition does not take commands",
-            "look with `quietcore ps`",
-        ))
+        let what = format!(
+            "no cycle took the change within {:.1} s; it may still be applied",
+            patience.as_secs_f64()
+        );
+        Err(ControlError::new(ErrorKind::NotNow, place, what, "look with `quietcore ps`"))
     }
 
     pub(super) fn trace_start(
@@ -84,18 +89,28 @@ impl Kept {
             .get_mut(task as usize)
             .ok_or_else(|| bad(format!("there is no task {task}")))?;
         requester.ask(&configuration);
-        let end = Instant::now() + ANSWER_MAX;
-        while Instant::now() < end {
-            match requester.answer() {
-                Some(Ok(())) => {
-                    let cycle = cycle.map_or(0, |counters| counters.cycles);
-                    return Ok(TraceStarted { generation, cycle });
-                }
-                Some(Err(why)) => return Err(rejected(place, why)),
-                None => std::thread::sleep(GLANCE),
-            }
+        let cycle = cycle.map_or(0, |counters| counters.cycles);
+        let started = TraceStarted { generation, cycle };
+        let period = self.setup.tasks.get(task as usize).map_or(0, |task| task.period.get());
+        if period == 0 {
+            // Nobody knows when its next job comes; the request stands until then.
+            return Ok(started);
         }
-        Err(ControlError::new(ErrorKind::NotNow, place, "the task runs no cycles", ""))
+        let end = Instant::now() + ANSWER_MAX + Duration::from_nanos(period);
+        let refusal = loop {
+            match requester.answer() {
+                Some(Ok(())) => return Ok(started),
+                Some(Err(why)) => break rejected(place, why),
+                None if Instant::now() < end => std::thread::sleep(GLANCE),
+                None => {
+                    let what = "the task runs no cycles";
+                    break ControlError::new(ErrorKind::NotNow, place, what, "");
+                }
+            }
+        };
+        // What was refused must not begin later.
+        requester.ask(&TraceConfiguration::OFF);
+        Err(refusal)
     }
 
     /// Stages a changed program beside the one that runs.
@@ -217,7 +232,7 @@ impl Kept {
         // A deploy carries its state from the running program; a restart takes what was retained.
         let values = match reply {
             Answering::Deploy(_) => Vec::new(),
-            Answering::Restart(_) => self.saving.values(&staged),
+            Answering::Restart(_) => self.retained(&staged),
         };
         // Never given twice: a build that was given up may come late.
         self.generations = staged.stage.generation;

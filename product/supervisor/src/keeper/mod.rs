@@ -37,7 +37,7 @@ use quietcore_backend::job::Job;
 use quietcore_backend::process::{Partition as Process, PartitionError};
 use quietcore_exchange::Shape;
 use quietcore_process::channel::ChannelMemory;
-use quietcore_scan::process::job::ProgramJob;
+use quietcore_scan::process::job::{ProgramJob, Value};
 use quietcore_site::{Partition, RESTART_QUIET, Site};
 use quietcore_units::Causes;
 
@@ -236,13 +236,26 @@ impl Kept {
         self.current.stage.slot = 0;
         self.current.stage.carried.clear();
         self.current.stage.forces.clear();
-        let values = self.saving.values(&self.current);
+        let values = self.retained(&self.current);
         let mut program =
             ProgramJob { build: self.current.to_job(values), ..self.setup.job.clone() };
         let files = self.channel_files(&mut program).map_err(PartitionError::Job)?;
         let job =
             Job::Program { program: Box::new(program), fieldbus: self.setup.fieldbus.clone() };
         Process::start_with(&self.setup.runtime, &job, &self.setup.shape, files)
+    }
+
+    /// The retained values to give to a build; those that it can't have are told.
+    fn retained(&self, staged: &Staged) -> Vec<Value> {
+        let (values, changed) = self.saving.values(staged);
+        if !changed.is_empty() {
+            let text = format!(
+                "retained values are not given back, their types have changed: {}",
+                changed.join(", ")
+            );
+            self.events.note(&self.setup.partition.name, "retain", Severity::Warning, &text);
+        }
+        values
     }
 
     /// The files of the channels that the partition takes part in, their numbers written into the

@@ -1,7 +1,8 @@
 //! The retained values of one partition: from its exchange to disk, and back into a build.
 //!
-//! The partition writes them into its exchange in every cycle; here they go to disk ten times a
-//! second. So a partition that dies loses nothing, and a supervisor that dies at most 100 ms.
+//! The partition writes them into its exchange in every cycle; here they go to their file ten times
+//! a second where they have changed, and once a second the disk is waited for. So a partition that
+//! dies loses nothing, a supervisor that dies at most 100 ms, and a machine that dies about 1 s.
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,12 @@ use quietcore_units::Causes;
 
 use crate::control::Restart;
 use crate::keeper::Setup;
-use crate::retained::{RetainFiles, Snapshot, Variable, match_variables};
+use crate::retained::{Mismatch, RetainError, RetainFiles, Snapshot, Variable, match_variables};
 
-/// How often the values go to disk.
+/// How often the values go to their file.
 const SAVE_EVERY: Duration = Duration::from_millis(100);
+/// How often the disk is waited for, which is slow and wears it.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// The retained values of a partition.
 pub(crate) struct Saving {
@@ -27,7 +30,22 @@ pub(crate) struct Saving {
     /// Number of the snapshot in the exchange that was saved last.
     saved: u64,
     next: Instant,
+    /// When the disk is waited for next; at once the first time.
+    keep_at: Instant,
+    /// What of the newest values is in the files.
+    stored: Stored,
     buffer: Vec<u8>,
+}
+
+/// How sure values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    /// They are in no file.
+    Not,
+    /// They survive the death of every process.
+    Written,
+    /// They survive a loss of power.
+    Kept,
 }
 
 impl Saving {
@@ -41,10 +59,15 @@ impl Saving {
             (RetainFiles::begin_anew(&setup.state_folder), None)
         };
         if let Some(snapshot) = &newest {
-            match_variables(snapshot, &variables(&first.retained))
-                .map_err(|error| format!("partition `{name}`: {error}"))?;
+            let changed = match_variables(snapshot, &variables(&first.retained)).changed;
+            if !changed.is_empty() {
+                return Err(format!("partition `{name}`: {}", Mismatch(changed)));
+            }
         }
-        Ok(Self { files, newest, saved: 0, next: Instant::now(), buffer: Vec::new() })
+        // What was read may not be on the disk yet, for all that is known.
+        let stored = Stored::Written;
+        let now = Instant::now();
+        Ok(Self { files, newest, saved: 0, next: now, keep_at: now, stored, buffer: Vec::new() })
     }
 
     /// A restart begins.
@@ -58,17 +81,13 @@ impl Saving {
         }
     }
 
-    /// The values to give to a build: those whose name and type it has.
-    pub(crate) fn values(&self, staged: &Staged) -> Vec<Value> {
-        let Some(snapshot) = &self.newest else { return Vec::new() };
-        let variables = variables(&staged.retained);
-        // A mismatch was refused where a person could hear it; here only what fits is given.
-        let Ok(matched) = match_variables(snapshot, &variables) else { return Vec::new() };
-        let restored = matched.restored.iter().map(|restored| {
-            let RetainEntry { offset, bytes, .. } = staged.retained[restored.variable];
-            Value { place: Piece { offset, bytes }, bytes: restored.value.to_vec() }
-        });
-        restored.collect()
+    /// The values to give to a build, those whose name and type it has, and a line for each that
+    /// has another type there.
+    pub(crate) fn values(&self, staged: &Staged) -> (Vec<Value>, Vec<String>) {
+        match &self.newest {
+            Some(snapshot) => values_of(snapshot, &staged.retained),
+            None => (Vec::new(), Vec::new()),
+        }
     }
 
     /// Takes the values from the exchange and saves them, if it is time or `at_once`.
@@ -82,24 +101,64 @@ impl Saving {
         if current.retained.is_empty() || (Instant::now() < self.next && !at_once) {
             return Ok(());
         }
-        self.next = Instant::now() + SAVE_EVERY;
+        let now = Instant::now();
+        self.next = now + SAVE_EVERY;
         self.buffer.resize(current.stage.retained_bytes(), 0);
         let Ok(Some(found)) = reader.read(&mut self.buffer) else { return Ok(()) };
         let fits = found.generation == current.stage.generation && found.bytes == self.buffer.len();
-        if !fits || found.number == self.saved {
+        if !fits {
             return Ok(());
         }
-        self.saved = found.number;
-        let variables = variables(&current.retained);
-        let saved = self.files.save(&variables, &self.buffer);
-        self.newest = Some(Snapshot { sequence: 0, variables, values: self.buffer.clone() });
-        saved.map_err(|error| Causes(&error).to_string())
+        if found.number != self.saved {
+            self.saved = found.number;
+            self.take(variables(&current.retained));
+        }
+        self.store(now, at_once).map_err(|error| Causes(&error).to_string())
+    }
+
+    /// Makes what is in the buffer the newest values, where it is others.
+    fn take(&mut self, variables: Vec<Variable>) {
+        let same =
+            |newest: &Snapshot| newest.values == self.buffer && newest.variables == variables;
+        if !self.newest.as_ref().is_some_and(same) {
+            self.newest = Some(Snapshot { sequence: 0, variables, values: self.buffer.clone() });
+            self.stored = Stored::Not;
+        }
+    }
+
+    /// Brings the newest values to the files, as far as they are not there and it is time.
+    fn store(&mut self, now: Instant, at_once: bool) -> Result<(), RetainError> {
+        let Some(newest) = &self.newest else { return Ok(()) };
+        let keep = at_once || now >= self.keep_at;
+        match self.stored {
+            Stored::Kept => {}
+            Stored::Written if !keep => {}
+            Stored::Not if !keep => {
+                self.files.write(&newest.variables, &newest.values)?;
+                self.stored = Stored::Written;
+            }
+            Stored::Not | Stored::Written => {
+                self.keep_at = now + KEEP_EVERY;
+                self.files.keep(&newest.variables, &newest.values)?;
+                self.stored = Stored::Kept;
+            }
+        }
+        Ok(())
     }
 
     /// A new exchange counts its snapshots anew.
     pub(crate) fn new_exchange(&mut self) {
         self.saved = 0;
     }
+}
+
+fn values_of(snapshot: &Snapshot, retained: &[RetainEntry]) -> (Vec<Value>, Vec<String>) {
+    let matched = match_variables(snapshot, &variables(retained));
+    let restored = matched.restored.iter().map(|restored| {
+        let RetainEntry { offset, bytes, .. } = retained[restored.variable];
+        Value { place: Piece { offset, bytes }, bytes: restored.value.to_vec() }
+    });
+    (restored.collect(), matched.changed)
 }
 
 fn variables(entries: &[RetainEntry]) -> Vec<Variable> {
@@ -109,4 +168,58 @@ fn variables(entries: &[RetainEntry]) -> Vec<Variable> {
         bytes: entry.bytes,
     };
     entries.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_another_type_is_named_and_the_others_are_given() {
+        let entry = |path: &str, kind: &str, offset, bytes| RetainEntry {
+            path: path.to_owned(),
+            kind: kind.to_owned(),
+            offset,
+            bytes,
+        };
+        let old = [entry("DW.total", "u32", 0, 4), entry("DW.mode", "u8", 4, 1)];
+        let values = vec![1, 2, 3, 4, 5];
+        let snapshot = Snapshot { sequence: 1, variables: variables(&old), values };
+        let new = [entry("DW.total", "f32", 16, 4), entry("DW.mode", "u8", 20, 1)];
+        let (given, changed) = values_of(&snapshot, &new);
+        assert_eq!(given, [Value { place: Piece { offset: 20, bytes: 1 }, bytes: vec![5] }]);
+        assert_eq!(changed, ["`DW.total` was `u32`, is `f32`"]);
+    }
+    /// Goal: the disk is spared where nothing changes, and what changed last gets there all the
+    /// same. Method: the number of the snapshot in the files counts how often they were written.
+    #[test]
+    fn values_that_stay_are_written_once_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (files, newest) = RetainFiles::open(folder.path()).unwrap();
+        let start = Instant::now();
+        let mut saving = Saving {
+            files,
+            newest,
+            saved: 0,
+            next: start,
+            keep_at: start,
+            stored: Stored::Written,
+            buffer: Vec::new(),
+        };
+        let mut save = |millis: u64, value: u8, at_once: bool| {
+            saving.buffer = vec![value];
+            saving.take(vec![Variable { path: "a".into(), type_name: "u8".into(), bytes: 1 }]);
+            saving.store(start + Duration::from_millis(millis), at_once).unwrap();
+            let found = RetainFiles::open(folder.path()).unwrap().1.unwrap();
+            assert_eq!(found.values, [value]);
+            (found.sequence, saving.stored)
+        };
+        assert_eq!(save(0, 1, false), (1, Stored::Kept));
+        assert_eq!(save(100, 1, false), (1, Stored::Kept));
+        assert_eq!(save(200, 2, false), (2, Stored::Written));
+        assert_eq!(save(300, 2, false), (2, Stored::Written));
+        assert_eq!(save(1000, 2, false), (3, Stored::Kept));
+        assert_eq!(save(1100, 2, true), (3, Stored::Kept));
+        assert_eq!(save(1200, 3, true), (4, Stored::Kept));
+    }
 }

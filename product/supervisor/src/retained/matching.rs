@@ -3,7 +3,7 @@
 //! | the variable is | what happens |
 //! |---|---|
 //! | in both, of one type | its value is given back |
-//! | in both, of different types | the warm start is refused: any choice would be silently wrong |
+//! | in both, of different types | its value is not given, which is said; a site is not brought up so |
 //! | new | it keeps its initial value, which is said |
 //! | gone | its value is dropped, which is said |
 
@@ -29,9 +29,11 @@ pub struct Match<'a> {
     pub new: Vec<String>,
     /// Variables of the snapshot that the build does not know.
     pub gone: Vec<String>,
+    /// Variables whose type has changed, each with both types.
+    pub changed: Vec<String>,
 }
 
-/// Retained variables whose type has changed.
+/// Retained variables whose type has changed: any choice of their values would be silently wrong.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "retained values can't be given back, their types have changed: {}; start with `--cold` to \
@@ -41,13 +43,7 @@ pub struct Match<'a> {
 pub struct Mismatch(pub Vec<String>);
 
 /// Matches a snapshot with the retained variables of a build.
-///
-/// # Errors
-/// [`Mismatch`] with every variable whose type has changed.
-pub fn match_variables<'a>(
-    snapshot: &'a Snapshot,
-    build: &[Variable],
-) -> Result<Match<'a>, Mismatch> {
+pub fn match_variables<'a>(snapshot: &'a Snapshot, build: &[Variable]) -> Match<'a> {
     let mut kept = HashMap::new();
     let mut rest = snapshot.values.as_slice();
     for variable in &snapshot.variables {
@@ -57,7 +53,6 @@ pub fn match_variables<'a>(
         kept.insert(variable.path.as_str(), (variable, value));
     }
     let mut result = Match::default();
-    let mut changed = Vec::new();
     for (index, variable) in build.iter().enumerate() {
         match kept.remove(variable.path.as_str()) {
             None => result.new.push(variable.path.clone()),
@@ -65,14 +60,14 @@ pub fn match_variables<'a>(
                 if old.type_name != variable.type_name || old.bytes != variable.bytes =>
             {
                 let Variable { path, type_name, .. } = variable;
-                changed.push(format!("`{path}` was `{}`, is `{type_name}`", old.type_name));
+                result.changed.push(format!("`{path}` was `{}`, is `{type_name}`", old.type_name));
             }
             Some((_, value)) => result.restored.push(Restored { variable: index, value }),
         }
     }
     let is_gone = |variable: &&Variable| kept.contains_key(variable.path.as_str());
     result.gone = snapshot.variables.iter().filter(is_gone).map(|v| v.path.clone()).collect();
-    if changed.is_empty() { Ok(result) } else { Err(Mismatch(changed)) }
+    result
 }
 
 #[cfg(test)]
@@ -92,7 +87,7 @@ mod tests {
     fn values_follow_their_names_and_not_their_places() {
         let snapshot = snapshot();
         let build = [variable("c", "f64", 8), variable("b", "i8", 1), variable("a", "u16", 2)];
-        let found = match_variables(&snapshot, &build).unwrap();
+        let found = match_variables(&snapshot, &build);
         let restored = |variable, value| Restored { variable, value };
         assert_eq!(found.restored, [restored(1, &[3][..]), restored(2, &[1, 2])]);
         assert_eq!((found.new, found.gone), (vec!["c".to_owned()], vec![]));
@@ -101,14 +96,17 @@ mod tests {
     #[test]
     fn a_variable_that_is_gone_is_named() {
         let snapshot = snapshot();
-        let found = match_variables(&snapshot, &[variable("b", "i8", 1)]).unwrap();
+        let found = match_variables(&snapshot, &[variable("b", "i8", 1)]);
         assert_eq!(found.gone, ["a"]);
     }
 
     #[test]
-    fn another_type_is_refused_and_both_are_named() {
-        let refused = match_variables(&snapshot(), &[variable("a", "i16", 2)]).unwrap_err();
-        let text = refused.to_string();
+    fn another_type_is_not_given_and_both_are_named() {
+        let snapshot = snapshot();
+        let build = [variable("a", "i16", 2), variable("b", "i8", 1)];
+        let found = match_variables(&snapshot, &build);
+        assert_eq!(found.restored, [Restored { variable: 1, value: &[3] }]);
+        let text = Mismatch(found.changed).to_string();
         assert!(text.contains("`a` was `u16`, is `i16`") && text.contains("--cold"), "{text}");
     }
 }

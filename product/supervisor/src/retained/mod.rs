@@ -5,9 +5,17 @@
 //!  8 bytes     u32       u64        u32               names, types    bytes    u32   little-endian
 //! ```
 //!
-//! Two files take turns. Each is written beside its place, synchronised and renamed, so an
-//! interruption at any moment leaves at least one that is whole; the newest whole one counts. The
-//! table says what the values are, by name and type, so that they can be given back to another
+//! Two files take turns. Each is written beside its place and renamed, so a process that dies at any
+//! moment leaves at least one that is whole; the newest whole one counts. Where the machine itself
+//! may die only what was synchronised is sure: such a file is not written over until the other one
+//! is synchronised, too.
+//!
+//! ```text
+//! place 1   keep ────────── write  write  write ─ keep ────────── …
+//! place 0        write ─ keep ────────────────────────── write ─ …
+//! ```
+//!
+//! The table says what the values are, by name and type, so that they can be given back to another
 //! build, and so that a value is never given to a variable of another type.
 
 mod matching;
@@ -22,6 +30,8 @@ pub use matching::{Match, Mismatch, Restored, match_variables};
 
 const MAGIC: &[u8; 8] = b"QCRETAIN";
 const VERSION: u32 = 1;
+/// The two files.
+const NAMES: [&str; 2] = ["retained.0", "retained.1"];
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 const HEADER_BYTES: usize = 8 + 4 + 8 + 4;
@@ -81,6 +91,8 @@ pub enum RetainError {
 pub struct RetainFiles {
     folder: PathBuf,
     sequence: u64,
+    /// The place that is written next; the other one holds what is sure.
+    next: usize,
 }
 
 impl RetainFiles {
@@ -91,11 +103,13 @@ impl RetainFiles {
     pub fn open(folder: &Path) -> Result<(Self, Option<Snapshot>), RetainError> {
         let mut newest: Option<Snapshot> = None;
         let mut damage = None;
-        for place in [0, 1] {
-            match read(&folder.join(name(place))) {
+        let mut next = 0;
+        for (place, name) in NAMES.iter().enumerate() {
+            match read(&folder.join(name)) {
                 Ok(Some(found)) => {
                     if newest.as_ref().is_none_or(|newest| newest.sequence < found.sequence) {
                         newest = Some(found);
+                        next = 1 - place;
                     }
                 }
                 Ok(None) => {}
@@ -106,25 +120,45 @@ impl RetainFiles {
             return Err(RetainError::Damaged { folder: folder.display().to_string(), why });
         }
         let sequence = newest.as_ref().map_or(0, |newest| newest.sequence);
-        Ok((Self { folder: folder.to_owned(), sequence }, newest))
+        Ok((Self { folder: folder.to_owned(), sequence, next }, newest))
     }
 
     /// The files in `folder`, whatever they hold; they will be overwritten.
     pub fn begin_anew(folder: &Path) -> Self {
-        let sequence = Self::open(folder).map_or(0, |(files, _)| files.sequence);
-        Self { folder: folder.to_owned(), sequence }
+        let anew = Self { folder: folder.to_owned(), sequence: 0, next: 0 };
+        Self::open(folder).map_or(anew, |(files, _)| files)
     }
 
-    /// Writes a snapshot over the older of the two.
+    /// Writes a snapshot over the older of the two and waits until it is on the disk, where it
+    /// survives a loss of power. The first one after [`open`](Self::open) must be such a one.
     ///
     /// # Errors
     /// [`RetainError::File`]; the newer snapshot is still whole then.
-    pub fn save(&mut self, variables: &[Variable], values: &[u8]) -> Result<(), RetainError> {
+    pub fn keep(&mut self, variables: &[Variable], values: &[u8]) -> Result<(), RetainError> {
+        self.replace(variables, values, true)?;
+        self.next = 1 - self.next;
+        Ok(())
+    }
+
+    /// Writes a snapshot over all since the last [`keep`](Self::keep). It survives the death of
+    /// every process, and costs no wait for the disk.
+    ///
+    /// # Errors
+    /// [`RetainError::File`]; the snapshot before is still whole then.
+    pub fn write(&mut self, variables: &[Variable], values: &[u8]) -> Result<(), RetainError> {
+        self.replace(variables, values, false)
+    }
+
+    fn replace(
+        &mut self,
+        variables: &[Variable],
+        values: &[u8],
+        sync: bool,
+    ) -> Result<(), RetainError> {
         let sequence = self.sequence + 1;
         let bytes = encode(sequence, variables, values);
-        let path = self.folder.join(name(sequence % 2));
-        let beside = path.with_extension("new");
-        write_whole(&self.folder, &path, &beside, &bytes).map_err(|source| RetainError::File {
+        let path = self.folder.join(NAMES[self.next]);
+        write_whole(&self.folder, &path, &bytes, sync).map_err(|source| RetainError::File {
             path: path.display().to_string(),
             what: "written",
             source,
@@ -138,8 +172,8 @@ impl RetainFiles {
     /// # Errors
     /// [`RetainError::File`] when a file can't be removed.
     pub fn forget(&mut self) -> Result<(), RetainError> {
-        for place in [0, 1] {
-            let path = self.folder.join(name(place));
+        for name in NAMES {
+            let path = self.folder.join(name);
             match fs::remove_file(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -153,16 +187,20 @@ impl RetainFiles {
     }
 }
 
-fn name(place: u64) -> &'static str {
-    if place == 0 { "retained.0" } else { "retained.1" }
-}
-
-fn write_whole(folder: &Path, path: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_whole(folder: &Path, path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+    let beside = path.with_extension("new");
     fs::create_dir_all(folder)?;
-    let mut file = File::create(beside)?;
+    let mut file = File::create(&beside)?;
     file.write_all(bytes)?;
-    file.sync_data()?;
-    fs::rename(beside, path)
+    if sync {
+        file.sync_data()?;
+    }
+    fs::rename(beside, path)?;
+    if sync {
+        // The new name, too.
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
 }
 
 fn encode(sequence: u64, variables: &[Variable], values: &[u8]) -> Vec<u8> {
@@ -235,13 +273,13 @@ mod tests {
         let (mut files, nothing) = RetainFiles::open(folder.path()).unwrap();
         assert_eq!(nothing, None);
         for value in 1..=3 {
-            files.save(&variables(), &[value; 10]).unwrap();
+            files.keep(&variables(), &[value; 10]).unwrap();
         }
         let (mut files, found) = RetainFiles::open(folder.path()).unwrap();
         let found = found.unwrap();
         assert_eq!((found.sequence, found.values), (3, vec![3; 10]));
         assert_eq!(found.variables, variables());
-        files.save(&variables(), &[4; 10]).unwrap();
+        files.keep(&variables(), &[4; 10]).unwrap();
         files.forget().unwrap();
         assert_eq!(RetainFiles::open(folder.path()).unwrap().1, None);
     }
@@ -250,18 +288,35 @@ mod tests {
     fn a_file_cut_off_anywhere_leaves_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let (mut files, _) = RetainFiles::open(folder.path()).unwrap();
-        files.save(&variables(), &[1; 10]).unwrap();
-        files.save(&variables(), &[2; 10]).unwrap();
-        let newer = folder.path().join("retained.0");
+        files.keep(&variables(), &[1; 10]).unwrap();
+        files.keep(&variables(), &[2; 10]).unwrap();
+        let newer = folder.path().join("retained.1");
         let whole = fs::read(&newer).unwrap();
         for length in 0..whole.len() {
             fs::write(&newer, &whole[..length]).unwrap();
             let found = RetainFiles::open(folder.path()).unwrap().1.unwrap();
             assert_eq!(found.values, [1; 10], "cut off after {length} bytes");
         }
-        fs::remove_file(folder.path().join("retained.1")).unwrap();
+        fs::remove_file(folder.path().join("retained.0")).unwrap();
         let refused = RetainFiles::open(folder.path()).unwrap_err().to_string();
         assert!(refused.contains("damaged") && refused.contains("--cold"), "{refused}");
+    }
+
+    #[test]
+    fn what_was_kept_is_written_over_only_by_what_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut files, _) = RetainFiles::open(folder.path()).unwrap();
+        let values = |name: &str| read(&folder.path().join(name)).unwrap().unwrap().values[0];
+        files.keep(&variables(), &[1; 10]).unwrap();
+        for value in 2..5 {
+            files.write(&variables(), &[value; 10]).unwrap();
+            assert_eq!((values("retained.0"), values("retained.1")), (1, value));
+        }
+        files.keep(&variables(), &[5; 10]).unwrap();
+        files.write(&variables(), &[6; 10]).unwrap();
+        assert_eq!((values("retained.0"), values("retained.1")), (6, 5));
+        let newest = RetainFiles::open(folder.path()).unwrap().1.unwrap();
+        assert_eq!(newest.values, [6; 10]);
     }
 
     proptest! {
