@@ -115,18 +115,21 @@ fn start_up_values_are_written_and_refusals_named() {
     let mut expectation = expectation(&names);
     let subdevices = expectation.subdevices.as_mut().unwrap();
     subdevices[1].start_up.push(StartUp { object: object(0x6072), data: vec![0x34, 0x02] });
-    let mut fieldbus = Fieldbus::bring_up(wire(&names), &expectation).unwrap();
-    fieldbus.read_object(1, object(0x6072)).unwrap();
-    assert_eq!(fieldbus.read_object(1, object(0x6072)), Err(SdoError::Busy));
-    assert_eq!(fieldbus.read_object(0, object(0x6072)), Err(SdoError::NoMailbox));
-    run(&mut fieldbus, 100);
-    assert_eq!(fieldbus.take_sdo(), Some(Ok(&[0x34, 0x02][..])));
-    assert_eq!(fieldbus.take_sdo(), None);
+    let fieldbus = Fieldbus::bring_up(wire(&names), &expectation).unwrap();
+    let drive = &fieldbus.wire().segment().subdevices()[1];
+    assert_eq!(drive.object(0x6072, 0), Some(&[0x34, 0x02][..]));
 
     let subdevices = expectation.subdevices.as_mut().unwrap();
     subdevices[1].start_up.push(StartUp { object: object(0x1008), data: vec![1] });
     let error = Fieldbus::bring_up(wire(&names), &expectation).err().unwrap();
     let BringUpError::StartUp { position: 1, error: SdoError::Aborted(_), .. } = error else {
+        panic!("{error}")
+    };
+
+    let subdevices = expectation.subdevices.as_mut().unwrap();
+    subdevices[0].start_up.push(StartUp { object: object(0x6072), data: vec![1] });
+    let error = Fieldbus::bring_up(wire(&names), &expectation).err().unwrap();
+    let BringUpError::StartUp { position: 0, error: SdoError::NoMailbox, .. } = error else {
         panic!("{error}")
     };
 }
