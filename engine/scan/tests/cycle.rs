@@ -156,6 +156,7 @@ impl<'a> Rig<'a> {
             rate: 0,
             deadline: PERIOD,
             watchdog: Watchdog::new(PERIOD, 2),
+            stop_beyond: None,
         };
         let events = region.event_writer(0).unwrap();
         let task = Task::new(settings, recorder, events, region.trace_writer(0));
