@@ -56,6 +56,9 @@ pub struct CarryPlan {
     pub not_carried: Vec<NotCarried>,
     /// Number of those beyond the list.
     pub not_carried_beyond: u64,
+    /// Parameters that keep a value set by hand, whatever the new build gives them;
+    /// [`NOT_CARRIED_LISTED_MAX`] at most.
+    pub tuned: Vec<String>,
     /// Roots that only the new build has; they start with their initial values.
     pub fresh: Vec<String>,
 }

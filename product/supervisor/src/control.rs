@@ -321,6 +321,10 @@ pub struct Deployed {
     pub release: Nanos,
     /// Variables whose values were taken over.
     pub carried: u64,
+    /// Parameters that keep a value set by hand, whatever the changed program gives them; at most
+    /// [`NOT_CARRIED_MAX`].
+    #[serde(default)]
+    pub tuned: Vec<String>,
     /// Variables that begin anew.
     pub not_carried_count: u64,
     /// The first of them, at most [`NOT_CARRIED_MAX`], and why.

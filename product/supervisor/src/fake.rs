@@ -246,6 +246,7 @@ pub fn deployed() -> Deployed {
         gap_cycles: 0,
         release: Nanos::from_micros(23),
         carried: 41,
+        tuned: vec!["servo_P.Kp".to_owned()],
         not_carried_count: 1,
         not_carried: vec![NotCarried {
             variable: "servo_DW.filter".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::carry::{COPIES_MAX, CarryPlan, Copy, OldData, bits};
+use crate::carry::{COPIES_MAX, CarryPlan, Copy, NOT_CARRIED_LISTED_MAX, OldData, bits};
 use crate::place::{Access, Memory, Scalar};
 use crate::symbols::{Member, Pattern, Shape, Spot, Symbols, TypeIndex};
 
@@ -114,6 +114,9 @@ impl Walk<'_> {
         }
         let by_parts = self.access == Access::Parameter && !matches!(old, Shape::Scalar(_));
         if whole && !by_parts {
+            if self.access == Access::Parameter && self.plan.tuned.len() < NOT_CARRIED_LISTED_MAX {
+                self.plan.tuned.push(self.path.clone());
+            }
             let count = self.old.scalar_count(pair.old.shape);
             self.copy(pair.old.offset, pair.new.offset, old.bytes(), count);
             return;

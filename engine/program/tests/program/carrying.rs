@@ -143,6 +143,7 @@ fn of_parameters_only_those_tuned_by_hand_are_carried() {
     let (answers, plan) = carried(&old, &new, &set, &asked);
     assert_eq!(answers, ["5.0", "2.0", "10", "7", "30"]);
     assert_eq!((plan.carried, plan.not_carried.len()), (2, 0));
+    assert_eq!(plan.tuned, ["m_P.tuned", "m_P.table[1]"]);
 }
 
 #[test]

@@ -370,6 +370,7 @@ fn deployed(carry: &CarryPlan, generation: u32, swap: Swap) -> Result<Deployed, 
         gap_cycles,
         release,
         carried: carry.carried,
+        tuned: carry.tuned.iter().take(NOT_CARRIED_MAX).cloned().collect(),
         not_carried_count: not_carried_count(carry),
         not_carried: listed
             .map(|left| NotCarried { variable: left.path.clone(), why: left.why.clone() })

@@ -54,6 +54,10 @@ fn text(partition: &str, deployed: &Deployed) -> String {
         "{partition}: build {generation} runs since cycle {cycle}; {gap}; its first release was \
          {release} late\n{carried} variables carried over, {anew} anew\n"
     );
+    for variable in deployed.tuned.iter().take(NAMED_MAX) {
+        writeln!(text, "  {variable}: keeps the value that was set by hand")
+            .expect("writing to a string cannot fail");
+    }
     for anew in deployed.not_carried.iter().take(NAMED_MAX) {
         writeln!(text, "  {}: {}", anew.variable, anew.why)
             .expect("writing to a string cannot fail");
@@ -76,7 +80,8 @@ mod tests {
         assert_eq!(
             text("axis", &deployed),
             "axis: build 2 runs since cycle 70001; no cycle was lost; its first release was 23.0 \
-             µs late\n41 variables carried over, 1 begins anew\n  servo_DW.filter: its type was \
+             µs late\n41 variables carried over, 1 begins anew\n  servo_P.Kp: keeps the value that \
+             was set by hand\n  servo_DW.filter: its type was \
              f64[2] and is f64[3]\n"
         );
         let many = vec![deployed.not_carried[0].clone(); 30];
