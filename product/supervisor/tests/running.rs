@@ -229,7 +229,7 @@ fn a_deploy_that_fails_is_taken_back() {
 }
 
 fn process_of(site: &Site) -> Pid {
-    let pid = site.client().list().unwrap()[0].pid.expect("a process");
+    let pid = site.client().list().expect("the site answers")[0].pid.expect("a process");
     Pid::from_raw(pid.cast_signed()).expect("a number")
 }
 
