@@ -1,7 +1,8 @@
 //! What is wrong on the fieldbus, as values.
 //!
 //! The cycle and the supervision raise alarms; whoever runs the cycle takes them and tells others.
-//! The queue has a fixed size: beyond it alarms are counted, not kept.
+//! The queue has a fixed size and keeps the first ones. A cycle with its supervision raises three
+//! at most, so whoever takes as many in each loses none.
 
 use core::fmt;
 
@@ -169,19 +170,17 @@ pub(crate) struct Alarms {
     ring: [Option<Alarm>; ALARMS_MAX],
     first: usize,
     count: usize,
-    dropped: u64,
 }
 
 impl Default for Alarms {
     fn default() -> Self {
-        Self { ring: [None; ALARMS_MAX], first: 0, count: 0, dropped: 0 }
+        Self { ring: [None; ALARMS_MAX], first: 0, count: 0 }
     }
 }
 
 impl Alarms {
     pub(crate) fn raise(&mut self, alarm: Alarm) {
         if self.count == ALARMS_MAX {
-            self.dropped += 1;
             return;
         }
         self.ring[(self.first + self.count) % ALARMS_MAX] = Some(alarm);
@@ -194,10 +193,6 @@ impl Alarms {
         self.first = (self.first + 1) % ALARMS_MAX;
         alarm
     }
-
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped
-    }
 }
 
 #[cfg(test)]
@@ -205,12 +200,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alarms_come_out_in_order_and_too_many_are_counted() {
+    fn alarms_come_out_in_order_and_the_first_are_kept() {
         let mut alarms = Alarms::default();
         for subdevice in 0..70 {
             alarms.raise(Alarm::Absent { subdevice });
         }
-        assert_eq!(alarms.dropped(), 6);
         for subdevice in 0..64 {
             assert_eq!(alarms.take(), Some(Alarm::Absent { subdevice }));
         }

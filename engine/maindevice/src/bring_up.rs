@@ -91,13 +91,7 @@ pub(crate) fn bring_up<W: Wire>(
         Err(panic) => return Err(failed(&mut wire, at.get(), panic, None)),
     };
     let mut fieldbus = Fieldbus::assemble(wire, subdevices);
-    to_op(&mut fieldbus, expectation, until)?;
-    // On the way to OP nothing is where it should be; only what the SubDevices said is kept.
-    while let Some(alarm) = fieldbus.take_alarm() {
-        if matches!(alarm, Alarm::Emergency { .. }) {
-            alarms.raise(alarm);
-        }
-    }
+    to_op(&mut fieldbus, expectation, until, &mut alarms)?;
     while let Some(alarm) = alarms.take() {
         fieldbus.raise(alarm);
     }
@@ -370,6 +364,12 @@ fn read_back<W: Wire>(
     let fmmus = talk.read(station, register::FMMU, count * register::FMMU_BYTES)?;
     subdevice.fmmus = fmmus.as_chunks::<16>().0.to_vec();
     (subdevice.inputs, subdevice.outputs) = SubDevice::mapped(&subdevice.fmmus);
+    // The image becomes as large as they say.
+    let end = subdevice.inputs.end.max(subdevice.outputs.end);
+    if end > IMAGE_BYTES_MAX {
+        let (position, name) = (subdevice.position, subdevice.name.clone());
+        return Err(BringUpError::BeyondImage { position, name, end, limit: IMAGE_BYTES_MAX });
+    }
     if subdevice.features & register::FEATURE_CLOCK != 0 {
         let delay = talk.read(station, register::SYSTEM_TIME_DELAY, 4)?;
         let delay_ns = delay.first_chunk().map_or(0, |delay| u32::from_le_bytes(*delay));
@@ -439,11 +439,13 @@ fn no_clock(subdevice: &SubDevice) -> BringUpError {
     BringUpError::NoClock { position: subdevice.position, name: subdevice.name.clone() }
 }
 
-/// Runs cycles until all SubDevices are in OP and their process data complete.
+/// Runs cycles until all SubDevices are in OP and their process data complete. On the way nothing
+/// is where it should be; of what is raised only what the SubDevices said goes to `alarms`.
 fn to_op<W: Wire>(
     fieldbus: &mut Fieldbus<W>,
     expectation: &Expectation,
     until: Nanos,
+    alarms: &mut Alarms,
 ) -> Result<(), BringUpError> {
     let starts = fieldbus.subdevices().iter().filter_map(|one| one.clock?.sync);
     let sync_start = starts.map(|sync| Nanos::new(sync.start_ns)).max();
@@ -464,6 +466,11 @@ fn to_op<W: Wire>(
         } else if dc_time >= sync_start {
             fieldbus.request_all(AlState::Op);
             asked = true;
+        }
+        while let Some(alarm) = fieldbus.take_alarm() {
+            if matches!(alarm, Alarm::Emergency { .. }) {
+                alarms.raise(alarm);
+            }
         }
         let complete = outcome.is_complete() && fieldbus.all_in_op();
         good = if complete { good + 1 } else { 0 };

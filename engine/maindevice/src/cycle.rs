@@ -214,12 +214,13 @@ impl Cycle {
         }
     }
 
-    /// Lets a datagram travel with the next cycle; `fill` writes its data.
-    pub(crate) fn take_along(&mut self, request: Request, fill: impl FnOnce(&[u8], &mut [u8])) {
+    /// Lets a datagram travel with the next cycle; `fill` writes its data. LWR carries what the
+    /// image holds at its place when it leaves, or it would take outputs back to older ones.
+    pub(crate) fn take_along(&mut self, request: Request, fill: impl FnOnce(&mut [u8])) {
         let bytes = usize::from(request.bytes).min(DATA_BYTES_MAX);
         let data = &mut self.passenger.data[..bytes];
         data.fill(0);
-        fill(&self.image, data);
+        fill(data);
         self.passenger.request = Some(Request { bytes: bytes as u16, ..request });
         self.passenger.answer = Answer::None;
     }
@@ -302,7 +303,12 @@ impl Cycle {
         for (number, frame) in self.frames.iter_mut().enumerate() {
             if let Some(place) = frame.buffer.push(request) {
                 let bytes = usize::from(request.bytes);
-                frame.buffer.data_mut(place, bytes).copy_from_slice(&self.passenger.data[..bytes]);
+                let start = request.address as usize;
+                let data = match request.command {
+                    Command::Lwr => &self.image[start..start + bytes],
+                    _ => &self.passenger.data[..bytes],
+                };
+                frame.buffer.data_mut(place, bytes).copy_from_slice(data);
                 self.passenger.seat = Some((number, place));
                 return;
             }

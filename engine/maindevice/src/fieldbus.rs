@@ -23,7 +23,6 @@ use crate::cycle::{Cycle, CycleOutcome};
 use crate::expectation::Expectation;
 use crate::frame::Request;
 use crate::frame::register;
-use crate::mailbox::{Object, SdoError};
 use crate::state::{AlState, AlStatus};
 use crate::subdevice::SubDevice;
 use crate::supervise::{Presence, Supervisor};
@@ -89,11 +88,6 @@ impl<W: Wire> Fieldbus<W> {
         self.supervisor.take_alarm()
     }
 
-    /// Alarms that found no place because nobody took the others.
-    pub fn dropped_alarms(&self) -> u64 {
-        self.supervisor.dropped_alarms()
-    }
-
     /// The SubDevices in the order in which frames pass.
     pub fn subdevices(&self) -> &[SubDevice] {
         &self.subdevices
@@ -142,39 +136,12 @@ impl<W: Wire> Fieldbus<W> {
         Topology::of(&self.subdevices)
     }
 
-    /// Begins to write an object of a SubDevice, which takes some cycles;
-    /// [`take_sdo`](Self::take_sdo) tells the end.
-    ///
-    /// # Errors
-    /// When the SubDevice has no mailbox, the value is too long, or another transfer is on its way.
-    pub fn write_object(
-        &mut self,
-        subdevice: usize,
-        object: Object,
-        data: &[u8],
-    ) -> Result<(), SdoError> {
-        self.supervisor.begin_sdo(subdevice, object, Some(data), &mut self.subdevices)
-    }
-
-    /// Begins to read an object of a SubDevice.
-    ///
-    /// # Errors
-    /// As for [`write_object`](Self::write_object).
-    pub fn read_object(&mut self, subdevice: usize, object: Object) -> Result<(), SdoError> {
-        self.supervisor.begin_sdo(subdevice, object, None, &mut self.subdevices)
-    }
-
-    /// The end of the SDO transfer, told once: the value written or read.
-    pub fn take_sdo(&mut self) -> Option<Result<&[u8], SdoError>> {
-        self.supervisor.take_sdo()
-    }
-
     /// Requests a state of all SubDevices with the next cycle; nobody waits for them to reach it.
     /// The supervision brings them back to OP, so run [`cycle`](Self::cycle) without it afterwards.
     pub fn request_all(&mut self, state: AlState) {
         let request = Request::write_all(register::AL_CONTROL, 2);
         self.supervisor.forget_question();
-        self.cycle.take_along(request, |_, data| {
+        self.cycle.take_along(request, |data| {
             data[0] = state.number();
         });
     }

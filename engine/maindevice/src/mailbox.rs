@@ -1,32 +1,21 @@
-//! SDO transfers through a SubDevice's mailbox (ETG.1000.6, 5.6.2), one datagram at a time.
-//!
-//! A transfer does no input or output: it says which datagram comes next and takes the answer.
-//! So it runs in the supervision's one datagram a cycle as well as in a loop before the first
-//! cycle.
-//!
-//! ```text
-//!        full                      full         not ours: emergency or another protocol
-//!   ┌── Discard ◄┐              ┌──────┐       ┌───────────────┐
-//!   ▼            │              ▼      │       ▼               │
-//! Drain ─empty─► Room ─free─► Write ─taken─► Wait ─full─► Read ┴─► done, failed, or next segment
-//! ```
-//!
-//! Emergencies that lie in the mailbox are told and never taken for the answer.
+//! A SubDevice's mailbox (ETG.1000.6, 5.6): where it lies, its messages, and what goes wrong with
+//! objects.
+
+mod transfer;
 
 use core::fmt;
 
-use alloc::vec::Vec;
 use quietcore_units::Nanos;
 
 use crate::frame::Request;
 use crate::frame::register;
 
+pub(crate) use transfer::{Progress, Transfer};
+
 /// The longest value of an object, in bytes.
 pub const SDO_BYTES_MAX: usize = 1024;
 /// How long a SubDevice may take for one step of a transfer.
 const PATIENCE: Nanos = Nanos::from_millis(1_000);
-/// Mailbox header, CoE header, SDO header.
-const HEADERS: usize = 6 + 2 + 4;
 /// The smallest mailbox with which SDOs work (ETG.1000.6, 5.6.2): headers and four bytes.
 const MAILBOX_BYTES_MIN: u16 = 16;
 
@@ -35,7 +24,6 @@ const TYPE_COE: u8 = 3;
 const SERVICE_EMERGENCY: u16 = 1;
 const SERVICE_REQUEST: u16 = 2;
 const SERVICE_RESPONSE: u16 = 3;
-const ABORT: u8 = 0x80;
 
 /// Which object of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +50,6 @@ pub enum SdoError {
     NoMailbox,
     /// The SubDevice refused, with this SDO abort code (ETG.1000.6, table 41).
     Aborted(u32),
-    /// Another transfer is on its way; only one is at a time.
-    Busy,
     /// The SubDevice did not answer in time.
     Silent,
     /// The answer is none that the standard allows.
@@ -78,7 +64,6 @@ impl fmt::Display for SdoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMailbox => f.write_str("the SubDevice has no mailbox for SDOs"),
-            Self::Busy => f.write_str("another SDO transfer is on its way; try again later"),
             Self::Aborted(code) => write!(f, "refused with SDO abort code {code:#010x}"),
             Self::Silent => write!(f, "no answer within {PATIENCE}"),
             Self::Malformed => f.write_str("the answer is not as the standard says"),
@@ -204,314 +189,3 @@ impl<'a> Message<'a> {
         })
     }
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Drain,
-    Discard,
-    Room,
-    Write,
-    Wait,
-    Read,
-}
-
-/// How far a transfer is after an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// Another datagram is needed.
-    More,
-    /// The value is transferred.
-    Done,
-    /// It will not be.
-    Failed(SdoError),
-}
-
-/// A value on its way to or from a SubDevice's object.
-#[derive(Clone, Debug)]
-pub(crate) struct Transfer {
-    object: Object,
-    upload: bool,
-    data: Vec<u8>,
-    /// Bytes transferred so far, and those of the message on its way.
-    done: usize,
-    chunk: usize,
-    /// The first message has been answered; segments follow.
-    segmented: bool,
-    toggle: bool,
-    phase: Phase,
-    counter: u8,
-    /// Since when the present phase lasts.
-    since: Option<Nanos>,
-}
-
-impl Transfer {
-    /// A transfer of nothing, with room for any value: beginning one allocates nothing.
-    pub(crate) fn idle() -> Self {
-        Self {
-            object: Object { index: 0, subindex: 0, complete: false },
-            upload: false,
-            data: Vec::with_capacity(SDO_BYTES_MAX),
-            done: 0,
-            chunk: 0,
-            segmented: false,
-            toggle: false,
-            phase: Phase::Drain,
-            counter: 0,
-            since: None,
-        }
-    }
-
-    /// Begins to write `data` to an object.
-    ///
-    /// # Errors
-    /// [`SdoError::TooLong`].
-    pub(crate) fn download(
-        &mut self,
-        object: Object,
-        data: &[u8],
-        mailbox: &mut Mailbox,
-    ) -> Result<(), SdoError> {
-        if data.len() > SDO_BYTES_MAX {
-            return Err(SdoError::TooLong);
-        }
-        self.begin(object, false, mailbox);
-        self.data.extend_from_slice(data);
-        Ok(())
-    }
-
-    /// Begins to read an object.
-    pub(crate) fn upload(&mut self, object: Object, mailbox: &mut Mailbox) {
-        self.begin(object, true, mailbox);
-    }
-
-    fn begin(&mut self, object: Object, upload: bool, mailbox: &mut Mailbox) {
-        self.object = object;
-        self.upload = upload;
-        self.data.clear();
-        self.done = 0;
-        self.chunk = 0;
-        self.segmented = false;
-        self.toggle = false;
-        self.phase = Phase::Drain;
-        self.counter = mailbox.count();
-        self.since = None;
-    }
-
-    /// The value: what was to be written, or what has been read.
-    pub(crate) fn value(&self) -> &[u8] {
-        &self.data
-    }
-
-    /// The next datagram. If it writes, [`fill`](Self::fill) gives its data.
-    pub(crate) fn request(&self, station: u16, mailbox: &Mailbox) -> Request {
-        match self.phase {
-            Phase::Drain | Phase::Wait => mailbox.ask(station),
-            Phase::Discard | Phase::Read => mailbox.fetch(station),
-            Phase::Room => mailbox.out.status(station),
-            Phase::Write => Request::write(station, mailbox.out.address, mailbox.out.bytes),
-        }
-    }
-
-    /// Writes the message of a datagram that goes to the mailbox; others carry zeros.
-    pub(crate) fn fill(&mut self, mailbox: &Mailbox, message: &mut [u8]) {
-        if self.phase != Phase::Write {
-            return;
-        }
-        let length = match (self.upload, self.segmented) {
-            (false, false) => self.begin_download(mailbox, message),
-            (false, true) => self.download_segment(mailbox, message),
-            (true, first) => self.upload_request(!first, message),
-        };
-        message[..2].copy_from_slice(&(length as u16).to_le_bytes());
-        message[5] = TYPE_COE | self.counter << 4;
-        message[6..8].copy_from_slice(&(SERVICE_REQUEST << 12).to_le_bytes());
-    }
-
-    fn object_into(&self, command: u8, message: &mut [u8]) {
-        message[8] = command | u8::from(self.object.complete) << 4;
-        message[9..11].copy_from_slice(&self.object.index.to_le_bytes());
-        message[11] = self.object.subindex;
-    }
-
-    /// The first message of a download; short values go with it whole.
-    fn begin_download(&mut self, mailbox: &Mailbox, message: &mut [u8]) -> usize {
-        let bytes = self.data.len();
-        if (1..=4).contains(&bytes) {
-            self.object_into(0x23 | (4 - bytes as u8) << 2, message);
-            message[HEADERS..HEADERS + bytes].copy_from_slice(&self.data);
-            self.chunk = bytes;
-            return 10;
-        }
-        self.object_into(0x21, message);
-        message[HEADERS..HEADERS + 4].copy_from_slice(&(bytes as u32).to_le_bytes());
-        self.chunk = bytes.min(usize::from(mailbox.out.bytes) - HEADERS - 4);
-        message[HEADERS + 4..HEADERS + 4 + self.chunk].copy_from_slice(&self.data[..self.chunk]);
-        10 + self.chunk
-    }
-
-    fn download_segment(&mut self, mailbox: &Mailbox, message: &mut [u8]) -> usize {
-        let left = self.data.len() - self.done;
-        // Behind mailbox, CoE and one byte of segment header.
-        self.chunk = left.min(usize::from(mailbox.out.bytes) - 9);
-        let unused = 7_usize.saturating_sub(self.chunk) as u8;
-        message[8] = u8::from(self.toggle) << 4 | unused << 1 | u8::from(self.chunk == left);
-        message[9..9 + self.chunk].copy_from_slice(&self.data[self.done..self.done + self.chunk]);
-        3 + self.chunk.max(7)
-    }
-
-    fn upload_request(&self, first: bool, message: &mut [u8]) -> usize {
-        if first {
-            self.object_into(0x40, message);
-        } else {
-            message[8] = 0x60 | u8::from(self.toggle) << 4;
-        }
-        10
-    }
-
-    /// Takes the answer to the datagram: its data and working counter, or `None` if it was lost.
-    /// Emergencies that were in the mailbox go to `tell`.
-    pub(crate) fn answered(
-        &mut self,
-        now: Nanos,
-        mailbox: &mut Mailbox,
-        answer: Option<(&[u8], u16)>,
-        tell: &mut dyn FnMut(Emergency),
-    ) -> Progress {
-        let since = *self.since.get_or_insert(now);
-        let (data, reached) =
-            answer.map_or((&[][..], false), |(data, counter)| (data, counter > 0));
-        let full =
-            reached && data.first().is_some_and(|status| status & register::MAILBOX_FULL != 0);
-        let next = match self.phase {
-            Phase::Drain if !reached => None,
-            Phase::Drain => Some(if full { Phase::Discard } else { Phase::Room }),
-            Phase::Discard => {
-                if let Some(emergency) = emergency_in(data) {
-                    tell(emergency);
-                }
-                Some(Phase::Drain)
-            }
-            Phase::Room if reached && !full => Some(Phase::Write),
-            // A mailbox that is full after all counts nothing. A lost frame may have arrived.
-            Phase::Write if reached || answer.is_none() => Some(Phase::Wait),
-            Phase::Write => Some(Phase::Room),
-            Phase::Wait if full => Some(Phase::Read),
-            Phase::Room | Phase::Wait => None,
-            Phase::Read if !reached => Some(Phase::Wait),
-            Phase::Read => return self.read(now, mailbox, data, tell),
-        };
-        if now.saturating_sub(since) > PATIENCE {
-            return Progress::Failed(SdoError::Silent);
-        }
-        if let Some(next) = next {
-            // Waiting for the answer is one wait, however often something else is read meanwhile.
-            if !matches!(
-                (self.phase, next),
-                (Phase::Read, Phase::Wait) | (Phase::Wait, Phase::Read)
-            ) {
-                self.since = Some(now);
-            }
-            self.phase = next;
-        }
-        Progress::More
-    }
-
-    /// Takes a message that was read.
-    fn read(
-        &mut self,
-        now: Nanos,
-        mailbox: &mut Mailbox,
-        message: &[u8],
-        tell: &mut dyn FnMut(Emergency),
-    ) -> Progress {
-        if let Some(emergency) = emergency_in(message) {
-            tell(emergency);
-        }
-        let body = match Message::parse(message) {
-            Some(Message::Error(code)) => return Progress::Failed(SdoError::Mailbox(code)),
-            Some(Message::Coe { service: SERVICE_REQUEST | SERVICE_RESPONSE, body }) => body,
-            _ => {
-                self.phase = Phase::Wait;
-                return Progress::More;
-            }
-        };
-        let Some(outcome) = self.response(body) else {
-            return Progress::Failed(SdoError::Malformed);
-        };
-        match outcome {
-            Progress::More => {
-                self.counter = mailbox.count();
-                self.phase = Phase::Room;
-                self.since = Some(now);
-                Progress::More
-            }
-            ended => ended,
-        }
-    }
-
-    /// Takes an SDO response; `None` if it makes no sense.
-    fn response(&mut self, body: &[u8]) -> Option<Progress> {
-        let command = *body.first()?;
-        if command == ABORT {
-            let code = body.get(4..8)?.try_into().ok()?;
-            return Some(Progress::Failed(SdoError::Aborted(u32::from_le_bytes(code))));
-        }
-        if self.segmented {
-            if command >> 4 & 1 != u8::from(self.toggle) {
-                return None;
-            }
-            self.toggle = !self.toggle;
-        } else if body.get(1..3)? != self.object.index.to_le_bytes() {
-            return None;
-        }
-        match (self.upload, self.segmented, command >> 5) {
-            (false, false, 3) | (false, true, 1) => {
-                self.done += self.chunk;
-                self.segmented = true;
-                Some(if self.done == self.data.len() { Progress::Done } else { Progress::More })
-            }
-            (true, false, 2) => self.first_of_upload(command, body),
-            (true, true, 0) => self.segment_of_upload(command, body),
-            _ => None,
-        }
-    }
-
-    fn first_of_upload(&mut self, command: u8, body: &[u8]) -> Option<Progress> {
-        if command & 0b10 != 0 {
-            let unused = if command & 1 == 1 { usize::from(command >> 2 & 0b11) } else { 0 };
-            self.data.extend_from_slice(body.get(4..8 - unused)?);
-            return Some(Progress::Done);
-        }
-        let whole = u32::from_le_bytes(body.get(4..8)?.try_into().ok()?) as usize;
-        if whole > SDO_BYTES_MAX {
-            return Some(Progress::Failed(SdoError::TooLong));
-        }
-        let here = body.get(8..)?;
-        self.data.extend_from_slice(&here[..here.len().min(whole)]);
-        // From here on `chunk` is the length of the whole value.
-        self.chunk = whole;
-        self.segmented = true;
-        Some(if self.data.len() == whole { Progress::Done } else { Progress::More })
-    }
-
-    fn segment_of_upload(&mut self, command: u8, body: &[u8]) -> Option<Progress> {
-        let mut here = body.get(1..)?;
-        if here.len() == 7 {
-            here = &here[..7 - usize::from(command >> 1 & 0b111)];
-        }
-        if self.data.len() + here.len() > self.chunk {
-            return None;
-        }
-        self.data.extend_from_slice(here);
-        let last = command & 1 == 1;
-        // An empty segment that is not the last would go on for ever.
-        match (last, here.is_empty(), self.data.len() == self.chunk) {
-            (true, _, true) => Some(Progress::Done),
-            (false, false, _) => Some(Progress::More),
-            _ => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -110,7 +110,8 @@ impl SubDevice {
             let active = |fmmu: &&[u8; 16]| fmmu[11] & direction != 0 && fmmu[12] & 1 == 1;
             for fmmu in fmmus.iter().filter(active) {
                 let start = u32::from_le_bytes([fmmu[0], fmmu[1], fmmu[2], fmmu[3]]) as usize;
-                let end = start + usize::from(u16::from_le_bytes([fmmu[4], fmmu[5]]));
+                let bytes = u16::from_le_bytes([fmmu[4], fmmu[5]]);
+                let end = start.saturating_add(usize::from(bytes));
                 hull = Some(hull.map_or(start..end, |old| old.start.min(start)..old.end.max(end)));
             }
             hull.unwrap_or(0..0)

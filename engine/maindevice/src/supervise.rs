@@ -1,7 +1,7 @@
 //! The supervision: one datagram a cycle, which travels with the process data.
 //!
 //! ```text
-//! cycle k   ─► answer ─► lane that asked: watch or work
+//! cycle k   ─► answer ─► lane that asked: watch or recovery
 //!                            │ alarms, health of the SubDevices
 //! cycle k+1 ◄─ datagram ◄─ the lanes in turn
 //! ```
@@ -9,7 +9,7 @@
 //! - [`watch`] goes round: AL state, mailbox, error counters of one SubDevice after the other.
 //!   While the working counter is wrong it finds out whose.
 //! - [`recovery`] brings one SubDevice back to OP, whatever state it is in, without a restart of
-//!   the MainDevice. SDO transfers that were asked for share its lane.
+//!   the MainDevice.
 //!
 //! Each step is bounded, allocates nothing and waits for nothing, so it may run behind the
 //! program's step within the cycle's slack.
@@ -23,7 +23,7 @@ use quietcore_units::Nanos;
 
 use crate::alarm::{Alarm, Alarms, ErrorCounters};
 use crate::cycle::{Cycle, CycleOutcome};
-use crate::mailbox::{Object, Progress, SdoError, Transfer};
+use crate::mailbox::Transfer;
 use crate::state::AlStatus;
 use crate::subdevice::SubDevice;
 
@@ -80,33 +80,16 @@ impl Health {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lane {
     Watch,
-    Work,
-}
-
-/// What the lane of work does.
-enum Job {
-    Idle,
-    Recovery(Recovery),
-    Sdo { subdevice: usize },
-}
-
-/// An SDO transfer that someone asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
-    None,
-    Waiting { subdevice: usize },
-    Ended(Result<(), SdoError>),
+    Recovery,
 }
 
 /// The supervision of all SubDevices.
 pub(crate) struct Supervisor {
     health: Vec<Health>,
     watch: Watch,
-    job: Job,
+    recovery: Option<Recovery>,
     /// Of a recovery's start-up values.
     transfer: Transfer,
-    wish: Wish,
-    wished: Transfer,
     asked: Option<Lane>,
     last_lane: Lane,
     /// Where the search for a SubDevice in need begins.
@@ -131,12 +114,10 @@ impl Supervisor {
         Self {
             health: alloc::vec![Health::default(); subdevices.len()],
             watch: Watch::default(),
-            job: Job::Idle,
+            recovery: None,
             transfer: Transfer::idle(),
-            wish: Wish::None,
-            wished: Transfer::idle(),
             asked: None,
-            last_lane: Lane::Work,
+            last_lane: Lane::Recovery,
             next_patient: 0,
             alarms: Alarms::default(),
             lost_cycles: 0,
@@ -170,7 +151,9 @@ impl Supervisor {
         // A datagram that nobody here asked for, such as a request to all, has no one to take it.
         match (cycle.answer(), self.asked.take()) {
             (Some(answer), Some(Lane::Watch)) => self.watch_answered(sight, answer, subdevices),
-            (Some(answer), Some(Lane::Work)) => self.work_answered(sight, answer, subdevices),
+            (Some(answer), Some(Lane::Recovery)) => {
+                self.recovery_answered(sight, answer, subdevices);
+            }
             (Some(_), None) => {}
             (None, asked) => self.asked = asked,
         }
@@ -178,12 +161,12 @@ impl Supervisor {
         if cycle.has_passenger() {
             return;
         }
-        let first = if self.last_lane == Lane::Watch { Lane::Work } else { Lane::Watch };
+        let first = if self.last_lane == Lane::Watch { Lane::Recovery } else { Lane::Watch };
         let second = self.last_lane;
         for lane in [first, second] {
             let asked = match lane {
                 Lane::Watch => self.watch_ask(sight, cycle, subdevices),
-                Lane::Work => self.work_ask(sight, cycle, subdevices),
+                Lane::Recovery => self.recovery_ask(sight, cycle, subdevices),
             };
             if asked {
                 self.asked = Some(lane);
@@ -196,8 +179,12 @@ impl Supervisor {
     /// Whether the reference clock may be followed: its SubDevice was not gone, or is back.
     fn reference_is_right(&self) -> bool {
         let Some(reference) = self.reference else { return false };
-        let recovering = matches!(&self.job, Job::Recovery(one) if one.subdevice() == reference);
-        !recovering && !self.health[reference].needs_recovery()
+        !self.recovers(reference) && !self.health[reference].needs_recovery()
+    }
+
+    /// Whether this SubDevice is being brought back.
+    fn recovers(&self, subdevice: usize) -> bool {
+        self.recovery.as_ref().is_some_and(|one| one.subdevice() == subdevice)
     }
 
     /// Someone else took the place of the datagram that was asked with; it is asked anew.
@@ -213,10 +200,6 @@ impl Supervisor {
         self.alarms.raise(alarm);
     }
 
-    pub(crate) fn dropped_alarms(&self) -> u64 {
-        self.alarms.dropped()
-    }
-
     pub(crate) fn presence(&self, subdevice: usize) -> Presence {
         self.health.get(subdevice).map_or(Presence::Unknown, |health| health.presence)
     }
@@ -225,59 +208,23 @@ impl Supervisor {
         self.health.get(subdevice)?.counters
     }
 
-    /// Begins an SDO transfer: a download of `data`, or an upload without. One at a time.
-    pub(crate) fn begin_sdo(
+    /// Lets the recovery ask something. Returns whether it did.
+    fn recovery_ask(
         &mut self,
-        subdevice: usize,
-        object: Object,
-        data: Option<&[u8]>,
+        sight: Sight,
+        cycle: &mut Cycle,
         subdevices: &mut [SubDevice],
-    ) -> Result<(), SdoError> {
-        let mailbox = subdevices
-            .get_mut(subdevice)
-            .and_then(|subdevice| subdevice.mailbox.as_mut())
-            .ok_or(SdoError::NoMailbox)?;
-        if matches!(self.wish, Wish::Waiting { .. }) {
-            return Err(SdoError::Busy);
+    ) -> bool {
+        if self.recovery.is_none() {
+            self.recovery = self.next_recovery(sight.now);
         }
-        match data {
-            Some(data) => self.wished.download(object, data, mailbox)?,
-            None => self.wished.upload(object, mailbox),
-        }
-        self.wish = Wish::Waiting { subdevice };
-        Ok(())
+        let Some(recovery) = &mut self.recovery else { return false };
+        let subdevice = &mut subdevices[recovery.subdevice()];
+        recovery.ask(sight, cycle, subdevice, &mut self.transfer)
     }
 
-    /// The end of the SDO transfer, once: the value written or read.
-    pub(crate) fn take_sdo(&mut self) -> Option<Result<&[u8], SdoError>> {
-        let Wish::Ended(result) = self.wish else { return None };
-        self.wish = Wish::None;
-        Some(result.map(|()| self.wished.value()))
-    }
-
-    /// Lets the lane of work ask something. Returns whether it did.
-    fn work_ask(&mut self, sight: Sight, cycle: &mut Cycle, subdevices: &mut [SubDevice]) -> bool {
-        if matches!(self.job, Job::Idle) {
-            self.job = self.next_job(sight.now);
-        }
-        match &mut self.job {
-            Job::Idle => false,
-            Job::Recovery(recovery) => {
-                let subdevice = &mut subdevices[recovery.subdevice()];
-                recovery.ask(sight, cycle, subdevice, &mut self.transfer)
-            }
-            Job::Sdo { subdevice } => {
-                let subdevice = &subdevices[*subdevice];
-                let Some(mailbox) = &subdevice.mailbox else { return false };
-                let request = self.wished.request(subdevice.address, mailbox);
-                cycle.take_along(request, |_, data| self.wished.fill(mailbox, data));
-                true
-            }
-        }
-    }
-
-    /// A SubDevice in need, or a transfer that is wished for.
-    fn next_job(&mut self, now: Nanos) -> Job {
+    /// That of a SubDevice in need.
+    fn next_recovery(&mut self, now: Nanos) -> Option<Recovery> {
         let count = self.health.len();
         for step in 0..count {
             let subdevice = (self.next_patient + step) % count;
@@ -285,46 +232,25 @@ impl Supervisor {
             if health.needs_recovery() && now >= health.not_before {
                 self.next_patient = subdevice + 1;
                 // What reached OP and is down again, or failed before, is set up from the start.
-                return Job::Recovery(Recovery::new(subdevice, health.failures > 0, now));
+                return Some(Recovery::new(subdevice, health.failures > 0, now));
             }
         }
-        match self.wish {
-            Wish::Waiting { subdevice } => Job::Sdo { subdevice },
-            _ => Job::Idle,
-        }
+        None
     }
 
-    fn work_answered(
+    fn recovery_answered(
         &mut self,
         sight: Sight,
         answer: Option<(&[u8], u16)>,
         subdevices: &mut [SubDevice],
     ) {
-        let Self { job, transfer, wished, wish, alarms, .. } = self;
-        match job {
-            Job::Idle => {}
-            Job::Recovery(recovery) => {
-                let subdevice = &mut subdevices[recovery.subdevice()];
-                let ended = recovery.answered(sight, answer, subdevice, transfer, alarms);
-                if let Some(ended) = ended {
-                    let subdevice = recovery.subdevice();
-                    self.job = Job::Idle;
-                    self.recovery_ended(sight.now, subdevice, ended);
-                }
-            }
-            Job::Sdo { subdevice } => {
-                let subdevice = &mut subdevices[*subdevice];
-                let position = subdevice.position;
-                let Some(mailbox) = &mut subdevice.mailbox else { return };
-                let mut tell = |emergency| alarms.raise(watch::emergency(position, emergency));
-                match wished.answered(sight.now, mailbox, answer, &mut tell) {
-                    Progress::More => {}
-                    Progress::Done => (*wish, *job) = (Wish::Ended(Ok(())), Job::Idle),
-                    Progress::Failed(error) => {
-                        (*wish, *job) = (Wish::Ended(Err(error)), Job::Idle);
-                    }
-                }
-            }
+        let Some(recovery) = &mut self.recovery else { return };
+        let at = recovery.subdevice();
+        let Self { transfer, alarms, .. } = self;
+        let ended = recovery.answered(sight, answer, &mut subdevices[at], transfer, alarms);
+        if let Some(ended) = ended {
+            self.recovery = None;
+            self.recovery_ended(sight.now, at, ended);
         }
     }
 

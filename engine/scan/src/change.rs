@@ -52,7 +52,6 @@ pub(crate) struct Changes<'map> {
     /// Cycles of probation that are left; zero when the build before is no longer kept.
     probation: u64,
     probation_cycles: u64,
-    reset: bool,
 }
 
 /// Both slots' builds; which one runs is in [`Shared`].
@@ -73,18 +72,13 @@ impl<'map> Changes<'map> {
             wanted: None,
             probation: 0,
             probation_cycles,
-            reset: false,
         })
     }
 
     /// Applies the groups that wait, each whole or not at all.
     #[inline]
     pub(crate) fn take_commands(&mut self, task: &mut Task<'_>, stage: &Stage, now: Nanos) {
-        let limits = Limits {
-            data_bytes: stage.data_bytes,
-            generation: stage.generation,
-            task_count: self.region.layout().shape.task_count,
-        };
+        let limits = Limits { data_bytes: stage.data_bytes, generation: stage.generation };
         let mut budget = COMMANDS_PER_CYCLE;
         while self.wanted.is_none() {
             let Some(group) = self.commands.take(budget, &limits) else { return };
@@ -154,7 +148,6 @@ impl<'map> Changes<'map> {
                     let count = self.forces.release_all() as u64;
                     task.tell(now, Happening::ForcesReleased { count });
                 }
-                Command::ResetStatistics { .. } => self.reset = true,
                 Command::Swap { generation } => {
                     self.wanted = Some(Wanted { ticket, generation, since: now, tries: 0 });
                     return Ok(false);
@@ -267,11 +260,6 @@ impl<'map> Changes<'map> {
         shared.set_active(stage.slot);
         let (slot, generation) = (slot_of(stage.slot), stage.generation);
         self.region.set_active(Active { slot, generation });
-    }
-
-    /// Whether the statistics shall be cleared, once.
-    pub(crate) fn take_reset(&mut self) -> bool {
-        core::mem::take(&mut self.reset)
     }
 
     /// Says that the first build runs.

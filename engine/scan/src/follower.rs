@@ -63,8 +63,8 @@ impl<'map> Follower<'map> {
             response: at.saturating_sub(release.due),
         };
         let running = build.and_then(|build| Some((data.as_ref()?, build.stage.generation)));
-        let watchdog = self.task.finish(release, &finished, running);
-        if let Some(fault) = fault.or(watchdog.err()) {
+        let late = self.task.finish(release, &finished, running);
+        if let Some(fault) = fault.or(late.err()) {
             self.task.fail(shared, at, fault);
         }
         self.task.cycle += 1;
@@ -78,6 +78,81 @@ impl<'map> Follower<'map> {
         for Assignment { target: Target { offset, bytes, mask }, value } in &self.held[..count] {
             // What is outside of the data is refused there.
             let _ = data.write_value(*offset, *bytes, *mask, *value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_exchange::{Recorder, Shape};
+    use quietcore_process::exchange::Exchange;
+
+    use super::*;
+    use crate::fault::Fault;
+    use crate::program::Build;
+    use crate::stage::Stage;
+    use crate::task::TaskSettings;
+    use crate::watchdog::Watchdog;
+
+    const PERIOD: Nanos = Nanos::from_millis(1);
+
+    /// A program whose step ends so.
+    struct Ends(Result<(), Fault>);
+
+    impl Program for Ends {
+        fn step(&self, _: usize, _: u32) -> Result<(), Fault> {
+            self.0
+        }
+
+        fn has_error(&self) -> bool {
+            false
+        }
+    }
+
+    fn exchange() -> Exchange {
+        let tasks = Shape::of_tasks(2);
+        Exchange::create(&Shape { data_bytes: 4096, event_slots: 64, ..tasks }).unwrap()
+    }
+
+    fn follower<'map>(region: Region<'map>, stop_beyond: Option<Nanos>) -> Follower<'map> {
+        let watchdog = Watchdog::new(Nanos::from_secs(1), 1);
+        let settings = TaskSettings { index: 1, rate: 1, deadline: PERIOD, watchdog, stop_beyond };
+        let recorder = Recorder::new(region.task(1).unwrap(), PERIOD, 1);
+        let task = Task::new(settings, recorder, region.event_writer(1).unwrap(), None);
+        Follower::new(task, region)
+    }
+
+    fn release() -> Release {
+        let due = Nanos::from_secs(1);
+        let none = Nanos::ZERO;
+        let (wakeup_latency, margin, spin) = (none, none, none);
+        Release { due, started: due, wakeup_latency, margin, spin, cpu: 0 }
+    }
+
+    fn build(ends: Result<(), Fault>) -> Build<Ends> {
+        let stage = Stage { generation: 1, data_bytes: 4096, ..Stage::default() };
+        Build { stage, program: Ends(ends) }
+    }
+
+    #[test]
+    fn an_overrun_is_a_fault_where_it_shall_stop_and_the_task_goes_on_after_it() {
+        let exchange = exchange();
+        let (region, shared, good) = (exchange.region(), Shared::default(), build(Ok(())));
+        for (stop_beyond, took, fault) in [
+            (Some(PERIOD), PERIOD, false),
+            (Some(PERIOD), PERIOD + Nanos::new(1), true),
+            (None, PERIOD * 3, false),
+        ] {
+            let mut follower = follower(region, stop_beyond);
+            let mut run = |took| {
+                follower.cycle(&release(), &[Some(&good), None], &shared, || release().due + took)
+            };
+            assert!(run(took).is_some());
+            assert_eq!(shared.is_in_fault(), fault, "{stop_beyond:?}, {took:?}");
+            assert!(run(took).is_some(), "it is released in fault too");
+            shared.leave_fault();
+            assert!(run(PERIOD).is_some());
+            assert!(!shared.is_in_fault());
         }
     }
 }

@@ -31,7 +31,9 @@ pub struct Leader<'map, B> {
     on_fault: OnFault,
     triggers_were: [bool; TASK_LIMIT],
     /// What this cycle swapped in, and what it went back to when that failed at once.
-    swaps: [Option<(Swapped, Nanos)>; 2],
+    swaps: [Option<(Swapped, Release)>; 2],
+    /// The build that was said to be in fault; zero for none.
+    told_fault: u32,
 }
 
 /// What the runner has to do after a cycle.
@@ -68,6 +70,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
             on_fault,
             triggers_were: [false; TASK_LIMIT],
             swaps: [None; 2],
+            told_fault: 0,
         })
     }
 
@@ -94,7 +97,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         if let Some(swapped) =
             self.changes.try_swap(&mut self.task, builds, shared, release.started)
         {
-            self.note_swap(swapped, release.started.saturating_sub(release.due));
+            self.note_swap(swapped, release);
         }
         let build = builds[usize::from(shared.active())];
         let data = build.and_then(|build| self.region.writable_data(slot_of(build.stage.slot)));
@@ -122,6 +125,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         } else {
             self.changes.note_good_cycle(shared);
         }
+        self.tell_fault(builds, shared);
         self.task.cycle += 1;
         Done { finished, fired }
     }
@@ -220,7 +224,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         if let Some(swapped) =
             self.changes.try_revert(&mut self.task, builds, shared, release.started)
         {
-            self.note_swap(swapped, release.started.saturating_sub(release.due));
+            self.note_swap(swapped, release);
             return;
         }
         if let Some(build) = builds[usize::from(shared.active())] {
@@ -228,27 +232,39 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         }
     }
 
-    fn note_swap(&mut self, swapped: Swapped, latency: Nanos) {
-        self.task.settings.watchdog.reset();
-        self.triggers_were = [false; TASK_LIMIT];
-        self.swaps[usize::from(swapped.reverted)] = Some((swapped, latency));
+    /// Says which build is in fault, where that has changed.
+    #[inline]
+    fn tell_fault<P>(&mut self, builds: &Builds<'_, P>, shared: &Shared) {
+        let fault = match builds[usize::from(shared.active())] {
+            Some(build) if shared.is_in_fault() => build.stage.generation,
+            _ => 0,
+        };
+        if fault != self.told_fault {
+            self.told_fault = fault;
+            self.region.set_fault(fault);
+        }
     }
 
-    /// Does what may take longer than a cycle has, when it has ended: clears the statistics where
-    /// that was asked for, and tells of a swap with the releases that were lost after it.
-    pub fn after(&mut self, now: Nanos, skipped: u64) {
-        if self.changes.take_reset() {
-            self.task.recorder.clear();
-        }
+    fn note_swap(&mut self, swapped: Swapped, release: &Release) {
+        self.task.settings.watchdog.reset();
+        self.triggers_were = [false; TASK_LIMIT];
+        self.swaps[usize::from(swapped.reverted)] = Some((swapped, *release));
+    }
+
+    /// Tells of a swap with the releases that were lost after it, once its cycle has ended. It
+    /// bears the swap's cycle and instant, which is before what the new build did.
+    pub fn after(&mut self, skipped: u64) {
         for swap in core::mem::take(&mut self.swaps).into_iter().flatten() {
-            let (Swapped { generation, reverted }, latency) = swap;
+            let (Swapped { generation, reverted }, release) = swap;
+            let latency = release.started.saturating_sub(release.due);
             let gap_cycles = skipped;
             let told = if reverted {
                 Happening::Reverted { generation, gap_cycles }
             } else {
                 Happening::Swapped { generation, gap_cycles, release_ns: latency.get() }
             };
-            self.task.tell(now, told);
+            let cycle = self.task.cycle.saturating_sub(1);
+            self.task.events.tell(cycle, release.started, self.task.settings.index as u32, told);
         }
     }
 }

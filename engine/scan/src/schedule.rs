@@ -6,7 +6,7 @@
 //! job      ██████████████
 //! skip                       █ 3        releases 1 and 2 are skipped, and counted
 //! catch-up               █ 1 █ 2 █ 3    all are run, one after the other
-//! stop                                  the task ends
+//! stop                       █ 3        as with skip, and the partition is in fault
 //! ```
 
 use quietcore_units::Nanos;
@@ -21,7 +21,8 @@ pub enum Overrun {
     Skip,
     /// They are run late, without a pause, until the task is on time again.
     CatchUp,
-    /// The task ends, and the partition is in fault.
+    /// The partition is in fault. They are left out as with [`Overrun::Skip`], so that the task
+    /// goes on where the fault ends.
     Stop,
 }
 
@@ -35,21 +36,20 @@ pub struct Next {
 }
 
 impl Overrun {
-    /// The release after the one that was due at `due` and whose job finished at `finished`; `None`
-    /// when the task shall end. `period` is more than zero.
-    pub fn next(self, due: Nanos, period: Nanos, finished: Nanos) -> Option<Next> {
+    /// The release after the one that was due at `due` and whose job finished at `finished`.
+    /// `period` is more than zero.
+    pub fn next(self, due: Nanos, period: Nanos, finished: Nanos) -> Next {
         let following = due + period;
         if finished <= following {
-            return Some(Next { due: following, skipped: 0 });
+            return Next { due: following, skipped: 0 };
         }
         match self {
-            Self::CatchUp => Some(Next { due: following, skipped: 0 }),
-            Self::Stop => None,
-            Self::Skip => {
+            Self::CatchUp => Next { due: following, skipped: 0 },
+            Self::Skip | Self::Stop => {
                 let late = finished.saturating_sub(following);
                 let whole = late.whole_times(period);
                 let skipped = if period * whole == late { whole } else { whole + 1 };
-                Some(Next { due: following + period * skipped, skipped })
+                Next { due: following + period * skipped, skipped }
             }
         }
     }
@@ -62,14 +62,14 @@ mod tests {
 
     const PERIOD: Nanos = Nanos::from_millis(1);
 
-    fn next(policy: Overrun, finished_micros: u64) -> Option<Next> {
+    fn next(policy: Overrun, finished_micros: u64) -> Next {
         policy.next(Nanos::from_millis(10), PERIOD, Nanos::from_micros(finished_micros))
     }
 
     #[test]
     fn a_job_in_time_is_followed_by_the_next_release() {
         for policy in [Overrun::Skip, Overrun::CatchUp, Overrun::Stop] {
-            let following = Some(Next { due: Nanos::from_millis(11), skipped: 0 });
+            let following = Next { due: Nanos::from_millis(11), skipped: 0 };
             assert_eq!(next(policy, 10_300), following);
             assert_eq!(next(policy, 11_000), following, "finished with the release");
         }
@@ -77,12 +77,12 @@ mod tests {
 
     #[test]
     fn a_job_of_more_than_two_periods_skips_two_releases() {
-        let skipped = Some(Next { due: Nanos::from_millis(13), skipped: 2 });
+        let skipped = Next { due: Nanos::from_millis(13), skipped: 2 };
         assert_eq!(next(Overrun::Skip, 12_400), skipped);
         assert_eq!(next(Overrun::Skip, 13_000), skipped, "finished with the release");
-        let following = Some(Next { due: Nanos::from_millis(11), skipped: 0 });
+        let following = Next { due: Nanos::from_millis(11), skipped: 0 };
         assert_eq!(next(Overrun::CatchUp, 12_400), following);
-        assert_eq!(next(Overrun::Stop, 12_400), None);
+        assert_eq!(next(Overrun::Stop, 12_400), skipped, "it goes on when the fault ends");
     }
 
     proptest! {
@@ -92,7 +92,7 @@ mod tests {
         ) {
             let (due, period) = (Nanos::new(due), Nanos::new(period));
             let finished = due + Nanos::new(took);
-            let next = Overrun::Skip.next(due, period, finished).unwrap();
+            let next = Overrun::Skip.next(due, period, finished);
             prop_assert!(next.due >= finished);
             prop_assert_eq!(next.due, due + period * (next.skipped + 1));
             prop_assert!(next.skipped == 0 || next.due.saturating_sub(finished) < period);

@@ -19,6 +19,8 @@ pub struct TaskSettings {
     pub deadline: Nanos,
     /// Its watchdog.
     pub watchdog: Watchdog,
+    /// The response time beyond which a job is a fault; none where an overrun is none.
+    pub stop_beyond: Option<Nanos>,
 }
 
 /// A task, as its thread holds it.
@@ -82,8 +84,8 @@ impl<'map> Task<'map> {
         if build.program.has_error() { Err(Fault::Model) } else { Ok(()) }
     }
 
-    /// Samples the trace, records the cycle and looks at the watchdog. Returns the watchdog's
-    /// fault, if it is one. `running` is the data of the program and its generation.
+    /// Samples the trace, records the cycle and looks at the time it took. Returns the fault that
+    /// this is, if it is one. `running` is the data of the program and its generation.
     #[inline]
     pub(crate) fn finish(
         &mut self,
@@ -120,12 +122,15 @@ impl<'map> Task<'map> {
             let elapsed_ns = finished.execution.get();
             self.tell(finished.at, Happening::WatchdogHit { elapsed_ns });
         }
-        match seen.expired {
-            None => Ok(()),
-            Some(cycles) => {
-                let execution = finished.execution;
-                Err(Fault::Watchdog { cycles: u64::from(cycles), execution })
+        if let Some(cycles) = seen.expired {
+            let execution = finished.execution;
+            return Err(Fault::Watchdog { cycles: u64::from(cycles), execution });
+        }
+        match self.settings.stop_beyond {
+            Some(longest) if finished.response > longest => {
+                Err(Fault::Overrun { response: finished.response })
             }
+            _ => Ok(()),
         }
     }
 
@@ -146,11 +151,6 @@ impl<'map> Task<'map> {
             });
         }
         self.recorder.note_skipped_releases(skipped);
-    }
-
-    /// Puts the partition in fault because a job did not end before its next release.
-    pub fn fail_overrun(&mut self, shared: &Shared, finished: &Finished) {
-        self.fail(shared, finished.at, Fault::Overrun { response: finished.response });
     }
 
     /// Puts the partition in fault, unless it is already, and tells why.

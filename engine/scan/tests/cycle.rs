@@ -156,6 +156,7 @@ impl<'a> Rig<'a> {
             rate: 0,
             deadline: PERIOD,
             watchdog: Watchdog::new(PERIOD, 2),
+            stop_beyond: None,
         };
         let events = region.event_writer(0).unwrap();
         let task = Task::new(settings, recorder, events, region.trace_writer(0));
@@ -179,7 +180,7 @@ impl<'a> Rig<'a> {
         };
         let done =
             self.leader.cycle(&release, builds, &self.shared, || due + Nanos::from_micros(micros));
-        self.leader.after(done.finished.at, 0);
+        self.leader.after(0);
         done
     }
 
@@ -423,6 +424,30 @@ fn a_build_that_fails_at_once_is_told_as_swapped_and_taken_back() {
     let swapped = at(&Happening::Swapped { generation: 2, gap_cycles: 0, release_ns: 0 });
     let reverted = at(&Happening::Reverted { generation: 1, gap_cycles: 0 });
     assert!(swapped.is_some() && swapped < reverted, "{told:?}");
+    assert_eq!(region.fault(), None, "the old program runs");
+}
+
+#[test]
+fn the_build_that_is_in_fault_is_named() {
+    let exchange = exchange();
+    let (bad, good) = (Cell::new(Mood::Crashes), Cell::new(Mood::Good));
+    let region = exchange.region();
+    let old = doubler(region, &bad);
+    let program = Doubler { region, slot: Slot::B, mood: &bad, factor: 3 };
+    let new = Build { stage: Stage { on_probation: false, ..stage(2, 1) }, program };
+    let program = Doubler { region, slot: Slot::A, mood: &good, factor: 3 };
+    let third = Build { stage: Stage { on_probation: false, ..stage(3, 0) }, program };
+    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    rig.run(&[Some(&old), Some(&new)]);
+    assert_eq!(region.fault(), Some(1));
+    rig.publish(&[Command::Swap { generation: 2 }], 2);
+    rig.run(&[Some(&old), Some(&new)]);
+    rig.run(&[Some(&old), Some(&new)]);
+    assert_eq!(region.fault(), Some(2), "it failed in the cycle of its swap");
+    rig.publish(&[Command::Swap { generation: 3 }], 3);
+    rig.run(&[Some(&third), Some(&new)]);
+    rig.run(&[Some(&third), Some(&new)]);
+    assert_eq!(region.fault(), None);
 }
 
 #[test]

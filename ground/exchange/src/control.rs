@@ -6,7 +6,8 @@
 //! | 0 | generation × 2 + slot (A 0, B 1); zero before a program is loaded |
 //! | 1 | the fieldbus: SubDevices that answer, AL states, working counter, its expected value |
 //! | 2 | the fieldbus: frames that were lost so far |
-//! | 3 … 7 | zero |
+//! | 3 | generation of the program in fault; zero while there is none |
+//! | 4 … 7 | zero |
 //!
 //! Slot and generation share a word, so that no reader ever pairs the one with the other's.
 
@@ -39,6 +40,19 @@ pub(crate) fn write_active(words: &[AtomicU64], active: Active) {
         // Whoever sees the new slot sees what was written to it before.
         word.store(u64::from(active.generation) << 1 | slot, Release);
     }
+}
+
+#[inline]
+pub(crate) fn write_fault(words: &[AtomicU64], generation: u32) {
+    if let Some(word) = words.get(3) {
+        word.store(u64::from(generation), Release);
+    }
+}
+
+pub(crate) fn read_fault(words: &[AtomicU64]) -> Option<u32> {
+    let word = words.get(3).map_or(0, |word| word.load(Acquire));
+    // What a hostile partition writes beyond 32 bits is cut off.
+    Some(word as u32).filter(|generation| *generation != 0)
 }
 
 /// How a fieldbus did in the last cycle, and what it has lost.

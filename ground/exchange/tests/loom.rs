@@ -182,7 +182,7 @@ fn a_group_of_commands_is_seen_whole_or_not_at_all() {
                 assert!(outcome.is_none_or(|outcome| outcome.cycle == 7));
             }
         });
-        let limits = Limits { data_bytes: 16, generation: 1, task_count: 1 };
+        let limits = Limits { data_bytes: 16, generation: 1 };
         let mut expected = 1;
         for _ in 0..3 {
             if let Some(group) = consumer.take(64, &limits) {

@@ -115,6 +115,28 @@ fn a_program_that_fails_again_and_again_is_not_restarted_for_ever() {
     site.wait_for("running", |state| *state == Activity::Running);
 }
 
+/// Goal: a program that fails in its first step after a restart has its limit, too.
+/// Method: it crashes at a count that it retains, so that each restart swaps in a build which
+/// crashes in the very same cycle.
+#[test]
+fn a_program_that_fails_in_its_first_step_is_not_restarted_for_ever() {
+    let site = Site::up(SITE, "counter");
+    let changed = site.folder.path().join("changed");
+    copy_model(
+        "counter",
+        &changed,
+        &[("counter_DW.total++;", "counter_DW.total++; if (counter_DW.total > 500) *nowhere = 1;")],
+    );
+    site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
+    site.wait_for_value("counter_DW.total", |value| value > 498.0);
+    let state = site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
+    assert!(state.to_string().contains("SIGSEGV"), "{state}");
+    assert_eq!(site.client().list().unwrap()[0].restarts, 3);
+    let events = site.client().events(0).unwrap();
+    let crashes = events.iter().filter(|event| event.kind == "crash");
+    assert_eq!(crashes.count(), 4, "the first, and one after each restart");
+}
+
 /// Goal: a restart after a fault that can't be done is tried again.
 /// Method: the loadable module is away while the program crashes, and comes back.
 #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use quietcore_record::trace::Recording;
-use quietcore_supervisor::control::{Activity, ChangeKind};
+use quietcore_supervisor::control::{Activity, ChangeKind, Restart};
 use quietcore_supervisor::recording::{Length, Progress, Wanted, record};
 use site::Site;
 
@@ -108,13 +108,24 @@ fn a_status_task_runs_as_long_as_its_variable_is_true() {
 }
 
 #[test]
-fn a_task_with_the_policy_stop_ends_at_its_first_overrun() {
+fn a_task_with_the_policy_stop_is_at_fault_at_its_first_overrun_until_the_restart() {
     let site = up("stop");
     // Far beyond 5 ms, and far from the 500 ms at which the watchdog calls it a loop.
     site.change(ChangeKind::Set, "rates_DW.busy", Some("40000000"));
     site.wait_for_event("overrun-stop");
-    let state = site.wait_for("stopped", |state| matches!(state, Activity::Stopped { .. }));
-    assert!(state.to_string().contains("ended"), "{state}");
+    let state = site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
+    assert!(state.to_string().contains("fast"), "{state}");
+    let seen = site.client().list().unwrap().remove(0);
+    let steps = site.value("rates_DW.fast");
+    let end = std::time::Instant::now() + site::PATIENCE;
+    while site.client().list().unwrap()[0].cycles < seen.cycles + 5 {
+        assert!(std::time::Instant::now() < end, "the fieldbus has to go on in fault");
+    }
+    assert_eq!(site.value("rates_DW.fast"), steps, "no step is run in fault");
+    site.client().restart("axis", Restart::Warm).unwrap();
+    site.wait_for("running", |state| *state == Activity::Running);
+    assert_eq!(site.client().list().unwrap()[0].pid, seen.pid, "in the same process");
+    site.wait_for_value("rates_DW.fast", |count| count > 5.0);
 }
 
 #[test]

@@ -68,9 +68,11 @@ fn serve_job() -> Result<(), String> {
             Job::Latency(job) => partition::run_latency(job, region),
             Job::Program { program, fieldbus } => {
                 let run = match fieldbus {
-                    None => threads::run(program, region, &file, NoFieldbus, &orders),
-                    Some(job) => BusImage::bring_up(job, region)
-                        .and_then(|bus| threads::run(program, region, &file, bus, &orders)),
+                    None => threads::run(program, region, &file, || Ok(NoFieldbus), &orders),
+                    Some(job) => {
+                        let bring_up = || BusImage::bring_up(job, region);
+                        threads::run(program, region, &file, bring_up, &orders)
+                    }
                 };
                 if let Err(problem) = run {
                     eprintln!("quietcore-runtime: {problem}");

@@ -56,6 +56,17 @@ pub enum BringUpError {
         /// What it calls itself.
         name: String,
     },
+    /// A SubDevice says that its process data lie beyond the process image.
+    BeyondImage {
+        /// Its position, from 0.
+        position: u16,
+        /// What it calls itself.
+        name: String,
+        /// Where in logical memory they end.
+        end: usize,
+        /// Where the process image ends.
+        limit: usize,
+    },
     /// A start-up value was not taken.
     StartUp {
         /// Position of the SubDevice, from 0.
@@ -113,6 +124,11 @@ impl fmt::Display for BringUpError {
             Self::NoClock { position, name } => {
                 write!(f, "SubDevice {position} (`{name}`) has no clock; synchronise it by frames")
             }
+            Self::BeyondImage { position, name, end, limit } => write!(
+                f,
+                "SubDevice {position} (`{name}`) says that its process data end at byte {end}; at \
+                 most {limit} are handled for all SubDevices together"
+            ),
             Self::StartUp { position, name, object, error } => {
                 write!(f, "SubDevice {position} (`{name}`): start-up value {object}: {error}")
             }

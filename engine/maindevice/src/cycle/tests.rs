@@ -143,14 +143,14 @@ fn a_flood_of_other_frames_ends_the_cycle() {
 fn a_passenger_travels_once_and_its_answer_is_taken_once() {
     let (mut cycle, mut wire) = (Cycle::new(&subdevices(), None), FakeWire::new(line()));
     assert_eq!(cycle.answer(), None);
-    cycle.take_along(Request::read(0x1000, 0x0300, 20), |_, _| {});
+    cycle.take_along(Request::read(0x1000, 0x0300, 20), |_| {});
     assert_eq!(cycle.answer(), None, "it has not travelled yet");
     wire.mishap(1, Mishap::Lose);
     assert!(run(&mut cycle, &mut wire).is_complete());
     let (data, counter) = cycle.answer().unwrap().unwrap();
     assert_eq!((data[0], data.len(), counter), (42, 20, 1));
     assert_eq!(cycle.answer(), None);
-    cycle.take_along(Request::read(0x1000, 0x0300, 20), |_, _| {});
+    cycle.take_along(Request::read(0x1000, 0x0300, 20), |_| {});
     run(&mut cycle, &mut wire);
     assert_eq!(cycle.answer(), Some(None), "lost with its frame");
     run(&mut cycle, &mut wire);
@@ -161,7 +161,7 @@ fn a_passenger_travels_once_and_its_answer_is_taken_once() {
 #[test]
 fn a_passenger_that_fits_nowhere_gets_a_frame_of_its_own() {
     let (mut cycle, mut wire) = (Cycle::new(&subdevices(), None), FakeWire::new(line()));
-    cycle.take_along(Request::read(0x1000, 0x1080, 1486), |_, _| {});
+    cycle.take_along(Request::read(0x1000, 0x1080, 1486), |_| {});
     assert!(run(&mut cycle, &mut wire).is_complete());
     assert_eq!(wire.sent().len(), 2);
     assert_eq!(cycle.answer().unwrap().unwrap().1, 0);

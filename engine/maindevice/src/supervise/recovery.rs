@@ -134,7 +134,7 @@ impl Recovery {
                     self.phase = Phase::StartUp { number, begun: true };
                 }
                 let request = transfer.request(station, mailbox);
-                cycle.take_along(request, |_, data| transfer.fill(mailbox, data));
+                cycle.take_along(request, |data| transfer.fill(mailbox, data));
                 return true;
             }
             Phase::Position
@@ -162,7 +162,7 @@ impl Recovery {
                 (Request::write(station, address, data.bytes as u16), data)
             }
         };
-        cycle.take_along(request, |_, place| data.copy_into(place));
+        cycle.take_along(request, |place| data.copy_into(place));
         true
     }
 

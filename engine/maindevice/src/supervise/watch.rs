@@ -7,7 +7,7 @@
 
 use quietcore_units::Nanos;
 
-use super::{Job, Presence, Sight, Supervisor};
+use super::{Presence, Sight, Supervisor};
 use crate::alarm::{Alarm, ErrorCounters};
 use crate::cycle::Cycle;
 use crate::frame::register;
@@ -78,13 +78,7 @@ impl Supervisor {
         };
         let request = match (self.watch.question, &subdevice.mailbox) {
             (Question::Inputs, _) => logical(Command::Lrd, subdevice.inputs()),
-            (Question::Outputs, _) => {
-                let outputs = subdevice.outputs();
-                cycle.take_along(logical(Command::Lwr, outputs.clone()), |image, data| {
-                    data.copy_from_slice(&image[outputs.start..outputs.start + data.len()]);
-                });
-                return true;
-            }
+            (Question::Outputs, _) => logical(Command::Lwr, subdevice.outputs()),
             (Question::MailboxStatus, Some(mailbox)) => mailbox.ask(station),
             (Question::Mailbox, Some(mailbox)) => mailbox.fetch(station),
             (Question::Counters, _) => {
@@ -95,7 +89,7 @@ impl Supervisor {
                 Request::read(station, register::AL_STATUS, register::AL_STATUS_BYTES)
             }
         };
-        cycle.take_along(request, |_, _| {});
+        cycle.take_along(request, |_| {});
         true
     }
 
@@ -199,24 +193,16 @@ impl Supervisor {
             };
         }
         // A mailbox in which someone else waits for an answer is left alone.
-        let taken = match &self.job {
-            Job::Idle => false,
-            Job::Recovery(recovery) => recovery.subdevice() == self.watch.at,
-            Job::Sdo { subdevice } => *subdevice == self.watch.at,
-        };
-        let mailbox = subdevice.mailbox.is_some() && !taken;
+        let mailbox = subdevice.mailbox.is_some() && !self.recovers(self.watch.at);
         Some(if mailbox { Question::MailboxStatus } else { Question::Counters })
     }
 
     /// Takes note of a SubDevice's presence and AL state.
     fn saw(&mut self, at: usize, presence: Presence) {
         let subdevice = at as u16;
+        let recovering = self.recovers(at);
         let health = &mut self.health[at];
         let before = core::mem::replace(&mut health.presence, presence);
-        let recovering = match &self.job {
-            Job::Recovery(recovery) => recovery.subdevice() == at,
-            _ => false,
-        };
         // Who is being brought back passes through other states; the recovery tells its end.
         if recovering || before == presence {
             return;

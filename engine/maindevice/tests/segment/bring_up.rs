@@ -6,8 +6,9 @@ use quietcore_maindevice::{
 };
 use quietcore_segment::{AlState, Fault, FaultKind, When};
 use quietcore_units::Nanos;
+use quietcore_wire::{Wire, WireError};
 
-use crate::support::{ALL, CYCLE, expectation, expected, in_op, run, step, wire};
+use crate::support::{ALL, CYCLE, Simulated, expectation, expected, in_op, run, step, wire};
 
 #[test]
 fn one_of_each_kind_reaches_op_and_exchanges_its_data() {
@@ -114,18 +115,21 @@ fn start_up_values_are_written_and_refusals_named() {
     let mut expectation = expectation(&names);
     let subdevices = expectation.subdevices.as_mut().unwrap();
     subdevices[1].start_up.push(StartUp { object: object(0x6072), data: vec![0x34, 0x02] });
-    let mut fieldbus = Fieldbus::bring_up(wire(&names), &expectation).unwrap();
-    fieldbus.read_object(1, object(0x6072)).unwrap();
-    assert_eq!(fieldbus.read_object(1, object(0x6072)), Err(SdoError::Busy));
-    assert_eq!(fieldbus.read_object(0, object(0x6072)), Err(SdoError::NoMailbox));
-    run(&mut fieldbus, 100);
-    assert_eq!(fieldbus.take_sdo(), Some(Ok(&[0x34, 0x02][..])));
-    assert_eq!(fieldbus.take_sdo(), None);
+    let fieldbus = Fieldbus::bring_up(wire(&names), &expectation).unwrap();
+    let drive = &fieldbus.wire().segment().subdevices()[1];
+    assert_eq!(drive.object(0x6072, 0), Some(&[0x34, 0x02][..]));
 
     let subdevices = expectation.subdevices.as_mut().unwrap();
     subdevices[1].start_up.push(StartUp { object: object(0x1008), data: vec![1] });
     let error = Fieldbus::bring_up(wire(&names), &expectation).err().unwrap();
     let BringUpError::StartUp { position: 1, error: SdoError::Aborted(_), .. } = error else {
+        panic!("{error}")
+    };
+
+    let subdevices = expectation.subdevices.as_mut().unwrap();
+    subdevices[0].start_up.push(StartUp { object: object(0x6072), data: vec![1] });
+    let error = Fieldbus::bring_up(wire(&names), &expectation).err().unwrap();
+    let BringUpError::StartUp { position: 0, error: SdoError::NoMailbox, .. } = error else {
         panic!("{error}")
     };
 }
@@ -181,6 +185,40 @@ fn emergencies_before_the_answers_are_survived_and_told() {
 
 fn is_emergency(alarm: &Alarm, wanted: u16) -> bool {
     matches!(alarm, Alarm::Emergency { subdevice: 1, code, .. } if *code == wanted)
+}
+
+/// A wire on which the first FMMU of every SubDevice begins elsewhere when it is read back.
+struct Lying(Simulated);
+
+impl Wire for Lying {
+    fn send(&mut self, frame: &[u8]) -> Result<(), WireError> {
+        self.0.send(frame)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], until: Nanos) -> Result<Option<usize>, WireError> {
+        let received = self.0.receive(buffer, until)?;
+        // FPRD of register 0x0600.
+        if received.is_some() && buffer[16] == 4 && buffer[20..22] == [0x00, 0x06] {
+            buffer[26..30].copy_from_slice(&0xFFFF_0000_u32.to_le_bytes());
+        }
+        Ok(received)
+    }
+
+    fn now(&self) -> Nanos {
+        self.0.now()
+    }
+}
+
+/// Goal: no answer makes the MainDevice take memory for an image of 4 GiB.
+#[test]
+fn process_data_beyond_the_image_are_refused() {
+    let names = ["coupler", "digital-input-8"];
+    let error = Fieldbus::bring_up(Lying(wire(&names)), &expectation(&names)).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "SubDevice 1 (`QC-DI8`) says that its process data end at byte 4294901761; at most 8192 \
+         are handled for all SubDevices together"
+    );
 }
 
 #[test]

@@ -125,6 +125,22 @@ fn a_wrong_working_counter_is_named_once_and_a_second_time_after_it_was_right() 
     }
 }
 
+/// Goal: the search for a wrong working counter never takes a healthy SubDevice's outputs back to
+/// those of an earlier cycle.
+/// Method: the outputs count the cycles, and what the SubDevice has after each is compared.
+#[test]
+fn outputs_stay_those_of_their_cycle_during_a_search() {
+    let mut fieldbus = in_op(&ALL);
+    fault(&mut fieldbus, FaultKind::WorkingCounter { subdevice: 1, command: None, offset: -1 });
+    for cycle in 0..=u8::MAX {
+        fieldbus.outputs_mut(2)[0] = cycle;
+        assert!(!step(&mut fieldbus).is_complete());
+        assert_eq!(fieldbus.wire().segment().subdevices()[2].outputs(), [cycle]);
+    }
+    let alarms: Vec<_> = std::iter::from_fn(|| fieldbus.take_alarm()).collect();
+    assert!(names_counter(&alarms, 1), "{alarms:#?}");
+}
+
 #[test]
 fn lost_frames_are_told_once_with_their_number() {
     let mut fieldbus = in_op(&ALL);

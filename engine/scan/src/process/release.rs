@@ -95,17 +95,16 @@ impl<'a, C: Clock> Waiting<'a, C> {
         }
     }
 
-    /// Goes on after a job that was done at `finished`. `None` when the task ends: its overrun
-    /// policy says so.
-    pub(crate) fn advance(&mut self, overrun: Overrun, finished: Nanos) -> Option<Next> {
+    /// Goes on after a job that was done at `finished`.
+    pub(crate) fn advance(&mut self, overrun: Overrun, finished: Nanos) -> Next {
         let next = match self.kind {
-            TaskKind::Cyclic { period, .. } => overrun.next(self.due, period, finished)?,
+            TaskKind::Cyclic { period, .. } => overrun.next(self.due, period, finished),
             TaskKind::Event { gap } | TaskKind::Status { gap } | TaskKind::Freewheeling { gap } => {
                 Next { due: finished + gap, skipped: 0 }
             }
         };
         self.due = next.due;
-        Some(next)
+        next
     }
 
     /// Moves a cyclic task's releases on to the first that is not past, as after a warm-up.

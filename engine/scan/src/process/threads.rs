@@ -34,6 +34,7 @@ use crate::process::orders::Orders;
 use crate::process::release::Waiting;
 use crate::process::watchman::{self, Watched};
 use crate::program::Fieldbus;
+use crate::schedule::Overrun;
 use crate::shared::{Shared, TASK_LIMIT};
 use crate::stage::{Room, Stage};
 use crate::task::{Task, TaskSettings};
@@ -68,13 +69,16 @@ struct Hall<'a> {
 /// Runs a program's tasks until they are told to stop or their cycles are run. `orders` are the
 /// lines that follow the job. To be called in a process of its own: it locks the process's memory.
 ///
+/// `bring_up` is called when the program is loaded, as late as can be: from then on the SubDevices
+/// wait for frames, and the watchdogs of some take their outputs away after 100 ms.
+///
 /// # Errors
 /// Why nothing could be run, in words.
-pub fn run(
+pub fn run<F: Fieldbus + Send>(
     job: &ProgramJob,
     region: Region<'_>,
     file: &File,
-    fieldbus: impl Fieldbus + Send,
+    bring_up: impl FnOnce() -> Result<F, String>,
     orders: &Orders,
 ) -> Result<(), String> {
     check(job)?;
@@ -108,7 +112,7 @@ pub fn run(
     };
     let first_stage = first.stage.clone();
     hall.slots[usize::from(first_stage.slot)].store(Some(first));
-    let mut fieldbus = Some(fieldbus);
+    let mut fieldbus = Some(bring_up()?);
     thread::scope(|scope| {
         let hall = &hall;
         let first = &first_stage;
@@ -183,6 +187,14 @@ fn watched(task: &TaskJob) -> Watched {
     }
 }
 
+/// The response time beyond which a job of `task` is a fault: until its next release.
+fn stop_beyond(task: &TaskJob) -> Option<Nanos> {
+    match task.kind {
+        TaskKind::Cyclic { period, .. } if task.overrun == Overrun::Stop => Some(period),
+        _ => None,
+    }
+}
+
 impl<'a> Hall<'a> {
     fn watch(&self) {
         if let Some(cpu) = self.job.cpu {
@@ -222,6 +234,7 @@ impl<'a> Hall<'a> {
             rate: task.rate,
             deadline: task.deadline,
             watchdog: Watchdog::new(task.watchdog, task.sensitivity),
+            stop_beyond: stop_beyond(task),
         };
         let events = self.region.event_writer(number)?;
         Some((Task::new(own, recorder, events, self.region.trace_writer(number)), pinned))
@@ -301,15 +314,11 @@ impl<'a> Hall<'a> {
             let builds = guards.each_ref().map(|build| build.as_deref());
             let done = leader.cycle(&release, &builds, &self.shared, || Monotonic.now());
             self.wake(done.fired);
-            let Some(next) = waiting.advance(job.overrun, done.finished.at) else {
-                leader.task().fail_overrun(&self.shared, &done.finished);
-                end = TaskState::Failed;
-                break;
-            };
+            let next = waiting.advance(job.overrun, done.finished.at);
             if next.skipped > 0 {
                 leader.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
             }
-            leader.after(done.finished.at, next.skipped);
+            leader.after(next.skipped);
             if warming > 0 {
                 warming = warming.saturating_sub(1 + next.skipped);
                 if warming == 0 {
@@ -345,7 +354,6 @@ impl<'a> Hall<'a> {
         if !warming {
             follower.task().recorder().set_state(TaskState::Running);
         }
-        let mut end = TaskState::Stopped;
         while let Some(release) = waiting.wait(&self.shared, || self.stop()) {
             if warming && !has_run && self.measuring.load(Ordering::Relaxed) {
                 // Its first release ever came after the warm-up, so that it counts.
@@ -363,11 +371,7 @@ impl<'a> Hall<'a> {
                 thread::yield_now();
                 continue;
             };
-            let Some(next) = waiting.advance(job.overrun, finished.at) else {
-                follower.task().fail_overrun(&self.shared, &finished);
-                end = TaskState::Failed;
-                break;
-            };
+            let next = waiting.advance(job.overrun, finished.at);
             if next.skipped > 0 {
                 follower.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
             }
@@ -382,6 +386,6 @@ impl<'a> Hall<'a> {
         if warming {
             follower.task().recorder().clear();
         }
-        follower.task().recorder().set_state(end);
+        follower.task().recorder().set_state(TaskState::Stopped);
     }
 }

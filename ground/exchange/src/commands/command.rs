@@ -19,9 +19,6 @@ use crate::primitive::words::mask_of;
 /// Set in the last command of a group.
 pub(super) const FLAG_LAST: u8 = 1;
 
-/// Stands for all tasks.
-const ALL_TASKS: u32 = u32::MAX;
-
 /// A variable, or some bits of it, in the data of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Target {
@@ -65,11 +62,6 @@ pub enum Command {
         /// The number of the new build, one more than that of the running one.
         generation: u32,
     },
-    /// Begin the statistics anew, of one task or of all.
-    ResetStatistics {
-        /// The task; `None` for all.
-        task: Option<u32>,
-    },
 }
 
 /// What commands may refer to, as the partition knows it.
@@ -79,8 +71,6 @@ pub struct Limits {
     pub data_bytes: u32,
     /// The running build.
     pub generation: u32,
-    /// Tasks of the partition.
-    pub task_count: u32,
 }
 
 /// Why a group of commands was refused. None of its commands was applied.
@@ -96,8 +86,6 @@ pub enum WhyRejected {
     NoBits,
     /// The offsets are those of another build.
     OtherGeneration,
-    /// There is no such task.
-    NoSuchTask,
     /// The group has no end, or its commands have different tickets.
     BrokenGroup,
     /// As many variables are forced as is possible.
@@ -111,13 +99,12 @@ pub enum WhyRejected {
 }
 
 impl WhyRejected {
-    const KNOWN: [Self; 10] = [
+    const KNOWN: [Self; 9] = [
         Self::UnknownKind,
         Self::BadSize,
         Self::OutOfData,
         Self::NoBits,
         Self::OtherGeneration,
-        Self::NoSuchTask,
         Self::BrokenGroup,
         Self::ForcesFull,
         Self::NothingStaged,
@@ -152,7 +139,6 @@ impl fmt::Display for WhyRejected {
             Self::OtherGeneration => {
                 "the program was replaced meanwhile; look the variable up again"
             }
-            Self::NoSuchTask => "there is no such task",
             Self::BrokenGroup => "the commands came without their end",
             Self::ForcesFull => "too many variables are forced already; release one first",
             Self::NothingStaged => "there is no other build to run",
@@ -179,15 +165,12 @@ impl Entry {
     /// A command of build `generation`, as part of group `ticket`.
     pub(super) fn new(command: &Command, generation: u32, ticket: u32, flags: u8) -> Self {
         let none = Target::default();
-        let number = |offset: u32| Target { offset, ..none };
-        // 6 and 8 had other meanings, so they are not given again.
         let (kind, target, value, generation) = match *command {
             Command::Set(Assignment { target, value }) => (1, target, value, generation),
             Command::Force(Assignment { target, value }) => (2, target, value, generation),
             Command::Unforce(target) => (3, target, 0, generation),
             Command::UnforceAll => (4, none, 0, 0),
             Command::Swap { generation } => (5, none, 0, generation),
-            Command::ResetStatistics { task } => (7, number(task.unwrap_or(ALL_TASKS)), 0, 0),
         };
         Self { kind, flags, ticket, generation, target, value }
     }
@@ -220,16 +203,12 @@ impl Entry {
 
     /// The command, if it can be applied within `limits`.
     pub(super) fn check(&self, limits: &Limits) -> Result<Command, WhyRejected> {
-        let number = self.target.offset;
         Ok(match self.kind {
             1 => Command::Set(self.assignment(limits)?),
             2 => Command::Force(self.assignment(limits)?),
             3 => Command::Unforce(self.assignment(limits)?.target),
             4 => Command::UnforceAll,
             5 => Command::Swap { generation: self.generation },
-            7 if number == ALL_TASKS => Command::ResetStatistics { task: None },
-            7 if number < limits.task_count => Command::ResetStatistics { task: Some(number) },
-            7 => return Err(WhyRejected::NoSuchTask),
             _ => return Err(WhyRejected::UnknownKind),
         })
     }
@@ -257,11 +236,11 @@ impl Entry {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { data_bytes: 4096, generation: 3, task_count: 2 };
+    const LIMITS: Limits = Limits { data_bytes: 4096, generation: 3 };
 
     #[test]
     fn numbers_without_a_command_are_refused() {
-        for kind in [0, 6, 8, 9, u8::MAX] {
+        for kind in [0, 6, u8::MAX] {
             let swap = Entry::new(&Command::Swap { generation: 4 }, 3, 1, FLAG_LAST);
             assert_eq!(swap.check(&LIMITS), Ok(Command::Swap { generation: 4 }));
             let unknown = Entry::from_words(Entry { kind, ..swap }.to_words());

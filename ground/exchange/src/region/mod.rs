@@ -21,7 +21,7 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 
 use crate::commands::{CommandConsumer, CommandProducer};
-use crate::control::{Active, FieldbusStatus, write_active, write_fieldbus};
+use crate::control::{Active, FieldbusStatus, write_active, write_fault, write_fieldbus};
 use crate::data::{Slot, WritableData};
 use crate::events::EventWriter;
 use crate::forces::ForceTable;
@@ -116,6 +116,12 @@ impl<'map> Region<'map> {
     /// Says which data slot the program runs in. For the partition, between two cycles.
     pub fn set_active(&self, active: Active) {
         write_active(self.section(self.layout().control), active);
+    }
+
+    /// Says which build is in fault; zero where none is. For the partition, after a cycle in which
+    /// that has changed.
+    pub fn set_fault(&self, generation: u32) {
+        write_fault(self.section(self.layout().control), generation);
     }
 
     /// Says how the fieldbus did. For the partition, in each cycle.

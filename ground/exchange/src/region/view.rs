@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::commands::OutcomeReader;
-use crate::control::{Active, FieldbusStatus, read_active, read_fieldbus};
+use crate::control::{Active, FieldbusStatus, read_active, read_fault, read_fieldbus};
 use crate::data::{DataSlot, Slot};
 use crate::events::EventReader;
 use crate::forces::ForceReader;
@@ -125,6 +125,11 @@ impl<'map> View<'map> {
     #[inline]
     pub fn active(&self) -> Active {
         read_active(self.section(self.layout.control))
+    }
+
+    /// The number of the build that is in fault, so that none of its steps is run.
+    pub fn fault(&self) -> Option<u32> {
+        read_fault(self.section(self.layout.control))
     }
 
     /// How the fieldbus did in the last cycle.

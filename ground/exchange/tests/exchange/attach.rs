@@ -57,6 +57,17 @@ fn the_active_slot_and_its_build_are_one() {
 }
 
 #[test]
+fn a_build_in_fault_is_named_until_there_is_none() {
+    let memory = Memory::of_shape(&SMALL);
+    let region = memory.initialise(&SMALL).unwrap();
+    assert_eq!(region.fault(), None);
+    region.set_fault(u32::MAX);
+    assert_eq!(memory.view().unwrap().fault(), Some(u32::MAX));
+    region.set_fault(0);
+    assert_eq!(memory.view().unwrap().fault(), None);
+}
+
+#[test]
 fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
     let memory = Memory::of_shape(&ONE);
     assert_eq!(memory.attach().err(), Some(AttachError::NoExchange { found: 0 }));

@@ -8,7 +8,7 @@ use quietcore_exchange::{
 use crate::hostile_bytes::take_commands;
 use crate::memory::{Memory, SMALL};
 
-const LIMITS: Limits = Limits { data_bytes: 4096, generation: 3, task_count: 2 };
+const LIMITS: Limits = Limits { data_bytes: 4096, generation: 3 };
 const BUDGET: usize = COMMANDS_PER_CYCLE;
 
 fn set(offset: u32, value: u64) -> Command {
@@ -28,8 +28,6 @@ fn every_kind_of_command_arrives_as_it_was_given() {
         Command::Unforce(target),
         Command::UnforceAll,
         Command::Swap { generation: 4 },
-        Command::ResetStatistics { task: None },
-        Command::ResetStatistics { task: Some(1) },
     ];
     let ticket = host.publish(&given, 3).unwrap();
     let group = partition.take(BUDGET, &LIMITS).unwrap();
@@ -64,8 +62,6 @@ fn one_command_that_cannot_be_applied_refuses_its_group() {
     let no_bits = Target { offset: 0, bytes: 1, mask: 0x100 };
     assert_eq!(refused(bad(no_bits), 3), (1, WhyRejected::NoBits));
     assert_eq!(refused(set(0, 0), 2), (1, WhyRejected::OtherGeneration));
-    let no_task = Command::ResetStatistics { task: Some(2) };
-    assert_eq!(refused(no_task, 3), (1, WhyRejected::NoSuchTask));
     assert_eq!(partition.dropped(), 0);
 }
 

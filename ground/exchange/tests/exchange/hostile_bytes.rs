@@ -121,7 +121,7 @@ pub(crate) fn take_commands(bytes: &[u8]) {
     let [head, wild, place, entries @ ..] = bytes else {
         return;
     };
-    const LIMITS: Limits = Limits { data_bytes: 4096, generation: 3, task_count: 1 };
+    const LIMITS: Limits = Limits { data_bytes: 4096, generation: 3 };
     const SLOTS: usize = 64;
     /// Outcomes lie in front of the ring.
     const RING: usize = 512;

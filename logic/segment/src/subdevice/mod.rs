@@ -162,6 +162,11 @@ impl SubDevice {
         &self.inputs.own
     }
 
+    /// The stored value of an object, little-endian; live process data are not in it.
+    pub fn object(&self, index: u16, subindex: u8) -> Option<&[u8]> {
+        Some(&self.dictionary.entry(index, subindex)?.value)
+    }
+
     /// Turns the power off and on again at the time `now`.
     pub fn power_cycle(&mut self, now: Nanos) {
         self.restart(now.get());

@@ -277,7 +277,6 @@ impl Kept {
     pub(super) fn swapped(&mut self, life: &mut Incarnation<'_>, generation: u32, swap: Swap) {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
         let Some(pending) = life.pending.take_if(is_it) else { return };
-        self.forgive(life);
         let before = std::mem::replace(&mut self.current, pending.staged.clone());
         match pending.reply {
             Answering::Deploy(ref reply) => {
@@ -314,18 +313,9 @@ impl Kept {
     }
 
     /// The build before runs again.
-    pub(super) fn reverted(&mut self, life: &mut Incarnation<'_>) {
-        self.forgive(life);
+    pub(super) fn reverted(&mut self) {
         if let Some(before) = self.before.take() {
             self.current = before;
-        }
-    }
-
-    /// Another build runs, so the fault of the last one needs no restart.
-    fn forgive(&mut self, life: &mut Incarnation<'_>) {
-        if let Some((_, Some(_))) = life.fault.take() {
-            self.restarts = self.restarts.saturating_sub(1);
-            self.restarts_in_a_row = self.restarts_in_a_row.saturating_sub(1);
         }
     }
 }

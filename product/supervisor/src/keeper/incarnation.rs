@@ -36,6 +36,10 @@ pub(super) struct Incarnation<'a> {
     retain: Option<RetainReader<'a>>,
     /// Why the program is in fault, and when it shall be restarted.
     pub(super) fault: Option<(String, Option<Instant>)>,
+    /// The build that is in fault, as it was seen last.
+    faulty: Option<u32>,
+    /// Why the program was in fault last, as the events say.
+    why: Option<String>,
 }
 
 impl Kept {
@@ -59,6 +63,8 @@ impl Kept {
             readers: (0..=tasks).filter_map(|writer| region.events(writer)).collect(),
             retain: region.retain(),
             fault: None,
+            faulty: None,
+            why: None,
             process,
         };
         let end = loop {
@@ -68,6 +74,7 @@ impl Kept {
                 Err(RecvTimeoutError::Disconnected) => break End::Down,
             }
             self.hear(&mut life);
+            self.note_fault(&mut life);
             self.look_after_fault(&mut life);
             self.look_after_pending(&mut life);
             self.follow_active(&mut life);
@@ -113,7 +120,9 @@ impl Kept {
             }
         }
         self.tell_lost(life);
-        heard.sort_by_key(|event| event.time);
+        // A swap comes before what the new build did in the same cycle.
+        let swaps = |event: &Event| matches!(event.what, Happening::Swapped { .. });
+        heard.sort_by_key(|event| (event.time, !swaps(event)));
         for event in heard {
             self.tell(&event);
             self.follow(life, &event);
@@ -171,9 +180,7 @@ impl Kept {
             | Happening::WatchdogExpired { .. }
             | Happening::StoppedByOverrun { .. } => {
                 let name = task.map_or("host", |task| task.name.as_str());
-                let why = tell(&event.what, name, &self.current).text;
-                let wait = self.next_restart();
-                life.fault = Some((why, wait.map(|wait| Instant::now() + wait)));
+                life.why = Some(tell(&event.what, name, &self.current).text);
             }
             Happening::Staged { generation } => self.swap_staged(life, generation),
             Happening::StageRefused { generation } => self.stage_refused(life, generation),
@@ -181,8 +188,30 @@ impl Kept {
                 let timing = SwapTiming { gap_cycles, release: Nanos::new(release_ns) };
                 self.swapped(life, generation, Swap { cycle: event.cycle, timing: Some(timing) });
             }
-            Happening::Reverted { .. } => self.reverted(life),
+            Happening::Reverted { .. } => self.reverted(),
             _ => {}
+        }
+    }
+
+    /// Plans a restart for a build that has come to be in fault, and none where it is no more: it
+    /// was taken back, or another one was deployed. What holds decides, as an event may be lost and
+    /// a build fail in the cycle in which it was swapped in.
+    fn note_fault(&mut self, life: &mut Incarnation<'_>) {
+        let faulty = life.region.fault();
+        if faulty == life.faulty {
+            return;
+        }
+        life.faulty = faulty;
+        // The reason was told before the fault shows here.
+        self.hear(life);
+        if let Some((_, Some(_))) = life.fault.take() {
+            self.restarts = self.restarts.saturating_sub(1);
+            self.restarts_in_a_row = self.restarts_in_a_row.saturating_sub(1);
+        }
+        if faulty.is_some() {
+            let why = life.why.take().unwrap_or_else(|| "the program is in fault".to_owned());
+            let wait = self.next_restart();
+            life.fault = Some((why, wait.map(|wait| Instant::now() + wait)));
         }
     }
 
@@ -206,6 +235,7 @@ impl Kept {
                 let restart_in = Nanos::new(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
                 Activity::Waiting { restart_in, why: why.clone() }
             }
+            Some((_, None)) if life.pending.is_some() => Activity::Starting,
             Some((why, None)) => Activity::Fault { why: why.clone() },
             None if running => Activity::Running,
             None => Activity::Starting,

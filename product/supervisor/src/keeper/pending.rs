@@ -162,7 +162,7 @@ impl Kept {
                     self.refuse(life, pending, "it failed and was taken back");
                 }
             }
-            Unheard::Reverted => self.reverted(life),
+            Unheard::Reverted => self.reverted(),
         }
     }
 }

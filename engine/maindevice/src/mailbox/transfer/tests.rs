@@ -1,5 +1,6 @@
 //! Transfers against a small device that answers as the standard says.
 
+use super::super::Half;
 use super::*;
 use proptest::prelude::*;
 
@@ -19,12 +20,15 @@ fn mailbox() -> Mailbox {
 #[derive(Default)]
 struct Device {
     value: Vec<u8>,
-    sent: usize,
     /// What lies in its mailbox, in order.
     messages: std::collections::VecDeque<Vec<u8>>,
     /// Puts this before each answer.
     before: Option<Vec<u8>>,
     silent: bool,
+    /// Has another emergency whenever a message was read.
+    chatters: bool,
+    /// Takes nothing, and says that there is room.
+    refuses: bool,
     counters: Vec<u8>,
 }
 
@@ -54,8 +58,6 @@ impl Device {
                 self.value.extend(&body[1..1 + bytes - unused]);
                 vec![0x20 | body[0] & 0x10, 0, 0, 0, 0, 0, 0, 0]
             }
-            2 => self.begin_upload(body),
-            3 => self.upload_segment(body[0] & 0x10),
             other => panic!("command {other}"),
         };
         if !self.silent {
@@ -78,40 +80,17 @@ impl Device {
         vec![0x60, body[1], body[2], body[3], 0, 0, 0, 0]
     }
 
-    fn begin_upload(&mut self, body: &[u8]) -> Vec<u8> {
-        if (1..=4).contains(&self.value.len()) {
-            let unused = 4 - self.value.len() as u8;
-            let mut answer = vec![0x43 | unused << 2, body[1], body[2], body[3]];
-            answer.extend(&self.value);
-            answer.resize(8, 0);
-            return answer;
-        }
-        let mut answer = vec![0x41, body[1], body[2], body[3]];
-        answer.extend((self.value.len() as u32).to_le_bytes());
-        self.sent = self.value.len().min(16);
-        answer.extend(&self.value[..self.sent]);
-        answer
-    }
-
-    fn upload_segment(&mut self, toggle: u8) -> Vec<u8> {
-        let here = &self.value[self.sent..(self.sent + 20).min(self.value.len())];
-        self.sent += here.len();
-        let unused = 7_usize.saturating_sub(here.len()) as u8;
-        let mut answer = vec![toggle | unused << 1 | u8::from(self.sent == self.value.len())];
-        answer.extend(here);
-        answer.resize(answer.len().max(8), 0);
-        answer
-    }
-
     /// Answers one datagram.
     fn answer(&mut self, request: Request, data: &[u8]) -> (Vec<u8>, u16) {
         match (request.address >> 16) as u16 {
             0x0805 => (vec![0], 1),
             0x080D => (vec![if self.messages.is_empty() { 0 } else { 8 }], 1),
+            0x1000 if self.refuses => (data.to_vec(), 0),
             0x1000 => {
                 self.take(data);
                 (data.to_vec(), 1)
             }
+            0x1080 if self.chatters => (emergency(), 1),
             0x1080 => match self.messages.pop_front() {
                 Some(message) => (message, 1),
                 None => (vec![0; 32], 0),
@@ -155,12 +134,6 @@ fn download(index: u16, value: &[u8], mailbox: &mut Mailbox) -> Transfer {
     transfer
 }
 
-fn upload(mailbox: &mut Mailbox) -> Transfer {
-    let mut transfer = Transfer::idle();
-    transfer.upload(object(0x6020), mailbox);
-    transfer
-}
-
 #[test]
 fn the_mailbox_is_found_in_the_registers() {
     let mailbox = mailbox();
@@ -183,7 +156,7 @@ fn any_answer() -> impl Strategy<Value = (Vec<u8>, u16)> {
 
 proptest! {
     #[test]
-    fn values_of_all_lengths_are_written_and_read_back(
+    fn values_of_all_lengths_are_written(
         value in prop::collection::vec(any::<u8>(), 0..200)
     ) {
         let (mut mailbox, mut device) = (mailbox(), Device::default());
@@ -191,24 +164,15 @@ proptest! {
         let (ended, _) = run(&mut transfer, &mut mailbox, &mut device, |_| false);
         prop_assert_eq!(ended, Progress::Done);
         prop_assert_eq!(&device.value, &value);
-        let mut transfer = upload(&mut mailbox);
-        let (ended, _) = run(&mut transfer, &mut mailbox, &mut device, |_| false);
-        prop_assert_eq!(ended, Progress::Done);
-        prop_assert_eq!(transfer.value(), &value[..]);
         prop_assert!(device.counters.windows(2).all(|pair| pair[0] != pair[1]));
     }
 
     #[test]
     fn no_answer_makes_a_transfer_panic(
-        reads: bool,
         answers in prop::collection::vec(any_answer(), 1..60)
     ) {
         let mut mailbox = mailbox();
-        let mut transfer = if reads {
-            upload(&mut mailbox)
-        } else {
-            download(0x6020, &[1; 100], &mut mailbox)
-        };
+        let mut transfer = download(0x6020, &[1; 100], &mut mailbox);
         for (data, counter) in answers {
             let request = transfer.request(STATION, &mailbox);
             transfer.fill(&mailbox, &mut vec![0; usize::from(request.bytes)]);
@@ -246,28 +210,43 @@ fn a_refusal_carries_its_code() {
 #[test]
 fn a_device_that_never_answers_ends_the_transfer() {
     let (mut mailbox, mut device) = (mailbox(), Device { silent: true, ..Device::default() });
-    let mut transfer = upload(&mut mailbox);
+    let mut transfer = download(0x6020, &[1; 50], &mut mailbox);
     let (ended, _) = run(&mut transfer, &mut mailbox, &mut device, |_| false);
     assert_eq!(ended, Progress::Failed(SdoError::Silent));
-    let mut transfer = upload(&mut mailbox);
+    let mut transfer = download(0x6020, &[1; 50], &mut mailbox);
     let (ended, _) = run(&mut transfer, &mut mailbox, &mut Device::default(), |_| true);
+    assert_eq!(ended, Progress::Failed(SdoError::Silent));
+}
+
+/// Goal: a device that always has something else to say, or takes a message and never has it, ends
+/// the transfer.
+/// Method: it has another emergency whenever one was read, or no room for what is written.
+#[test]
+fn a_device_that_chatters_ends_the_transfer() {
+    let (mut mailbox, mut device) = (mailbox(), Device { chatters: true, ..Device::default() });
+    device.messages.push_back(emergency());
+    let mut transfer = download(0x6020, &[1; 50], &mut mailbox);
+    let (ended, emergencies) = run(&mut transfer, &mut mailbox, &mut device, |_| false);
+    assert_eq!(ended, Progress::Failed(SdoError::Silent));
+    assert!(emergencies.len() > 100, "{}", emergencies.len());
+
+    let mut device = Device { refuses: true, ..Device::default() };
+    let mut transfer = download(0x6020, &[1; 50], &mut mailbox);
+    let (ended, _) = run(&mut transfer, &mut mailbox, &mut device, |_| false);
     assert_eq!(ended, Progress::Failed(SdoError::Silent));
 }
 
 #[test]
 fn a_lost_question_is_asked_again() {
-    let (mut mailbox, mut device) = (mailbox(), Device { value: vec![3; 50], ..Device::default() });
-    let mut transfer = upload(&mut mailbox);
+    let (mut mailbox, mut device) = (mailbox(), Device::default());
+    let mut transfer = download(0x6020, &[3; 50], &mut mailbox);
     // The first round asks whether the mailbox is empty, the second whether there is room.
     let (ended, _) = run(&mut transfer, &mut mailbox, &mut device, |round| round < 2);
-    assert_eq!((ended, transfer.value()), (Progress::Done, &[3; 50][..]));
+    assert_eq!((ended, &device.value[..]), (Progress::Done, &[3; 50][..]));
 }
 
 #[test]
 fn a_value_that_is_too_long_is_refused() {
-    let (mut mailbox, mut device) =
-        (mailbox(), Device { value: vec![0; 1025], ..Device::default() });
-    let mut transfer = upload(&mut mailbox);
-    let (ended, _) = run(&mut transfer, &mut mailbox, &mut device, |_| false);
-    assert_eq!(ended, Progress::Failed(SdoError::TooLong));
+    let refused = Transfer::idle().download(object(0x6020), &[0; 1025], &mut mailbox());
+    assert_eq!(refused, Err(SdoError::TooLong));
 }
