@@ -5,14 +5,14 @@
 //!  8 bytes     u32       u64        u32               names, types    bytes    u32   little-endian
 //! ```
 //!
-//! Two files take turns. Each is written beside its place and renamed, so a process that dies at any
-//! moment leaves at least one that is whole; the newest whole one counts. Where the machine itself
-//! may die only what was synchronised is sure: such a file is not written over until the other one
-//! is synchronised, too.
+//! Two files take turns. Each is written beside its place and renamed, so a process that dies at
+//! any moment leaves at least one that is whole; the newest whole one counts. Where the machine
+//! itself may die only what was synchronised is sure: such a file is not written over until the
+//! other one is synchronised, too.
 //!
 //! ```text
-//! place 1   keep ────────── write  write  write ─ keep ────────── …
-//! place 0        write ─ keep ────────────────────────── write ─ …
+//! place 0   keep ────────── write  write  write ─ keep ────────── …
+//! place 1        write ─ keep ────────────────────────── write ─ …
 //! ```
 //!
 //! The table says what the values are, by name and type, so that they can be given back to another
