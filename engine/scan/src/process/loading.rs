@@ -148,3 +148,62 @@ impl Loader<'_> {
 pub(crate) fn prepare() -> io::Result<()> {
     quietcore_process::module::prepare()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::IntoRawFd as _;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+    use quietcore_clock::Monotonic;
+    use quietcore_exchange::channel::Entry;
+    use quietcore_exchange::com::{ComStatus, ComTable};
+    use quietcore_process::channel::ChannelMemory;
+    use quietcore_units::Nanos;
+    use rustix::thread::gettid;
+
+    use super::*;
+    use crate::process::job::{ChannelEntry, ChannelJob};
+    use crate::process::watchman;
+
+    const QUEUE: ChannelEntry = ChannelEntry::Queue { message_bytes: 4, slots: 2 };
+
+    static TABLE: OnceLock<&ComTable<'static>> = OnceLock::new();
+
+    extern "C" fn receive_for_ever(_: u32) {
+        let table = TABLE.get().unwrap();
+        let (mut buffer, mut bytes) = ([0; 4], 0);
+        loop {
+            table.receive_message(0, &mut buffer, &mut bytes);
+        }
+    }
+
+    /// Goal: a program that loops on a queue leaves it usable for the build after it.
+    /// Method: it does little else, so most looks of the watchman fall into its use of the queue.
+    #[test]
+    fn a_program_that_is_ended_while_it_receives_leaves_the_queue_free() {
+        prepare().unwrap();
+        let memory = ChannelMemory::create(&[Entry::from(QUEUE)]).unwrap();
+        let descriptor = memory.file().unwrap().into_raw_fd();
+        let (name, entries, signals) = ("loop".to_owned(), [QUEUE].into(), [0].into());
+        let job = ChannelJob { name, descriptor, sends: false, entries, signals };
+        let table = TABLE.get_or_init(|| Channels::open(&[job]).unwrap().table());
+        let thread_id = AtomicU32::new(gettid().as_raw_nonzero().get().unsigned_abs());
+        let limit = Nanos::from_millis(1);
+        let watched = [Watched { guard: Guard::default(), limit, thread_id }];
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| watchman::watch(&Monotonic, &watched, &done));
+            let ends = [(); 20].map(|()| {
+                // SAFETY: while a frame of it owns something it is in shelter.
+                let ended = unsafe { watched[0].guard.call(receive_for_ever, 0) };
+                (ended, table.receive_message(0, &mut [0; 4], &mut 0))
+            });
+            done.store(true, Ordering::Relaxed);
+            for (ended, status) in ends {
+                assert!(ended.unwrap_err().is_cancelled());
+                assert_eq!(status, ComStatus::QueueEmpty);
+            }
+        });
+    }
+}

@@ -62,19 +62,18 @@ pub(crate) fn watch(clock: &impl Clock, tasks: &[Watched], done: &AtomicBool) {
 struct Seen {
     call: Call,
     since: Nanos,
-    cancelled: bool,
 }
 
-/// Looks at one task at `now`: cancels its call, once, when it has been the same for too long.
+/// Looks at one task at `now`: cancels its call when it has been the same for too long, at each
+/// look until it ends. It may be in shelter at one of them.
 fn look(task: &Watched, seen: Option<Seen>, now: Nanos) -> Option<Seen> {
     let call = task.guard.running()?;
     let Some(seen) = seen.filter(|seen| seen.call == call) else {
-        return Some(Seen { call, since: now, cancelled: false });
+        return Some(Seen { call, since: now });
     };
-    if seen.cancelled || now.saturating_sub(seen.since) <= task.limit {
-        return Some(seen);
+    if now.saturating_sub(seen.since) > task.limit {
+        // Its thread may just have ended, and its process with it.
+        let _ = task.guard.cancel(call, task.thread_id.load(Ordering::Relaxed));
     }
-    // Its thread may just have ended, and its process with it.
-    let _ = task.guard.cancel(call, task.thread_id.load(Ordering::Relaxed));
-    Some(Seen { cancelled: true, ..seen })
+    Some(seen)
 }
