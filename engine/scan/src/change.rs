@@ -80,9 +80,10 @@ impl<'map> Changes<'map> {
     pub(crate) fn take_commands(&mut self, task: &mut Task<'_>, stage: &Stage, now: Nanos) {
         let limits = Limits { data_bytes: stage.data_bytes, generation: stage.generation };
         let mut budget = COMMANDS_PER_CYCLE;
-        while self.wanted.is_none() {
+        while self.wanted.is_none() && budget > 0 {
             let Some(group) = self.commands.take(budget, &limits) else { return };
             let ticket = group.ticket;
+            budget = budget.saturating_sub(group.length);
             let mut commands = [Command::UnforceAll; COMMANDS_PER_CYCLE];
             let result = group.commands.map(|taken| {
                 commands[..taken.len()].copy_from_slice(taken);
@@ -92,7 +93,6 @@ impl<'map> Changes<'map> {
             match result {
                 Err(refusal) => self.refuse(task, now, ticket, refusal),
                 Ok(count) => {
-                    budget -= count.min(budget);
                     match self.apply(task, slot_of(stage.slot), ticket, &commands[..count], now) {
                         Ok(true) => self.commands.answer(ticket, cycle, Ok(())),
                         Ok(false) => {}

@@ -55,7 +55,6 @@ impl<'map> Follower<'map> {
             self.apply_forces(data);
         }
         self.task.recorder.end_scan();
-        shared.exit(index);
         let at = now();
         let finished = Finished {
             at,
@@ -67,6 +66,8 @@ impl<'map> Follower<'map> {
         if let Some(fault) = fault.or(late.err()) {
             self.task.fail(shared, at, fault);
         }
+        // Not before it has failed: the fault would be that of a build swapped in between.
+        shared.exit(index);
         self.task.cycle += 1;
         Some(finished)
     }
@@ -132,6 +133,24 @@ mod tests {
     fn build(ends: Result<(), Fault>) -> Build<Ends> {
         let stage = Stage { generation: 1, data_bytes: 4096, ..Stage::default() };
         Build { stage, program: Ends(ends) }
+    }
+
+    /// Goal: a fault is that of the build which ran.
+    /// Method: the clock is read between the step and the fault; no swap is possible there.
+    #[test]
+    fn no_build_is_swapped_between_a_step_and_its_fault() {
+        let exchange = exchange();
+        let (region, shared, bad) =
+            (exchange.region(), Shared::default(), build(Err(Fault::Model)));
+        let swapped = core::cell::Cell::new(false);
+        let now = || {
+            swapped.set(shared.while_all_are_outside(|| ()).is_some());
+            release().due
+        };
+        let ran = follower(region, None).cycle(&release(), &[Some(&bad), None], &shared, now);
+        assert!(ran.is_some() && shared.is_in_fault());
+        assert!(!swapped.get());
+        assert!(shared.all_are_outside());
     }
 
     #[test]

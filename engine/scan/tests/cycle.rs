@@ -9,8 +9,8 @@
 use std::cell::Cell;
 
 use quietcore_exchange::{
-    Assignment, Command, CommandProducer, EventWriter, Happening, Recorder, Region, Shape, Slot,
-    Target, WhyRejected,
+    Assignment, COMMANDS_PER_CYCLE, Command, CommandProducer, EventWriter, Happening, Recorder,
+    Region, Shape, Slot, Target, WhyRejected,
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_scan::change::Builds;
@@ -278,6 +278,23 @@ fn a_set_acts_once_and_a_group_in_one_cycle_or_never() {
     assert_eq!(rig.outcome(ticket), Some(Err(WhyRejected::OutOfData)));
     assert_eq!(rig.outcome(old), Some(Err(WhyRejected::OtherGeneration)));
     assert_eq!(rig.value(Slot::A, 24), 3);
+}
+
+#[test]
+fn refused_groups_count_as_commands_of_their_cycle() {
+    let exchange = exchange();
+    let mood = Cell::new(Mood::Good);
+    let build = doubler(exchange.region(), &mood);
+    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &build.stage, 0);
+    let builds = [Some(&build), None];
+    let bad = [Command::Set(assignment(4090, 9))];
+    let tickets: Vec<_> = (0..=COMMANDS_PER_CYCLE).map(|_| rig.publish(&bad, 1)).collect();
+    let (last, before) = (tickets[COMMANDS_PER_CYCLE], tickets[COMMANDS_PER_CYCLE - 1]);
+    let refused = Some(Err(WhyRejected::OutOfData));
+    rig.run(&builds);
+    assert_eq!((rig.outcome(before), rig.outcome(last)), (refused, None));
+    rig.run(&builds);
+    assert_eq!(rig.outcome(last), refused);
 }
 
 #[test]

@@ -11,6 +11,10 @@
 //! A call costs no system call. After a fault the program's data are as the fault left them; the
 //! caller starts the program anew or stays with safe outputs.
 //!
+//! What a program calls of ours may hold something that the next call needs, and a call that is
+//! cancelled then would keep it for ever. Such a stretch lies between [`enter_shelter`] and
+//! [`leave_shelter`]: it is not cancelled there, and whoever cancels tries again.
+//!
 //! Limit: a program that was interrupted inside the C library (in `malloc`, say) leaves that
 //! library's locks as they were. Generated code does not allocate.
 //!
@@ -72,6 +76,21 @@ unsafe extern "C" {
         argument: u32,
         fault: *mut RawFault,
     ) -> c_int;
+    safe fn quietcore_guard_enter_shelter();
+    safe fn quietcore_guard_leave_shelter();
+}
+
+/// Begins a stretch in which a call of the calling thread is not cancelled. It is short, and does
+/// not crash; such stretches don't lie within each other.
+#[inline]
+pub fn enter_shelter() {
+    quietcore_guard_enter_shelter();
+}
+
+/// Ends such a stretch.
+#[inline]
+pub fn leave_shelter() {
+    quietcore_guard_leave_shelter();
 }
 
 /// Installs the handlers once for the process and returns the signal by which calls are cancelled.
@@ -98,7 +117,8 @@ impl Guard {
     ///
     /// # Safety
     /// `entry` is C code that is loaded, and stays so while it runs; no frame between here and its
-    /// crash owns anything that must be cleaned up, which holds for C.
+    /// crash owns anything that must be cleaned up, which holds for C. Frames that do, and can't
+    /// crash, are in shelter.
     #[inline]
     pub unsafe fn call(&self, entry: Entry, argument: u32) -> Result<(), Fault> {
         let mut fault = RawFault::default();
@@ -117,7 +137,8 @@ impl Guard {
         (!ordinal.is_multiple_of(2)).then_some(Call(ordinal))
     }
 
-    /// Ends `call`, if it still runs in the thread with this number of the kernel.
+    /// Ends `call`, if it still runs in the thread with this number of the kernel and is not in
+    /// shelter at this instant: then it has to be cancelled again.
     ///
     /// # Errors
     /// When the thread has gone.
@@ -158,6 +179,53 @@ mod tests {
         while CALLED_WITH.load(Ordering::Relaxed) != u32::MAX {
             std::hint::spin_loop();
         }
+    }
+
+    static SHELTER_IS_OPEN: AtomicU32 = AtomicU32::new(0);
+    static LOOPS_IN_SHELTER: AtomicU32 = AtomicU32::new(0);
+
+    extern "C" fn loop_in_shelter(_: u32) {
+        enter_shelter();
+        while SHELTER_IS_OPEN.load(Ordering::Relaxed) == 0 {
+            LOOPS_IN_SHELTER.fetch_add(1, Ordering::Relaxed);
+        }
+        leave_shelter();
+        loop_forever(0);
+    }
+
+    #[test]
+    fn a_call_in_shelter_is_cancelled_when_it_has_left_it() {
+        install().unwrap();
+        let guard = Guard::default();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        thread::scope(|scope| {
+            let looping = scope.spawn(|| {
+                let thread_id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+                sender.send(thread_id).unwrap();
+                // SAFETY: the function has no frame that would need cleaning up.
+                let ended = unsafe { guard.call(loop_in_shelter, 0) };
+                sender.send(0).unwrap();
+                ended
+            });
+            let thread_id = receiver.recv().unwrap();
+            while LOOPS_IN_SHELTER.load(Ordering::Relaxed) == 0 {
+                thread::yield_now();
+            }
+            let call = guard.running().unwrap();
+            for _ in 0..20 {
+                let loops = LOOPS_IN_SHELTER.load(Ordering::Relaxed);
+                guard.cancel(call, thread_id).unwrap();
+                while LOOPS_IN_SHELTER.load(Ordering::Relaxed) < loops + 2 {
+                    assert_eq!(guard.running(), Some(call), "it is in shelter");
+                }
+            }
+            SHELTER_IS_OPEN.store(1, Ordering::Relaxed);
+            while receiver.recv_timeout(Duration::from_millis(1)).is_err() {
+                // It may just have ended.
+                let _ = guard.cancel(call, thread_id);
+            }
+            assert!(looping.join().unwrap().unwrap_err().is_cancelled());
+        });
     }
 
     #[test]
@@ -206,9 +274,9 @@ mod tests {
             guard.cancel(Call(call.0.wrapping_sub(2)), thread_id).unwrap();
             thread::sleep(Duration::from_millis(20));
             assert_eq!(guard.running(), Some(call));
-            // Once would do; many at once must do no harm either.
+            // Once would do; many at once must do no harm either, nor those after its end.
             for _ in 0..100 {
-                guard.cancel(call, thread_id).unwrap();
+                let _ = guard.cancel(call, thread_id);
             }
             assert!(looping.join().unwrap().unwrap_err().is_cancelled());
         });

@@ -16,8 +16,11 @@ use std::vec::Vec;
 
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::channel::{Channel, Entry};
-use quietcore_exchange::com::{ComGroup, ComSignal, ComTable, Direction, OnTimeout, Services};
+use quietcore_exchange::com::{
+    ComGroup, ComSignal, ComTable, Direction, OnTimeout, Services, Shelter,
+};
 use quietcore_process::channel::ChannelMemory;
+use quietcore_process::guard;
 
 use crate::process::job::ChannelJob;
 
@@ -49,7 +52,9 @@ impl Channels {
             added.map_err(|why| std::format!("channel `{}`: {why}", job.name))?;
         }
         let Numbered { signals, groups, bytes } = numbered;
+        let shelter = Shelter { enter: guard::enter_shelter, leave: guard::leave_shelter };
         let table = ComTable::new(signals.leak(), groups.leak(), Monotonic.now());
+        let table = table.with_shelter(shelter);
         let is_as_told = (0..).zip(&bytes).all(|(id, bytes)| table.value_bytes(id) == *bytes);
         if !is_as_told {
             return Err("a channel changed while it was mapped".to_string());

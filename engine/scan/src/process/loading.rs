@@ -15,7 +15,8 @@ use arc_swap::ArcSwapOption;
 use quietcore_exchange::{DataSlot as Slot, Region};
 use quietcore_process::guard::Guard;
 use quietcore_process::module::{DataSlot, Module};
-use quietcore_units::Causes;
+use quietcore_units::{Causes, Nanos};
+use rustix::thread::gettid;
 
 use crate::change::slot_of;
 use crate::fault::Fault;
@@ -24,6 +25,15 @@ use crate::process::job;
 use crate::process::watchman::Watched;
 use crate::program::{Build, Program};
 use crate::stage::Room;
+
+/// The longest that `initialize` or `terminate` of a program may take.
+pub(crate) const CALL_MAX: Nanos = Nanos::from_secs(10);
+
+/// The calling thread, which loads builds, as the watchman sees it: the last of the watched.
+pub(crate) fn watched_loader(limit: Nanos) -> Watched {
+    let thread_id = gettid().as_raw_nonzero().get().unsigned_abs();
+    Watched { guard: Guard::default(), limit, thread_id: thread_id.into() }
+}
 
 /// A program loaded into this process.
 #[derive(Debug)]
@@ -61,8 +71,9 @@ impl Program for Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
+        let Some(loader) = self.watched.last() else { return };
         // SAFETY: dropped by the last holder, so no other code of it runs. Its fault ends it too.
-        let _ = unsafe { self.module.terminate(&Guard::default()) };
+        let _ = unsafe { self.module.terminate(&loader.guard) };
     }
 }
 
@@ -77,7 +88,7 @@ pub(crate) struct Loader<'a> {
     pub(crate) room: Room,
     /// The step function of each task.
     pub(crate) rates: &'a [u32],
-    /// The guards of the tasks.
+    /// The guards of the tasks, and that of the thread that loads.
     pub(crate) watched: Arc<[Watched]>,
     /// What its `Com_*` functions reach.
     pub(crate) channels: &'static Channels,
@@ -105,10 +116,17 @@ impl Loader<'_> {
         // SAFETY: the services are laid out as their header in C says and live as long as the
         // process; nobody else knows the module yet.
         unsafe { module.connect(services) };
+        let own = self.watched.last().ok_or("nobody looks after `initialize`")?;
         // SAFETY: nobody else knows the module yet.
-        let initialized = unsafe { module.initialize(&Guard::default()) };
+        let initialized = unsafe { module.initialize(&own.guard) };
         initialized.map_err(|fault| {
             let instruction = module.linked_address(fault.instruction).unwrap_or(0);
+            if fault.is_cancelled() {
+                let limit = own.limit;
+                return std::format!(
+                    "`initialize` did not return within {limit}: it was at {instruction:#x}"
+                );
+            }
             std::format!("`initialize` crashed: signal {} at {instruction:#x}", fault.signal)
         })?;
         if let Some(status) = module.error_status() {
@@ -147,4 +165,114 @@ impl Loader<'_> {
 /// When the kernel refuses a signal handler.
 pub(crate) fn prepare() -> io::Result<()> {
     quietcore_process::module::prepare()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::IntoRawFd as _;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use quietcore_clock::Monotonic;
+    use quietcore_exchange::Shape;
+    use quietcore_exchange::channel::Entry;
+    use quietcore_exchange::com::{ComStatus, ComTable};
+    use quietcore_process::channel::ChannelMemory;
+    use quietcore_process::exchange::Exchange;
+    use quietcore_process::module::DataImage;
+
+    use super::*;
+    use crate::process::job::{ChannelEntry, ChannelJob};
+    use crate::process::watchman;
+    use crate::stage::Stage;
+
+    const QUEUE: ChannelEntry = ChannelEntry::Queue { message_bytes: 4, slots: 2 };
+
+    static TABLE: OnceLock<&ComTable<'static>> = OnceLock::new();
+
+    extern "C" fn receive_for_ever(_: u32) {
+        let table = TABLE.get().unwrap();
+        let (mut buffer, mut bytes) = ([0; 4], 0);
+        loop {
+            table.receive_message(0, &mut buffer, &mut bytes);
+        }
+    }
+
+    /// Goal: a program that loops on a queue leaves it usable for the build after it.
+    /// Method: it does little else, so most looks of the watchman fall into its use of the queue.
+    #[test]
+    fn a_program_that_is_ended_while_it_receives_leaves_the_queue_free() {
+        prepare().unwrap();
+        let memory = ChannelMemory::create(&[Entry::from(QUEUE)]).unwrap();
+        let descriptor = memory.file().unwrap().into_raw_fd();
+        let (name, entries, signals) = ("loop".to_owned(), [QUEUE].into(), [0].into());
+        let job = ChannelJob { name, descriptor, sends: false, entries, signals };
+        let table = TABLE.get_or_init(|| Channels::open(&[job]).unwrap().table());
+        let watched = [watched_loader(Nanos::from_millis(1))];
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| watchman::watch(&Monotonic, &watched, &done));
+            let ends = [(); 20].map(|()| {
+                // SAFETY: while a frame of it owns something it is in shelter.
+                let ended = unsafe { watched[0].guard.call(receive_for_ever, 0) };
+                (ended, table.receive_message(0, &mut [0; 4], &mut 0))
+            });
+            done.store(true, Ordering::Relaxed);
+            for (ended, status) in ends {
+                assert!(ended.unwrap_err().is_cancelled());
+                assert_eq!(status, ComStatus::QueueEmpty);
+            }
+        });
+    }
+
+    const ENDLESS: &str = r#"
+        struct face { unsigned version, rates; void (*initialize)(void); void (*step)(unsigned);
+                      void (*terminate)(void); const char *(*status)(void); const void **services; };
+        static void good(void) {}
+        static void endless(void) { for (volatile int i = 0;; i++) {} }
+        static void step(unsigned rate) { (void)rate; }
+        static const char *status(void) { return 0; }
+        const struct face quietcore_module = {1, 1, INITIALIZE, step, endless, status, 0};
+    "#;
+
+    /// Goal: no function of a program can stop the thread that loads builds.
+    /// Method: one that never returns stands for each of them in a small module.
+    #[test]
+    fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
+        prepare().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("endless.c");
+        std::fs::write(&source, ENDLESS).unwrap();
+        let exchange = Exchange::create(&Shape { data_bytes: 4096, ..Shape::of_tasks(1) }).unwrap();
+        let watched: Arc<[Watched]> = [watched_loader(Nanos::from_millis(20))].into();
+        let (region, file) = (exchange.region(), exchange.file().unwrap());
+        let loader = Loader {
+            file: &file,
+            region,
+            room: Room { data: 4096, inputs: 0, outputs: 0, retain: 0, tasks: 1 },
+            rates: &[0],
+            watched: Arc::clone(&watched),
+            channels: Channels::open(&[]).unwrap(),
+        };
+        let done = AtomicBool::new(false);
+        let [endless, good] = std::thread::scope(|scope| {
+            scope.spawn(|| watchman::watch(&Monotonic, &watched, &done));
+            let ends = ["endless", "good"].map(|initialize| {
+                let module = folder.path().join(initialize);
+                let gcc = std::process::Command::new("gcc")
+                    .args(["-shared", "-fPIC", &std::format!("-DINITIALIZE={initialize}"), "-o"])
+                    .args([&module, &source])
+                    .status();
+                assert!(gcc.expect("gcc is installed by ./test").success());
+                let stage = Stage { generation: 1, ..Stage::default() };
+                let image = DataImage { address: 0, bytes: 0 };
+                loader.load(&job::Build { module, image, stage, values: [].into() }).map(drop)
+            });
+            done.store(true, Ordering::Relaxed);
+            ends
+        });
+        let why = endless.unwrap_err();
+        assert!(why.starts_with("`initialize` did not return within 20.0 ms"), "{why}");
+        assert_eq!(good, Ok(()), "and its `terminate` has been ended");
+    }
 }

@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use std::vec::Vec;
 
+use arc_swap::ArcSwapOption;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::{EventWriter, Happening};
 
@@ -108,16 +109,16 @@ fn stage(build: &Build, loader: &Loader<'_>, slots: &Slots, shared: &Shared) -> 
         return Err("the running build is on probation, and the one before is kept".to_string());
     }
     let place = &slots[usize::from(free)];
-    if let Some(old) = place.swap(None) {
-        let_go(old)?;
-    }
+    clear(place, RELEASE_MAX)?;
     place.store(Some(loader.load(build)?));
     Ok(())
 }
 
-/// Waits until no task holds `build` any more, and unloads it.
-fn let_go<T>(mut build: Arc<T>) -> Result<(), String> {
-    let end = Instant::now() + RELEASE_MAX;
+/// Waits until no task holds the build in `place` any more, and unloads it. It stays where one does:
+/// its data are in use, and whoever lets go of it last must be the thread that calls this.
+fn clear<T>(place: &ArcSwapOption<T>, patience: Duration) -> Result<(), String> {
+    let Some(mut build) = place.swap(None) else { return Ok(()) };
+    let end = Instant::now() + patience;
     loop {
         match Arc::try_unwrap(build) {
             Ok(last) => {
@@ -127,8 +128,26 @@ fn let_go<T>(mut build: Arc<T>) -> Result<(), String> {
             Err(held) => build = held,
         }
         if Instant::now() > end {
+            place.store(Some(build));
             return Err("a task still holds the build that was in the slot".to_string());
         }
         std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_that_a_task_holds_stays_in_its_slot_until_that_lets_go() {
+        let build = Arc::new(7);
+        let place = ArcSwapOption::new(Some(Arc::clone(&build)));
+        assert!(clear(&place, Duration::ZERO).unwrap_err().contains("still holds"));
+        assert_eq!(place.load().as_deref(), Some(&7), "whoever holds it last is not a task");
+        drop(build);
+        assert_eq!(clear(&place, Duration::ZERO), Ok(()));
+        assert!(place.load().is_none());
+        assert_eq!(clear(&place, Duration::ZERO), Ok(()), "nothing to clear");
     }
 }

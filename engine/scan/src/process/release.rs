@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use crate::task::Release;
 
 /// The longest that a waiting task is deaf to a stop.
-const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Nanos = Nanos::from_millis(50);
 
 /// Waits for the releases of one task.
 #[derive(Debug)]
@@ -60,7 +60,13 @@ impl<'a, C: Clock> Waiting<'a, C> {
                 self.due = self.due.max(self.clock.now());
             }
         }
-        if stop() { None } else { Some(self.sleep()) }
+        if stop() {
+            return None;
+        }
+        if self.kind.period() > PATIENCE {
+            self.approach(&stop)?;
+        }
+        Some(self.sleep())
     }
 
     /// Parks until `ready`; whoever makes it so unparks the thread.
@@ -69,9 +75,24 @@ impl<'a, C: Clock> Waiting<'a, C> {
             if stop() {
                 return None;
             }
-            thread::park_timeout(PATIENCE);
+            thread::park_timeout(Duration::from_nanos(PATIENCE.get()));
         }
         Some(())
+    }
+
+    /// Sleeps in parts until the release is near, and listens between them.
+    fn approach(&self, stop: impl Fn() -> bool) -> Option<()> {
+        let wake_at = self.due.saturating_sub(self.margin.current());
+        loop {
+            let now = self.clock.now();
+            if wake_at.saturating_sub(now) <= PATIENCE {
+                return Some(());
+            }
+            self.clock.sleep_until(now + PATIENCE);
+            if stop() {
+                return None;
+            }
+        }
     }
 
     fn sleep(&mut self) -> Release {
@@ -118,5 +139,55 @@ impl<'a, C: Clock> Waiting<'a, C> {
     /// When the next release is due.
     pub(crate) fn due(&self) -> Nanos {
         self.due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use quietcore_clock::FakeClock;
+    use quietcore_probe::job::Wake;
+
+    use super::*;
+
+    const START: Nanos = Nanos::from_secs(1);
+
+    fn waiting(clock: &FakeClock, kind: TaskKind) -> Waiting<'_, FakeClock> {
+        let margin = Margin::new(Wake::Sleep, kind.period());
+        Waiting::new(clock, kind, 1, margin, Some(0), START)
+    }
+
+    fn cyclic(period: Nanos) -> TaskKind {
+        TaskKind::Cyclic { period, offset: Nanos::ZERO }
+    }
+
+    #[test]
+    fn a_task_far_from_its_release_hears_a_stop_and_wakes_at_the_exact_instant() {
+        let clock = FakeClock::new(START, Nanos::ZERO, []);
+        let mut waiting = waiting(&clock, cyclic(Nanos::from_secs(10)));
+        let shared = Shared::default();
+        assert_eq!(waiting.wait(&shared, || false).map(|release| release.started), Some(START));
+        waiting.advance(Overrun::Skip, clock.now());
+        let released = waiting.wait(&shared, || false).unwrap();
+        assert_eq!((released.due, released.started), (waiting.due(), waiting.due()));
+        let sleeps = clock.sleeps();
+        assert!(sleeps.windows(2).all(|pair| pair[1] - pair[0] <= PATIENCE));
+        waiting.advance(Overrun::Skip, clock.now());
+        let asked = Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) == 3;
+        assert!(waiting.wait(&shared, stop).is_none());
+        assert_eq!(clock.sleeps().len() - sleeps.len(), 3, "150 ms of 10 s");
+    }
+
+    #[test]
+    fn a_short_period_is_one_sleep() {
+        let clock = FakeClock::new(START, Nanos::ZERO, []);
+        let mut waiting = waiting(&clock, cyclic(PATIENCE));
+        for _ in 0..3 {
+            assert!(waiting.wait(&Shared::default(), || false).is_some());
+            waiting.advance(Overrun::Skip, clock.now());
+        }
+        assert_eq!(clock.sleeps(), [START, START + PATIENCE, START + PATIENCE * 2]);
     }
 }

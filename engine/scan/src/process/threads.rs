@@ -1,7 +1,7 @@
 //! The threads of a partition's tasks.
 //!
 //! ```text
-//! load the first build ─ watchman ─ task threads: settings ─┐ barrier ┌─ cycles ─ state
+//! watchman ─ load the first build ─ task threads: settings ─┐ barrier ┌─ cycles ─ state
 //!                                                           └ start ──┘
 //! ```
 //!
@@ -21,7 +21,7 @@ use quietcore_exchange::{Recorder, Region, SLOT_COUNT, TaskState};
 use quietcore_probe::margin::Margin;
 use quietcore_probe::partition as settings;
 use quietcore_process::guard::Guard;
-use quietcore_process::setting::{self, Policy};
+use quietcore_process::setting;
 use quietcore_units::Nanos;
 use rustix::thread::gettid;
 
@@ -40,10 +40,8 @@ use crate::stage::{Room, Stage};
 use crate::task::{Task, TaskSettings};
 use crate::watchdog::Watchdog;
 
-/// The highest real-time priority.
-const PRIORITY_MAX: u8 = 99;
-/// Stack of a task's thread: all of it is locked.
-const STACK_BYTES: usize = 512 << 10;
+/// Stack of a thread: all of it is locked.
+pub(super) const STACK_BYTES: usize = 512 << 10;
 /// Time from the last thread being ready to the first release.
 const START_DELAY: Nanos = Nanos::from_millis(20);
 /// Releases to a stretch of the time line where there is no end.
@@ -84,7 +82,8 @@ pub fn run<F: Fieldbus + Send>(
     check(job)?;
     loading::prepare().map_err(|error| std::format!("faults can't be caught: {error}"))?;
     let memory_refused = setting::lock_memory().err().map(|error| settings::number_of(&error));
-    let watched: Arc<[Watched]> = job.tasks.iter().map(watched).collect();
+    let watched: Arc<[Watched]> =
+        job.tasks.iter().map(watched).chain([loading::watched_loader(loading::CALL_MAX)]).collect();
     let rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
     let channels = Channels::open(&job.channels)?;
     let loader = Loader {
@@ -95,14 +94,27 @@ pub fn run<F: Fieldbus + Send>(
         watched: Arc::clone(&watched),
         channels,
     };
+    watchman::watch_during(job, &watched, || {
+        run_loaded(job, &loader, memory_refused, bring_up, orders)
+    })
+}
+
+/// Loads the first build and runs the tasks, under the eyes of the watchman.
+fn run_loaded<F: Fieldbus + Send>(
+    job: &ProgramJob,
+    loader: &Loader<'_>,
+    memory_refused: Option<i32>,
+    bring_up: impl FnOnce() -> Result<F, String>,
+    orders: &Orders,
+) -> Result<(), String> {
     let first = loader.load(&job.build)?;
     let hall = Hall {
         job,
-        region,
+        region: loader.region,
         shared: Shared::default(),
         slots: [ArcSwapOption::empty(), ArcSwapOption::empty()],
-        channels,
-        watched,
+        channels: loader.channels,
+        watched: Arc::clone(&loader.watched),
         threads: Default::default(),
         ready: Barrier::new(job.tasks.len()),
         start: AtomicU64::new(0),
@@ -134,13 +146,8 @@ pub fn run<F: Fieldbus + Send>(
                 std::process::exit(1);
             }
         }
-        let watching = spawn("watchman").spawn_scoped(scope, move || hall.watch());
-        if let Err(error) = watching {
-            std::eprintln!("quietcore-runtime: thread `watchman`: {error}");
-            std::process::exit(1);
-        }
         let over = || hall.done.load(Ordering::Relaxed);
-        orders.serve(&loader, &hall.slots, &hall.shared, over);
+        orders.serve(loader, &hall.slots, &hall.shared, over);
     });
     Ok(())
 }
@@ -196,18 +203,6 @@ fn stop_beyond(task: &TaskJob) -> Option<Nanos> {
 }
 
 impl<'a> Hall<'a> {
-    fn watch(&self) {
-        if let Some(cpu) = self.job.cpu {
-            let priorities = self.job.tasks.iter().filter_map(|task| match task.policy {
-                Policy::Fifo(priority) => Some(priority),
-                _ => None,
-            });
-            let above = priorities.max().unwrap_or(0).saturating_add(1).min(PRIORITY_MAX);
-            watchman::stand_beside(cpu, above);
-        }
-        watchman::watch(&Monotonic, &self.watched, &self.done);
-    }
-
     /// Prepares the calling thread and returns what its task needs.
     fn prepare(&self, index: usize, task: &TaskJob) -> Option<(Task<'a>, Option<u32>)> {
         let number = index as u32;

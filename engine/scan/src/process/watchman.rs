@@ -1,6 +1,6 @@
 //! The thread that finds a step which does not return.
 //!
-//! A task that loops can't tell; at its real-time priority it may not even let anybody else on its
+//! A task that loops can't tell, nor can the main thread when an `initialize` or `terminate` does; at its real-time priority it may not even let anybody else on its
 //! CPU. So this thread sleeps most of the time on the other CPUs, or where there are none on the
 //! same one at a higher priority, and looks at each task's guard: the same call for longer than
 //! sensitivity × watchdog time is cancelled. It looks at most once a millisecond, so a loop is
@@ -11,28 +11,67 @@ use std::thread;
 use std::time::Duration;
 use std::vec::Vec;
 
-use quietcore_clock::Clock;
+use quietcore_clock::{Clock, Monotonic};
 use quietcore_process::guard::{Call, Guard};
 use quietcore_process::setting::{self, Policy};
 use quietcore_units::{CpuId, Nanos};
 
+use crate::process::job::ProgramJob;
+use crate::process::threads::STACK_BYTES;
+
+/// The highest real-time priority.
+const PRIORITY_MAX: u8 = 99;
 const PAUSE_MIN: Nanos = Nanos::from_millis(1);
 const PAUSE_MAX: Nanos = Nanos::from_millis(50);
 
-/// A task as the watchman sees it.
+/// A task, or the thread that loads builds, as the watchman sees it.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    /// Through which its steps go.
+    /// Through which its calls go.
     pub(crate) guard: Guard,
-    /// The longest that one step may take.
+    /// The longest that one call may take.
     pub(crate) limit: Nanos,
     /// The kernel's number of its thread; zero before it started.
     pub(crate) thread_id: AtomicU32,
 }
 
+/// Does `work`, which calls into programs, while a thread looks after `watched`.
+pub(crate) fn watch_during<R>(
+    job: &ProgramJob,
+    watched: &[Watched],
+    work: impl FnOnce() -> R,
+) -> R {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watchman = thread::Builder::new().name("watchman".to_owned()).stack_size(STACK_BYTES);
+        let watching = watchman.spawn_scoped(scope, || {
+            if let Some(cpu) = job.cpu {
+                stand_beside(cpu, priority_above(job));
+            }
+            watch(&Monotonic, watched, &done);
+        });
+        if let Err(error) = watching {
+            std::eprintln!("quietcore-runtime: thread `watchman`: {error}");
+            std::process::exit(1);
+        }
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+/// A real-time priority above those of all tasks.
+fn priority_above(job: &ProgramJob) -> u8 {
+    let priorities = job.tasks.iter().filter_map(|task| match task.policy {
+        Policy::Fifo(priority) => Some(priority),
+        _ => None,
+    });
+    priorities.max().unwrap_or(0).saturating_add(1).min(PRIORITY_MAX)
+}
+
 /// Lets the calling thread run beside the tasks: on any other CPU than theirs, or where there is
 /// none above their priority. Where the kernel refuses both, it competes as any thread does.
-pub(crate) fn stand_beside(cpu: u32, priority: u8) {
+fn stand_beside(cpu: u32, priority: u8) {
     let others = setting::allowed().map(|allowed| match CpuId::new(cpu) {
         Some(cpu) => allowed.without(&[cpu].into_iter().collect()),
         None => allowed,
@@ -62,19 +101,18 @@ pub(crate) fn watch(clock: &impl Clock, tasks: &[Watched], done: &AtomicBool) {
 struct Seen {
     call: Call,
     since: Nanos,
-    cancelled: bool,
 }
 
-/// Looks at one task at `now`: cancels its call, once, when it has been the same for too long.
+/// Looks at one task at `now`: cancels its call when it has been the same for too long, at each
+/// look until it ends. It may be in shelter at one of them.
 fn look(task: &Watched, seen: Option<Seen>, now: Nanos) -> Option<Seen> {
     let call = task.guard.running()?;
     let Some(seen) = seen.filter(|seen| seen.call == call) else {
-        return Some(Seen { call, since: now, cancelled: false });
+        return Some(Seen { call, since: now });
     };
-    if seen.cancelled || now.saturating_sub(seen.since) <= task.limit {
-        return Some(seen);
+    if now.saturating_sub(seen.since) > task.limit {
+        // Its thread may just have ended, and its process with it.
+        let _ = task.guard.cancel(call, task.thread_id.load(Ordering::Relaxed));
     }
-    // Its thread may just have ended, and its process with it.
-    let _ = task.guard.cancel(call, task.thread_id.load(Ordering::Relaxed));
-    Some(Seen { cancelled: true, ..seen })
+    Some(seen)
 }

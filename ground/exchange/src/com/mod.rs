@@ -25,7 +25,7 @@ mod table;
 
 pub use entry::{ComGroup, ComSignal, Direction, OnTimeout};
 pub use services::{SERVICES_VERSION, Services};
-pub use table::{ComTable, SignalState};
+pub use table::{ComTable, Shelter, SignalState};
 
 /// What a COM function says, with the number that C programs see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

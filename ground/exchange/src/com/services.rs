@@ -23,7 +23,7 @@ pub const SERVICES_VERSION: u32 = 1;
 
 /// Messages are touched at this distance before their queue is claimed, so that a program which
 /// points to where nothing is crashes while it holds no claim: it may be another build that runs
-/// next, in the same process.
+/// next, in the same process. For the same reason it is not ended in a claim; see `Shelter`.
 const PAGE_BYTES: usize = 4096;
 
 /// The functions by which a program reaches its channels.

@@ -24,6 +24,29 @@ pub struct SignalState {
     pub reserved: [u8; 6],
 }
 
+/// What is called around the use of a queue, by whoever uses it: a program that is ended within
+/// would keep the queue for ever. Neither function may panic.
+#[derive(Clone, Copy, Debug)]
+pub struct Shelter {
+    /// Called before: from here on the program must not be ended.
+    pub enter: fn(),
+    /// Called after.
+    pub leave: fn(),
+}
+
+impl Shelter {
+    /// For programs that nobody ends.
+    const NONE: Self = Self { enter: || {}, leave: || {} };
+
+    #[inline]
+    fn hold<R>(self, work: impl FnOnce() -> R) -> R {
+        (self.enter)();
+        let result = work();
+        (self.leave)();
+        result
+    }
+}
+
 /// The signals and groups of a partition, by number.
 #[derive(Debug)]
 pub struct ComTable<'map> {
@@ -31,6 +54,7 @@ pub struct ComTable<'map> {
     groups: &'map [ComGroup<'map>],
     now_ns: AtomicU64,
     started_ns: AtomicU64,
+    shelter: Shelter,
 }
 
 impl<'map> ComTable<'map> {
@@ -41,7 +65,14 @@ impl<'map> ComTable<'map> {
         started: Nanos,
     ) -> Self {
         let started_ns = AtomicU64::new(started.get());
-        Self { signals, groups, now_ns: AtomicU64::new(started.get()), started_ns }
+        let now_ns = AtomicU64::new(started.get());
+        Self { signals, groups, now_ns, started_ns, shelter: Shelter::NONE }
+    }
+
+    /// The table of programs that may be ended from outside, but not in `shelter`.
+    #[must_use]
+    pub fn with_shelter(self, shelter: Shelter) -> Self {
+        Self { shelter, ..self }
     }
 
     /// Lets first timeouts count from `started`: the first release, where that was not known yet
@@ -232,7 +263,7 @@ impl<'map> ComTable<'map> {
         let SignalKind::SendQueue(claim) = self.signal(signal) else {
             return ComStatus::NotOk;
         };
-        match claim.with(|sender| sender.send(self.now(), message)) {
+        match self.shelter.hold(|| claim.with(|sender| sender.send(self.now(), message))) {
             Some(Ok(())) => ComStatus::Ok,
             Some(Err(SendError::Full)) => ComStatus::QueueFull,
             Some(Err(SendError::TooLong { .. })) => ComStatus::NotOk,
@@ -245,7 +276,7 @@ impl<'map> ComTable<'map> {
         let SignalKind::ReceiveQueue(claim) = self.signal(signal) else {
             return ComStatus::NotOk;
         };
-        match claim.with(|receiver| receiver.receive(buffer)) {
+        match self.shelter.hold(|| claim.with(|receiver| receiver.receive(buffer))) {
             Some(Ok(Some(message))) => {
                 *bytes = message.bytes;
                 ComStatus::Ok

@@ -18,6 +18,9 @@ pub struct Group<'a> {
     /// The commands, each of which is within the limits; or why none of them can be applied, with
     /// the number of the first that can't.
     pub commands: Result<&'a [Command], (usize, WhyRejected)>,
+    /// The entries that it took from the ring, which count against the budget also where it is
+    /// refused.
+    pub length: usize,
 }
 
 /// Takes commands from the host. There must be one, not more.
@@ -84,7 +87,8 @@ impl<'map> CommandConsumer<'map> {
             // A group is published whole, so one without an end is no group of ours.
             self.queue.release(reach);
             self.note_dropped(reach);
-            return Some(Group { ticket, commands: Err((0, WhyRejected::BrokenGroup)) });
+            let commands = Err((0, WhyRejected::BrokenGroup));
+            return Some(Group { ticket, length: reach as usize, commands });
         }
         if length > budget {
             return None;
@@ -94,7 +98,7 @@ impl<'map> CommandConsumer<'map> {
             None => Ok(&self.commands[..length]),
             Some(refused) => Err(refused),
         };
-        Some(Group { ticket, commands })
+        Some(Group { ticket, length, commands })
     }
 
     /// Says what became of a group, in cycle `cycle`.

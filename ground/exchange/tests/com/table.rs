@@ -1,10 +1,10 @@
 //! The table in Rust: numbers, directions, update bits, timeouts.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use quietcore_exchange::channel::{Channel, channel_bytes};
 use quietcore_exchange::com::{
-    ComGroup, ComSignal, ComStatus, ComTable, Direction, OnTimeout, SignalState,
+    ComGroup, ComSignal, ComStatus, ComTable, Direction, OnTimeout, Shelter, SignalState,
 };
 use quietcore_units::Nanos;
 
@@ -156,6 +156,26 @@ fn what_is_no_such_signal_is_refused() {
         assert_eq!(sender.send_group(1), ComStatus::NotOk);
         assert_eq!(sender.group_state(0, &mut state), ComStatus::NotOk);
     });
+}
+
+#[test]
+fn a_queue_is_used_in_shelter_and_a_value_needs_none() {
+    static ENTERED: AtomicU32 = AtomicU32::new(0);
+    static LEFT: AtomicU32 = AtomicU32::new(0);
+    let shelter = Shelter {
+        enter: || _ = ENTERED.fetch_add(1, Ordering::Relaxed),
+        leave: || _ = LEFT.fetch_add(1, Ordering::Relaxed),
+    };
+    let memory = Memory::new(channel_bytes(&entries()).unwrap());
+    let channel = memory.make_channel(&entries()).unwrap();
+    let signals = signals(&channel, Direction::Send, OnTimeout::Keep);
+    let table = ComTable::new(&signals, &[], Nanos::new(1)).with_shelter(shelter);
+    let seen = || (ENTERED.load(Ordering::Relaxed), LEFT.load(Ordering::Relaxed));
+    assert_eq!(table.send_signal(0, 1), ComStatus::Ok);
+    assert_eq!(seen(), (0, 0));
+    assert_eq!(table.send_message(3, &[1]), ComStatus::Ok);
+    assert_eq!(table.send_message(3, &[1; 21]), ComStatus::NotOk);
+    assert_eq!(seen(), (2, 2), "left after a refusal too");
 }
 
 /// Goal: two tasks that use one queue at once do no harm.

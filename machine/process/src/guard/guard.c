@@ -4,7 +4,9 @@
  *                                       ▲          │
  *                                       └──────────┘  siglongjmp from the handler
  *
- * Between `sigsetjmp` and `siglongjmp` lie frames of C only: this file's and the program's. */
+ * Between `sigsetjmp` and `siglongjmp` lie frames of C: this file's and the program's. Those of a
+ * service that the program called may lie there too; while one owns something, the call is in
+ * shelter and is not cancelled. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -45,6 +47,8 @@ static sigset_t guarded_signals(void)
 }
 
 static _Thread_local volatile sig_atomic_t inside;
+/* Not zero while the thread is where it must not be cancelled. */
+static _Thread_local volatile sig_atomic_t sheltered;
 static _Thread_local sigjmp_buf way_out;
 static _Thread_local struct quietcore_fault caught;
 static _Thread_local struct quietcore_guard *entered;
@@ -86,13 +90,26 @@ static void on_fault(int signal, siginfo_t *information, void *context)
 
 static void on_cancel(int signal, siginfo_t *information, void *context)
 {
-    if (!inside) {
-        return;
+    if (!inside || sheltered) {
+        return; /* Whoever cancels tries again. */
     }
     uint64_t now = atomic_load_explicit(&entered->ordinal, memory_order_relaxed);
     if (atomic_load_explicit(&entered->cancelled, memory_order_acquire) == now) {
         leave(signal, information, context);
     }
+}
+
+/* Begins a stretch of a call in which it is not cancelled: it has claimed what others need. */
+void quietcore_guard_enter_shelter(void)
+{
+    sheltered = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+void quietcore_guard_leave_shelter(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    sheltered = 0;
 }
 
 /* Installs the handlers, once a process. Returns the cancelling signal, or -1. */
@@ -130,6 +147,7 @@ int quietcore_guard_call(struct quietcore_guard *guard, void (*call)(uint32_t), 
         atomic_signal_fence(memory_order_seq_cst);
         inside = 0;
     } else {
+        sheltered = 0;
         /* The handler was left by a jump, so the kernel did not take back its mask. Saving the mask
          * beforehand would be a system call in every cycle; this is one after a fault. */
         const sigset_t set = guarded_signals();
