@@ -48,8 +48,10 @@ impl<W: Wire> Server<W> {
                 let now = self.wire.now();
                 let delivery = self.segment.process(&mut frame[..bytes], now);
                 self.answers.accept(&frame[..bytes], delivery, now);
+                self.answer(now);
+            } else {
+                self.answer(self.wire.now());
             }
-            self.answer();
         }
         Ok(self.served)
     }
@@ -64,8 +66,7 @@ impl<W: Wire> Server<W> {
         self.served
     }
 
-    fn answer(&mut self) {
-        let now = self.wire.now();
+    fn answer(&mut self, now: Nanos) {
         while let Some(sent) = self.answers.take(now, |frame| self.wire.send(frame)) {
             match sent {
                 Ok(()) => self.served.answered += 1,

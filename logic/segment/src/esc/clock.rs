@@ -70,21 +70,18 @@ impl Clock {
 
     /// Local time at a segment time.
     pub(crate) fn local(&self, now_ns: u64) -> u64 {
-        let elapsed = i128::from(now_ns) - i128::from(self.anchor_ns);
-        let gained = self.gained(elapsed);
-        // Wraps as the register does, after 584 years.
-        self.local_at_anchor_ns.wrapping_add((elapsed + gained) as u64)
-    }
-
-    /// What the clock gains on the segment's time while this much of it passes.
-    fn gained(&self, elapsed: i128) -> i128 {
         let ppb = self.drift_ppb + self.rate_ppb;
-        match i64::try_from(elapsed) {
+        let elapsed = now_ns.wrapping_sub(self.anchor_ns);
+        let gained = if elapsed < 1 << 30 {
             // Two factors below 2³² have their product here; a division of 128 bits is slow, and
             // each frame needs one for each device.
-            Ok(short) if short.unsigned_abs() < 1 << 30 => i128::from(short * ppb / PPB as i64),
-            _ => elapsed * i128::from(ppb) / PPB,
-        }
+            elapsed as i64 * ppb / PPB as i64
+        } else {
+            let elapsed = i128::from(now_ns) - i128::from(self.anchor_ns);
+            (elapsed * i128::from(ppb) / PPB) as i64
+        };
+        // Wraps as the register does, after 584 years.
+        self.local_at_anchor_ns.wrapping_add(elapsed).wrapping_add_signed(gained)
     }
 
     /// System time at a segment time.
@@ -166,7 +163,9 @@ impl Clock {
     /// One step of the control loop.
     fn compare(&mut self, received: u64, width: usize, memory: &[u8], now_ns: u64) {
         let delay = u64::from(r::get_u32(memory, r::SYSTEM_TIME_DELAY));
-        let own = self.system(memory, now_ns).wrapping_sub(delay);
+        let local = self.local(now_ns);
+        let offset = r::get_u64(memory, r::SYSTEM_TIME_OFFSET);
+        let own = local.wrapping_add(offset).wrapping_sub(delay);
         let error = if width >= 8 {
             own.wrapping_sub(received) as i64
         } else {
@@ -180,9 +179,9 @@ impl Clock {
         if slew == 0 {
             return;
         }
-        self.set_anchor(now_ns);
         let phase = (-(error / PHASE_DIVISOR)).clamp(-slew, slew);
-        self.local_at_anchor_ns = self.local_at_anchor_ns.wrapping_add_signed(phase);
+        self.anchor_ns = now_ns;
+        self.local_at_anchor_ns = local.wrapping_add_signed(phase);
         // A difference that cannot be made up soon says nothing about the rate.
         if error.abs() < slew {
             let rate = (error as f64 * 1e9 / since as f64 / RATE_DIVISOR) as i64;
@@ -233,6 +232,7 @@ fn limited(drift_ppb: i32) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn clock(drift_ppb: i32) -> (Clock, Vec<u8>) {
         (Clock::new(ClockMaking { drift_ppb, start_ns: 77 }, 0), vec![0; 0x1000])
@@ -246,6 +246,23 @@ mod tests {
     fn local_time_runs_at_the_rate_of_its_oscillator() {
         let (clock, _) = clock(20_000);
         assert_eq!(clock.local(1_000_000_000), 77 + 1_000_020_000);
+    }
+
+    proptest! {
+        #[test]
+        fn local_time_is_that_of_exact_numbers(
+            anchor_ns: u64,
+            apart in prop_oneof![-10_i64..1 << 31, any::<i64>()],
+            drift_ppb in -DRIFT_MAX_PPB..=DRIFT_MAX_PPB,
+            rate_ppb in -RATE_MAX_PPB..=RATE_MAX_PPB,
+        ) {
+            let making = ClockMaking { drift_ppb, start_ns: 77 };
+            let clock = Clock { rate_ppb, ..Clock::new(making, anchor_ns) };
+            let now_ns = anchor_ns.wrapping_add_signed(apart);
+            let elapsed = i128::from(now_ns) - i128::from(anchor_ns);
+            let gained = elapsed * i128::from(i64::from(drift_ppb) + rate_ppb) / PPB;
+            prop_assert_eq!(clock.local(now_ns), (77 + elapsed + gained) as u64);
+        }
     }
 
     /// Goal: whatever its oscillator, a clock follows the reference clock within nanoseconds.

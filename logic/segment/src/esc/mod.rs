@@ -181,6 +181,22 @@ impl Esc {
 
     /// What writing registers brings about.
     fn act(&mut self, span: Span, data: &[u8], now_ns: u64) {
+        if span.start <= usize::from(r::RECEIVE_TIMES) {
+            self.act_below_clock(span, now_ns);
+        }
+        if let Some(clock) = &mut self.clock
+            && span.touches(r::SYSTEM_TIME, usize::from(r::LATCH_END - r::SYSTEM_TIME))
+        {
+            let written = written_time(span, data);
+            self.attention.timing |=
+                span.touches(r::CYCLIC_UNIT, usize::from(r::LATCH_CONTROL - r::CYCLIC_UNIT));
+            clock.written(span, &mut self.memory, written, now_ns);
+        }
+    }
+
+    /// The same for the registers below the clock's. Each frame writes the clock's, so that these
+    /// stand apart.
+    fn act_below_clock(&mut self, span: Span, now_ns: u64) {
         if span.covers(usize::from(r::AL_CONTROL)) {
             self.al_control_written();
         }
@@ -209,14 +225,6 @@ impl Esc {
         }
         if span.covers(usize::from(r::RECEIVE_TIMES)) {
             self.latch_receive_times(now_ns);
-        }
-        if let Some(clock) = &mut self.clock
-            && span.touches(r::SYSTEM_TIME, usize::from(r::LATCH_END - r::SYSTEM_TIME))
-        {
-            let written = written_time(span, data);
-            self.attention.timing |=
-                span.touches(r::CYCLIC_UNIT, usize::from(r::LATCH_CONTROL - r::CYCLIC_UNIT));
-            clock.written(span, &mut self.memory, written, now_ns);
         }
     }
 
