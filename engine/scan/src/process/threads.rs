@@ -311,7 +311,7 @@ impl<'a> Hall<'a> {
             self.wake(done.fired);
             let next = waiting.advance(job.overrun, done.finished.at);
             if next.skipped > 0 {
-                leader.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
+                leader.task().note_skipped(&release, job.kind.period(), next.skipped);
             }
             leader.after(next.skipped);
             if warming > 0 {
@@ -368,7 +368,7 @@ impl<'a> Hall<'a> {
             };
             let next = waiting.advance(job.overrun, finished.at);
             if next.skipped > 0 {
-                follower.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
+                follower.task().note_skipped(&release, job.kind.period(), next.skipped);
             }
             if warming && self.measuring.load(Ordering::Relaxed) {
                 warming = false;
