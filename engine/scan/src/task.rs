@@ -134,8 +134,8 @@ impl<'map> Task<'map> {
         }
     }
 
-    /// Notes `skipped` releases after `release`, none of which was run. A stall counts as the cycles
-    /// it cost: each is recorded as so late as the release that was run in its place.
+    /// Notes `skipped` releases after `release`, none of which was run. A stall counts as the
+    /// cycles it cost: each is recorded as so late as the release that was run in its place.
     pub fn note_skipped(&mut self, release: &Release, period: Nanos, skipped: u64) {
         self.recorder.record_skipped(release.due + period, release.cpu, skipped);
         self.recorder.note_skipped_releases(skipped);
