@@ -134,22 +134,10 @@ impl<'map> Task<'map> {
         }
     }
 
-    /// Notes `skipped` releases after `release`, none of which was run; the first one after them is
-    /// due at `next`. A stall counts as the cycles it cost: each is recorded as so late as the
-    /// release that was run in its place.
-    pub fn note_skipped(&mut self, release: &Release, next: Nanos, period: Nanos, skipped: u64) {
-        let mut due = release.due;
-        for _ in 0..skipped {
-            due += period;
-            self.recorder.record(&Cycle {
-                due,
-                started: next,
-                wakeup_latency: Nanos::ZERO,
-                margin: Nanos::ZERO,
-                spin: Nanos::ZERO,
-                cpu: release.cpu,
-            });
-        }
+    /// Notes `skipped` releases after `release`, none of which was run. A stall counts as the
+    /// cycles it cost: each is recorded as so late as the release that was run in its place.
+    pub fn note_skipped(&mut self, release: &Release, period: Nanos, skipped: u64) {
+        self.recorder.record_skipped(release.due + period, release.cpu, skipped);
         self.recorder.note_skipped_releases(skipped);
     }
 

@@ -1,6 +1,7 @@
 //! What the process of a partition is asked to run: a line of JSON, then more while it runs.
 
 use std::path::PathBuf;
+use std::string::{String, ToString as _};
 use std::vec::Vec;
 
 use quietcore_exchange::channel::{Entry, Timeouts};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fault::OnFault;
 use crate::schedule::Overrun;
+use crate::shared::TASK_LIMIT;
 use crate::stage::{Piece, Stage};
 
 /// The most bytes that one line may take.
@@ -172,6 +174,45 @@ pub struct Value {
 pub enum Order {
     /// Load a build into the free slot and swap it in.
     Stage(Build),
+}
+
+impl ProgramJob {
+    /// Makes sure that its tasks can be run together.
+    ///
+    /// # Errors
+    /// Why they can't, in words.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.tasks.is_empty() || self.tasks.len() > TASK_LIMIT {
+            return Err(std::format!("{} tasks; 1 to {TASK_LIMIT} are possible", self.tasks.len()));
+        }
+        let mut rates: Vec<u32> = self.tasks.iter().map(|task| task.rate).collect();
+        rates.sort_unstable();
+        rates.dedup();
+        if rates.len() != self.tasks.len() {
+            return Err("two tasks run the same step function".to_string());
+        }
+        let led =
+            matches!(self.tasks[0].kind, TaskKind::Cyclic { .. } | TaskKind::Freewheeling { .. });
+        if !led {
+            return Err("the first task leads and must be cyclic or freewheeling".to_string());
+        }
+        let stands =
+            |task: &&TaskJob| matches!(task.kind, TaskKind::Cyclic { period: Nanos::ZERO, .. });
+        match self.tasks.iter().find(stands) {
+            Some(task) => Err(std::format!("the cyclic task `{}` has no period", task.name)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl TaskJob {
+    /// The response time beyond which a job is a fault, under `stop`: until its next release.
+    pub(crate) fn stop_beyond(&self) -> Option<Nanos> {
+        match self.kind {
+            TaskKind::Cyclic { period, .. } if self.overrun == Overrun::Stop => Some(period),
+            _ => None,
+        }
+    }
 }
 
 impl TaskKind {

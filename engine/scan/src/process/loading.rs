@@ -170,6 +170,7 @@ pub(crate) fn prepare() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::os::fd::IntoRawFd as _;
+    use std::path::Path;
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -225,24 +226,13 @@ mod tests {
         });
     }
 
-    const ENDLESS: &str = r#"
-        struct face { unsigned version, rates; void (*initialize)(void); void (*step)(unsigned);
-                      void (*terminate)(void); const char *(*status)(void); const void **services; };
-        static void good(void) {}
-        static void endless(void) { for (volatile int i = 0;; i++) {} }
-        static void step(unsigned rate) { (void)rate; }
-        static const char *status(void) { return 0; }
-        const struct face quietcore_module = {1, 1, INITIALIZE, step, endless, status, 0};
-    "#;
-
     /// Goal: no function of a program can stop the thread that loads builds.
     /// Method: one that never returns stands for each of them in a small module.
     #[test]
     fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
         prepare().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let source = folder.path().join("endless.c");
-        std::fs::write(&source, ENDLESS).unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/module/endless.c");
         let exchange = Exchange::create(&Shape { data_bytes: 4096, ..Shape::of_tasks(1) }).unwrap();
         let watched: Arc<[Watched]> = [watched_loader(Nanos::from_millis(20))].into();
         let (region, file) = (exchange.region(), exchange.file().unwrap());

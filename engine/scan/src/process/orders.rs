@@ -114,8 +114,8 @@ fn stage(build: &Build, loader: &Loader<'_>, slots: &Slots, shared: &Shared) -> 
     Ok(())
 }
 
-/// Waits until no task holds the build in `place` any more, and unloads it. It stays where one does:
-/// its data are in use, and whoever lets go of it last must be the thread that calls this.
+/// Waits until no task holds the build in `place` any more, and unloads it. It stays where one
+/// does: its data are in use, and whoever lets go of it last must be the thread that calls this.
 fn clear<T>(place: &ArcSwapOption<T>, patience: Duration) -> Result<(), String> {
     let Some(mut build) = place.swap(None) else { return Ok(()) };
     let end = Instant::now() + patience;

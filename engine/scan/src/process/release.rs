@@ -25,7 +25,10 @@ pub(crate) struct Waiting<'a, C> {
     cpu: Option<u32>,
     /// When the next release is due; of tasks that are not cyclic, the earliest instant.
     due: Nanos,
+    /// The firings of the trigger whose job has been done.
     fired: u32,
+    /// Those whose job is being done, or has to be tried again.
+    taken: Option<u32>,
 }
 
 impl<'a, C: Clock> Waiting<'a, C> {
@@ -42,17 +45,19 @@ impl<'a, C: Clock> Waiting<'a, C> {
             TaskKind::Cyclic { offset, .. } => offset,
             _ => Nanos::ZERO,
         };
-        Self { clock, kind, index, margin, cpu, due: start + offset, fired: 0 }
+        Self { clock, kind, index, margin, cpu, due: start + offset, fired: 0, taken: None }
     }
 
-    /// Waits. `None` when the task was told to stop meanwhile.
+    /// Waits. `None` when the task was told to stop meanwhile. An event whose job could not be done
+    /// is still there: only [`advance`](Self::advance) goes on to the next.
     #[inline]
     pub(crate) fn wait(&mut self, shared: &Shared, stop: impl Fn() -> bool) -> Option<Release> {
         match self.kind {
             TaskKind::Cyclic { .. } | TaskKind::Freewheeling { .. } => {}
+            TaskKind::Event { .. } if self.taken.is_some() => {}
             TaskKind::Event { .. } => {
                 self.wait_until(&stop, |fired| shared.fired(self.index) != fired)?;
-                self.fired = shared.fired(self.index);
+                self.taken = Some(shared.fired(self.index));
                 self.due = self.due.max(self.clock.now());
             }
             TaskKind::Status { .. } => {
@@ -125,6 +130,7 @@ impl<'a, C: Clock> Waiting<'a, C> {
             }
         };
         self.due = next.due;
+        self.fired = self.taken.take().unwrap_or(self.fired);
         next
     }
 
@@ -178,6 +184,22 @@ mod tests {
         let stop = || asked.replace(asked.get() + 1) == 3;
         assert!(waiting.wait(&shared, stop).is_none());
         assert_eq!(clock.sleeps().len() - sleeps.len(), 3, "150 ms of 10 s");
+    }
+
+    #[test]
+    fn an_event_stays_until_its_job_is_done() {
+        let clock = FakeClock::new(START, Nanos::new(1), []);
+        let mut waiting = waiting(&clock, TaskKind::Event { gap: Nanos::from_millis(1) });
+        let shared = Shared::default();
+        shared.fire(1);
+        let first = waiting.wait(&shared, || false).unwrap();
+        // A build was being swapped.
+        let asked = Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) > 0;
+        let again = waiting.wait(&shared, stop).unwrap();
+        assert_eq!(again.due, first.due, "as late as it is");
+        waiting.advance(Overrun::Skip, clock.now());
+        assert!(waiting.wait(&shared, stop).is_none(), "one job for one event");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! decides what that is worth.
 
 use std::fs::File;
-use std::string::{String, ToString as _};
+use std::string::String;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::thread::{self, Thread};
@@ -34,7 +34,6 @@ use crate::process::orders::Orders;
 use crate::process::release::Waiting;
 use crate::process::watchman::{self, Watched};
 use crate::program::Fieldbus;
-use crate::schedule::Overrun;
 use crate::shared::{Shared, TASK_LIMIT};
 use crate::stage::{Room, Stage};
 use crate::task::{Task, TaskSettings};
@@ -64,6 +63,19 @@ struct Hall<'a> {
     memory_refused: Option<i32>,
 }
 
+/// Ends the process when its thread panics: the others would wait for it for ever, and nobody would
+/// start the partition anew.
+pub(super) struct EndsWithPanic;
+
+impl Drop for EndsWithPanic {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            std::eprintln!("quietcore-runtime: a thread panicked; the process ends");
+            std::process::abort();
+        }
+    }
+}
+
 /// Runs a program's tasks until they are told to stop or their cycles are run. `orders` are the
 /// lines that follow the job. To be called in a process of its own: it locks the process's memory.
 ///
@@ -79,7 +91,8 @@ pub fn run<F: Fieldbus + Send>(
     bring_up: impl FnOnce() -> Result<F, String>,
     orders: &Orders,
 ) -> Result<(), String> {
-    check(job)?;
+    job.check()?;
+    let _end = EndsWithPanic;
     loading::prepare().map_err(|error| std::format!("faults can't be caught: {error}"))?;
     let memory_refused = setting::lock_memory().err().map(|error| settings::number_of(&error));
     let watched: Arc<[Watched]> =
@@ -133,6 +146,7 @@ fn run_loaded<F: Fieldbus + Send>(
         for (index, task) in job.tasks.iter().enumerate() {
             let bus = if index == 0 { fieldbus.take() } else { None };
             let spawned = spawn(&task.name).spawn_scoped(scope, move || {
+                let _end = EndsWithPanic;
                 let _ = hall.threads[index].set(thread::current());
                 match bus {
                     Some(bus) => hall.lead(task, bus, first),
@@ -164,41 +178,11 @@ fn room(region: Region<'_>, tasks: usize) -> Room {
     }
 }
 
-fn check(job: &ProgramJob) -> Result<(), String> {
-    if job.tasks.is_empty() || job.tasks.len() > TASK_LIMIT {
-        return Err(std::format!("{} tasks; 1 to {TASK_LIMIT} are possible", job.tasks.len()));
-    }
-    let mut rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
-    rates.sort_unstable();
-    rates.dedup();
-    if rates.len() != job.tasks.len() {
-        return Err("two tasks run the same step function".to_string());
-    }
-    let led = matches!(job.tasks[0].kind, TaskKind::Cyclic { .. } | TaskKind::Freewheeling { .. });
-    if !led {
-        return Err("the first task leads and must be cyclic or freewheeling".to_string());
-    }
-    let stands =
-        |task: &&TaskJob| matches!(task.kind, TaskKind::Cyclic { period: Nanos::ZERO, .. });
-    match job.tasks.iter().find(stands) {
-        Some(task) => Err(std::format!("the cyclic task `{}` has no period", task.name)),
-        None => Ok(()),
-    }
-}
-
 fn watched(task: &TaskJob) -> Watched {
     Watched {
         guard: Guard::default(),
         limit: Watchdog::new(task.watchdog, task.sensitivity).limit(),
         thread_id: AtomicU32::new(0),
-    }
-}
-
-/// The response time beyond which a job of `task` is a fault: until its next release.
-fn stop_beyond(task: &TaskJob) -> Option<Nanos> {
-    match task.kind {
-        TaskKind::Cyclic { period, .. } if task.overrun == Overrun::Stop => Some(period),
-        _ => None,
     }
 }
 
@@ -229,7 +213,7 @@ impl<'a> Hall<'a> {
             rate: task.rate,
             deadline: task.deadline,
             watchdog: Watchdog::new(task.watchdog, task.sensitivity),
-            stop_beyond: stop_beyond(task),
+            stop_beyond: task.stop_beyond(),
         };
         let events = self.region.event_writer(number)?;
         Some((Task::new(own, recorder, events, self.region.trace_writer(number)), pinned))
@@ -311,7 +295,7 @@ impl<'a> Hall<'a> {
             self.wake(done.fired);
             let next = waiting.advance(job.overrun, done.finished.at);
             if next.skipped > 0 {
-                leader.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
+                leader.task().note_skipped(&release, job.kind.period(), next.skipped);
             }
             leader.after(next.skipped);
             if warming > 0 {
@@ -368,7 +352,7 @@ impl<'a> Hall<'a> {
             };
             let next = waiting.advance(job.overrun, finished.at);
             if next.skipped > 0 {
-                follower.task().note_skipped(&release, next.due, job.kind.period(), next.skipped);
+                follower.task().note_skipped(&release, job.kind.period(), next.skipped);
             }
             if warming && self.measuring.load(Ordering::Relaxed) {
                 warming = false;
@@ -382,5 +366,34 @@ impl<'a> Hall<'a> {
             follower.task().recorder().clear();
         }
         follower.task().recorder().set_state(TaskState::Stopped);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a panic leaves no process behind that hangs.
+    /// Method: this test runs once more in a process of its own, whose other thread waits.
+    #[test]
+    fn a_panic_in_a_thread_ends_the_process() {
+        const OWN_PROCESS: &str = "QUIETCORE_TEST_PANICS";
+        const NAME: &str = "process::threads::tests::a_panic_in_a_thread_ends_the_process";
+        if std::env::var_os(OWN_PROCESS).is_some() {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let _end = EndsWithPanic;
+                    panic!("on purpose");
+                });
+                thread::sleep(std::time::Duration::from_secs(20));
+            });
+            return;
+        }
+        let mut own = std::process::Command::new(std::env::current_exe().unwrap());
+        own.args(["--exact", NAME, "--nocapture"]).env(OWN_PROCESS, "1");
+        let output = own.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_none(), "ended by a signal: {:?}", output.status);
+        assert!(said.contains("panicked; the process ends"), "{said}");
     }
 }

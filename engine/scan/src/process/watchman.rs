@@ -1,10 +1,11 @@
 //! The thread that finds a step which does not return.
 //!
-//! A task that loops can't tell, nor can the main thread when an `initialize` or `terminate` does; at its real-time priority it may not even let anybody else on its
-//! CPU. So this thread sleeps most of the time on the other CPUs, or where there are none on the
-//! same one at a higher priority, and looks at each task's guard: the same call for longer than
-//! sensitivity × watchdog time is cancelled. It looks at most once a millisecond, so a loop is
-//! found within its limit and a millisecond or half of the limit, whichever is longer.
+//! A task that loops can't tell, nor can the main thread when an `initialize` or `terminate` does;
+//! at its real-time priority it may not even let anybody else on its CPU. So this thread sleeps
+//! most of the time on the other CPUs, or where there are none on the same one at a higher
+//! priority, and looks at each task's guard: the same call for longer than sensitivity × watchdog
+//! time is cancelled. It looks at most once a millisecond, so a loop is found within its limit and
+//! a millisecond or half of the limit, whichever is longer.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -17,7 +18,7 @@ use quietcore_process::setting::{self, Policy};
 use quietcore_units::{CpuId, Nanos};
 
 use crate::process::job::ProgramJob;
-use crate::process::threads::STACK_BYTES;
+use crate::process::threads::{EndsWithPanic, STACK_BYTES};
 
 /// The highest real-time priority.
 const PRIORITY_MAX: u8 = 99;
@@ -45,6 +46,7 @@ pub(crate) fn watch_during<R>(
     thread::scope(|scope| {
         let watchman = thread::Builder::new().name("watchman".to_owned()).stack_size(STACK_BYTES);
         let watching = watchman.spawn_scoped(scope, || {
+            let _end = EndsWithPanic;
             if let Some(cpu) = job.cpu {
                 stand_beside(cpu, priority_above(job));
             }

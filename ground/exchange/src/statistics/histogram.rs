@@ -27,6 +27,26 @@ pub struct HistogramTotals {
     pub overflow: u64,
 }
 
+/// Values of one bin, or all beyond the last.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Many {
+    pub(crate) count: u64,
+    pub(crate) highest: u64,
+    pub(crate) lowest: u64,
+    /// Of all, wrapping around.
+    pub(crate) sum: u64,
+}
+
+impl Many {
+    /// `count` values, at least one, each of them `step` below the one before; none is below zero.
+    pub(crate) fn falling(highest: u64, step: u64, count: u64) -> Self {
+        let steps = count - 1;
+        let lowest = highest - step * steps;
+        let sum = (u128::from(highest) + u128::from(lowest)) * u128::from(count) / 2;
+        Self { count, highest, lowest, sum: sum as u64 }
+    }
+}
+
 impl Histogram {
     /// The count of bin `index`; zero beyond the last.
     pub fn bin(&self, index: usize) -> u64 {
@@ -63,6 +83,28 @@ impl Histogram {
             }
             None => totals.overflow += 1,
         }
+        self.publish(totals);
+    }
+
+    /// Adds all of `many`.
+    pub(crate) fn record_many(&self, totals: &mut HistogramTotals, many: &Many) {
+        totals.min_ns =
+            if totals.count == 0 { many.lowest } else { totals.min_ns.min(many.lowest) };
+        totals.max_ns = totals.max_ns.max(many.highest);
+        totals.count += many.count;
+        totals.sum_ns = totals.sum_ns.wrapping_add(many.sum);
+        match bins::index_of(many.lowest) {
+            Some(index) => {
+                let bin = &self.bins[index];
+                bin.store(bin.load(Relaxed).wrapping_add(many.count), Relaxed);
+            }
+            None => totals.overflow += many.count,
+        }
+        self.publish(totals);
+    }
+
+    #[inline]
+    fn publish(&self, totals: &HistogramTotals) {
         let published =
             [totals.count, totals.sum_ns, totals.min_ns, totals.max_ns, totals.overflow];
         for (place, total) in self.totals.iter().zip(published) {

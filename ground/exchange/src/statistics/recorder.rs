@@ -3,6 +3,8 @@
 //! A recorder keeps the truth in its own memory and publishes it, so that recording a cycle is some
 //! twenty plain stores and a reader can never disturb it.
 
+mod skipped;
+
 use quietcore_units::Nanos;
 
 use crate::primitive::sequence::SequenceWriter;
@@ -245,7 +247,13 @@ impl<'region> Recorder<'region> {
         shared.wakeup.record(&mut self.wakeup, cycle.wakeup_latency.get());
         self.note_slot(latency);
         if latency > self.worst[SPIKE_COUNT - 1] {
-            self.note_spike(cycle, latency);
+            self.note_spike(&Spike {
+                release: self.counters.cycles - 1,
+                due_ns: cycle.due.get(),
+                latency_ns: latency,
+                wakeup_ns: cycle.wakeup_latency.get(),
+                cpu: u64::from(cycle.cpu),
+            });
         }
     }
 
@@ -285,7 +293,8 @@ impl<'region> Recorder<'region> {
     /// Replaces the smallest of the worst; `worst` stays sorted, and place `i` of the shared list
     /// holds the spike of rank `i`.
     #[cold]
-    fn note_spike(&mut self, cycle: &Cycle, latency: u64) {
+    fn note_spike(&mut self, spike: &Spike) {
+        let latency = spike.latency_ns;
         let rank = self.worst.iter().position(|kept| latency > *kept).unwrap_or(SPIKE_COUNT - 1);
         for place in (rank + 1..SPIKE_COUNT).rev() {
             self.worst[place] = self.worst[place - 1];
@@ -293,13 +302,6 @@ impl<'region> Recorder<'region> {
             self.shared.spikes[place].store(&above);
         }
         self.worst[rank] = latency;
-        let spike = Spike {
-            release: self.counters.cycles - 1,
-            due_ns: cycle.due.get(),
-            latency_ns: latency,
-            wakeup_ns: cycle.wakeup_latency.get(),
-            cpu: u64::from(cycle.cpu),
-        };
-        self.shared.spikes[rank].store(&spike);
+        self.shared.spikes[rank].store(spike);
     }
 }

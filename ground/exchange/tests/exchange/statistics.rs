@@ -155,3 +155,67 @@ proptest! {
         prop_assert_eq!(task.slots().map(|slot| slot.count).sum::<u64>(), latencies.len() as u64);
     }
 }
+
+/// All that a task has recorded.
+fn all_of(task: &quietcore_exchange::TaskStatistics) -> impl PartialEq + std::fmt::Debug {
+    let histogram = |of: &quietcore_exchange::Histogram| {
+        let bins = (0..bins::BIN_COUNT).filter(|bin| of.bin(*bin) > 0);
+        (of.totals(), bins.map(|bin| (bin, of.bin(bin))).collect::<Vec<_>>())
+    };
+    (
+        task.counters().unwrap(),
+        histogram(task.release()),
+        histogram(task.wakeup()),
+        task.spikes().collect::<Vec<_>>(),
+        task.slots().collect::<Vec<_>>(),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 40 }))]
+    #[test]
+    fn skipped_releases_count_as_if_recorded_one_by_one(
+        period in 1_u64..300_000_000,
+        stalls in prop::collection::vec((0_u64..1_000, 1_u64..3_000), 1..4),
+        slot_cycles in 1_u64..40,
+    ) {
+        let two = Shape::of_tasks(2);
+        let memory = Memory::of_shape(&two);
+        let region = memory.initialise(&two).unwrap();
+        let [mut single, mut many] = [0, 1].map(|task| {
+            Recorder::new(region.task(task).unwrap(), Nanos::new(period), slot_cycles)
+        });
+        let mut due = 1_000_000_000;
+        for (latency, skipped) in stalls {
+            single.record(&cycle(due, latency));
+            many.record(&cycle(due, latency));
+            due += period;
+            many.record_skipped(Nanos::new(due), 2, skipped);
+            let next = due + period * skipped;
+            for due in (due..next).step_by(period as usize) {
+                let none = Nanos::ZERO;
+                let late = cycle(due, next - due);
+                single.record(&Cycle { wakeup_latency: none, spin: none, cpu: 2, ..late });
+            }
+            due = next;
+        }
+        let [single, many] = [0, 1].map(|task| all_of(region.task(task).unwrap().statistics()));
+        prop_assert_eq!(single, many);
+    }
+}
+
+#[test]
+fn an_hour_of_skipped_releases_is_recorded_in_no_time() {
+    let memory = Memory::of_shape(&ONE);
+    let region = memory.initialise(&ONE).unwrap();
+    let mut recorder = Recorder::new(region.task(0).unwrap(), Nanos::from_micros(20), 1 << 32);
+    let releases = 3600 * 50_000;
+    let begin = std::time::Instant::now();
+    recorder.record_skipped(Nanos::from_secs(1), 0, releases);
+    let took = begin.elapsed();
+    assert!(cfg!(miri) || took < std::time::Duration::from_millis(500), "{took:?}");
+    let totals = region.task(0).unwrap().release().totals();
+    assert_eq!((totals.count, totals.max_ns, totals.min_ns), (releases, 3_600_000_000_000, 20_000));
+    // 2³⁶ ns hold 3435973 whole periods of 20 µs.
+    assert_eq!(totals.overflow, releases - 3_435_973);
+}

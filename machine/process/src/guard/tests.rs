@@ -1,0 +1,126 @@
+//! Calls that return, crash, loop, and loop in shelter.
+
+use super::*;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+static CALLED_WITH: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn note(rate: u32) {
+    CALLED_WITH.store(rate, Ordering::Relaxed);
+}
+
+extern "C" fn read_nowhere(_: u32) {
+    // SAFETY: not safe at all; this is the crash that the guard must survive.
+    let read = unsafe { std::ptr::without_provenance::<u32>(0x40).read_volatile() };
+    CALLED_WITH.store(read, Ordering::Relaxed);
+}
+
+extern "C" fn loop_forever(_: u32) {
+    while CALLED_WITH.load(Ordering::Relaxed) != u32::MAX {
+        std::hint::spin_loop();
+    }
+}
+
+static SHELTER_IS_OPEN: AtomicU32 = AtomicU32::new(0);
+static LOOPS_IN_SHELTER: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn loop_in_shelter(_: u32) {
+    enter_shelter();
+    while SHELTER_IS_OPEN.load(Ordering::Relaxed) == 0 {
+        LOOPS_IN_SHELTER.fetch_add(1, Ordering::Relaxed);
+    }
+    leave_shelter();
+    loop_forever(0);
+}
+
+#[test]
+fn a_call_in_shelter_is_cancelled_when_it_has_left_it() {
+    install().unwrap();
+    let guard = Guard::default();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    thread::scope(|scope| {
+        let looping = scope.spawn(|| {
+            let thread_id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+            sender.send(thread_id).unwrap();
+            // SAFETY: the function has no frame that would need cleaning up.
+            let ended = unsafe { guard.call(loop_in_shelter, 0) };
+            sender.send(0).unwrap();
+            ended
+        });
+        let thread_id = receiver.recv().unwrap();
+        while LOOPS_IN_SHELTER.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+        let call = guard.running().unwrap();
+        for _ in 0..20 {
+            let loops = LOOPS_IN_SHELTER.load(Ordering::Relaxed);
+            guard.cancel(call, thread_id).unwrap();
+            while LOOPS_IN_SHELTER.load(Ordering::Relaxed) < loops + 2 {
+                assert_eq!(guard.running(), Some(call), "it is in shelter");
+            }
+        }
+        SHELTER_IS_OPEN.store(1, Ordering::Relaxed);
+        while receiver.recv_timeout(Duration::from_millis(1)).is_err() {
+            // It may just have ended.
+            let _ = guard.cancel(call, thread_id);
+        }
+        assert!(looping.join().unwrap().unwrap_err().is_cancelled());
+    });
+}
+
+#[test]
+fn a_call_that_returns_leaves_no_trace() {
+    install().unwrap();
+    let guard = Guard::default();
+    // SAFETY: the function lives as long as the program.
+    assert_eq!(unsafe { guard.call(note, 7) }, Ok(()));
+    assert_eq!(CALLED_WITH.load(Ordering::Relaxed), 7);
+    assert_eq!(guard.running(), None);
+}
+
+#[test]
+fn a_crash_is_a_fault_with_its_address_again_and_again() {
+    install().unwrap();
+    let guard = Guard::default();
+    // SAFETY: the function has no frame that would need cleaning up.
+    let faults = [(); 3].map(|()| unsafe { guard.call(read_nowhere, 0) }.unwrap_err());
+    for fault in faults {
+        assert_eq!((fault.signal, fault.address), (libc::SIGSEGV.unsigned_abs(), 0x40));
+        assert!(fault.instruction != 0 && fault.instruction == faults[0].instruction);
+        assert!(!fault.is_cancelled());
+    }
+}
+
+#[test]
+fn a_call_that_does_not_return_is_cancelled() {
+    install().unwrap();
+    let guard = Guard::default();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    thread::scope(|scope| {
+        let looping = scope.spawn(|| {
+            let thread_id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+            sender.send(thread_id).unwrap();
+            // SAFETY: the function has no frame that would need cleaning up.
+            unsafe { guard.call(loop_forever, 0) }
+        });
+        let thread_id = receiver.recv().unwrap();
+        let call = loop {
+            if let Some(call) = guard.running() {
+                break call;
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
+        // Another call than the one that runs is not ended by mistake.
+        guard.cancel(Call(call.0.wrapping_sub(2)), thread_id).unwrap();
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(guard.running(), Some(call));
+        // Once would do; many at once must do no harm either, nor those after its end.
+        for _ in 0..100 {
+            let _ = guard.cancel(call, thread_id);
+        }
+        assert!(looping.join().unwrap().unwrap_err().is_cancelled());
+    });
+    assert_eq!(guard.running(), None);
+}
