@@ -1,4 +1,6 @@
 //! Calls that return, crash, loop, and loop in shelter.
+//!
+// UNSAFETY: reads from where nothing is, which is the crash that the guard must survive.
 
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};
