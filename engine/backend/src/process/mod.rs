@@ -27,6 +27,7 @@ use quietcore_exchange::{Region, Shape, TaskStatistics};
 use quietcore_process::exchange::{Exchange, ExchangeError};
 use quietcore_process::readback::ThreadState;
 use quietcore_scan::process::job::Order;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::job::Job;
 
@@ -181,7 +182,7 @@ impl Partition {
         if done(self.region()) {
             return Ok(true);
         }
-        match self.child.try_wait().map_err(PartitionError::Wait)? {
+        match self.reap().map_err(PartitionError::Wait)? {
             None => Ok(false),
             // The tasks may have ended between the two looks.
             Some(_) if done(self.region()) => Ok(true),
@@ -203,16 +204,35 @@ impl Partition {
         self.life = None;
         let end = Instant::now() + STOP_GRACE;
         loop {
-            if let Some(status) = self.child.try_wait().map_err(PartitionError::Wait)? {
+            if let Some(status) = self.reap().map_err(PartitionError::Wait)? {
                 return Ok(status);
             }
             if Instant::now() >= end {
                 // It does not answer: the kernel ends it.
                 self.child.kill().map_err(PartitionError::Wait)?;
-                return self.child.wait().map_err(PartitionError::Wait);
             }
             thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// The exit status, once the process has ended; `None` before. What the program has forked
+    /// ends with it.
+    fn reap(&mut self) -> io::Result<Option<ExitStatus>> {
+        let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) else {
+            return self.child.try_wait();
+        };
+        // Looked at first and waited for last: until then the number is the group's and nobody
+        // else's.
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(pid), look) {
+            Ok(None) => return Ok(None),
+            Ok(Some(_)) => {
+                let _ = kill_process_group(pid, Signal::KILL);
+            }
+            // It was waited for already.
+            Err(_) => {}
+        }
+        self.child.try_wait()
     }
 
     /// What the process has said so far.
