@@ -255,38 +255,6 @@ fn process_of(site: &Site) -> Pid {
     Pid::from_raw(pid.cast_signed()).expect("a number")
 }
 
-/// Goal: what a program forks does not outlive its partition.
-#[test]
-fn a_process_that_a_program_has_forked_ends_with_the_partition() {
-    let mut site = Site::up(SITE, "counter");
-    let changed = site.folder.path().join("changed");
-    copy_model(
-        "counter",
-        &changed,
-        &[
-            (
-                "#include \"counter.h\"",
-                "#include \"counter.h\"\n#include <unistd.h>\nint counter_child;",
-            ),
-            (
-                "    counter_DW.total = 0;",
-                "    counter_DW.total = 0;\n    counter_child = fork();\n    while (counter_child == 0) {\n        pause();\n    }",
-            ),
-        ],
-    );
-    site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
-    let child = site.wait_for_value("counter_child", |value| value > 1.0);
-    let place = format!("/proc/{child}/stat");
-    let lives = || std::fs::read_to_string(&place).is_ok_and(|stat| !stat.contains(") Z"));
-    assert!(lives(), "it was forked");
-    site.running = None;
-    let end = Instant::now() + PATIENCE;
-    while lives() {
-        assert!(Instant::now() < end, "process {child} is left behind");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn a_killed_partition_comes_back_with_its_retained_values() {
     let site = Site::up(SITE, "counter");

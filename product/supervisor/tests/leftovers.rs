@@ -1,0 +1,57 @@
+//! What a site leaves behind when it is down.
+
+#[expect(dead_code, reason = "other tests call it in other ways")]
+mod site;
+
+use std::time::{Duration, Instant};
+
+use site::{PATIENCE, Site, copy_model};
+
+const SITE: &str = r#"
+[site]
+name = "press"
+
+[[partition]]
+name = "axis"
+class = "fast-control-loop"
+
+[partition.vcr]
+cpus = [0]
+
+[partition.program]
+model = "counter"
+period = "5 ms"
+policy = "other"
+watchdog = "4 ms"
+sensitivity = 25
+"#;
+
+/// Goal: what a program forks does not outlive its partition.
+#[test]
+fn a_process_that_a_program_has_forked_ends_with_the_partition() {
+    let mut site = Site::up(SITE, "counter");
+    let changed = site.folder.path().join("changed");
+    let include = "#include \"counter.h\"";
+    // The data lie in shared memory, which the child has, too.
+    let forks = "counter_DW.total = 0; int child = fork(); while (child == 0) pause(); \
+                 counter_child = child;";
+    copy_model(
+        "counter",
+        &changed,
+        &[
+            (include, &format!("{include}\n#include <unistd.h>\nint counter_child;")),
+            ("counter_DW.total = 0;", forks),
+        ],
+    );
+    site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
+    let child = site.wait_for_value("counter_child", |value| value > 1.0);
+    let place = format!("/proc/{child}/stat");
+    let lives = || std::fs::read_to_string(&place).is_ok_and(|stat| !stat.contains(") Z"));
+    assert!(lives(), "it was forked");
+    site.running = None;
+    let end = Instant::now() + PATIENCE;
+    while lives() {
+        assert!(Instant::now() < end, "process {child} is left behind");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
