@@ -141,6 +141,38 @@ fn among_several_sites_one_is_named() {
     assert!(refused(at, &["down"]).contains("--site line"));
 }
 
+/// Goal: a copy of a site file does not end the site of the original, and says whose it is.
+/// Method: a file with the name of a site that runs from `line.toml`.
+#[test]
+fn a_file_whose_site_runs_from_another_one_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let Some(copy) = command::site(at, "duration = \"1 s\"") else {
+        quietcore_skip::skip!("a machine with one CPU has none for a partition");
+        return;
+    };
+    let ground = serve(at, "test");
+    for verb in ["down", "ps"] {
+        let said = refused(at, &[verb, &copy]);
+        assert!(said.contains("site `test` runs from `") && said.contains("line.toml`"), "{said}");
+    }
+    assert!(!ground.site.state().asked.contains(&"down".to_owned()));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let Some(site) = command::site(at, "duration = \"1 s\"") else {
+        quietcore_skip::skip!("a machine with one CPU has none for a partition");
+        return;
+    };
+    fs::create_dir(places(at).state_folder("test").unwrap().join("up.log")).unwrap();
+    let said = refused(at, &["up", &site, "--detach"]);
+    assert!(said.contains("state/test/up.log` can't be opened for writing"), "{said}");
+    assert!(said.contains("`QUIETCORE_STATE_DIR`"), "{said}");
+}
+
 #[test]
 fn variables_are_watched_once_as_lines_and_as_json() {
     let folder = tempfile::tempdir().unwrap();
