@@ -242,10 +242,16 @@ fn groups_are_set_and_forced_and_released() {
     );
     let watched = || done(at, &["watch", "axis", "servo_U.enable", "--once"]);
     assert!(watched().contains("forced"), "{}", watched());
+    let said = call(at, &["set", "axis", "servo_U.enable=true"]);
+    assert_eq!((said.status, said.out.as_str()), (Some(0), "axis: nothing set in cycle 1003\n"));
+    assert!(said.err.contains("`quietcore unforce axis servo_U.enable`"), "{}", said.err);
     let json = done(at, &["unforce", "axis", "servo_U.enable", "--json"]);
-    assert!(json.contains("\"cycle\": 1003"), "{json}");
+    assert!(json.contains("\"cycle\": 1004"), "{json}");
     assert!(!watched().contains("forced"), "{}", watched());
-    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1004"));
+    let said = call(at, &["unforce", "axis", "servo_U.enable"]);
+    assert_eq!(said.out, "axis: nothing released in cycle 1005\n");
+    assert_eq!(said.err, "axis: servo_U.enable was not forced\n");
+    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1006"));
     assert!(refused(at, &["set", "axis", "servo_P.Kp=fast"]).contains("fast"));
     assert!(refused(at, &["set", "axis", "servo_P.Kq=1"]).contains("perhaps `Kp`"));
     for wrong in ["servo_P.Kp", "=5", "servo_P.Kp="] {
