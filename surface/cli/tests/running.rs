@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use command::{Said, quietcore, said};
-use quietcore_supervisor::control::EventLine;
+use quietcore_supervisor::control::{Activity, EventLine};
 use quietcore_supervisor::fake::{self, FakeProgram, FakeSite};
 use quietcore_supervisor::places::{Claim, Places, SITE_SCHEMA, SiteDescription};
 use quietcore_supervisor::server::{Limits, Server};
@@ -117,28 +117,22 @@ fn what_runs_is_listed_and_found_by_name_and_by_file() {
     let json: serde_json::Value = serde_json::from_str(&call(at, &["ps", "--json"]).out).unwrap();
     assert_eq!(json["schema"], "quietcore.sites/1");
     assert_eq!(json["sites"][0]["partitions"][0]["release_ns_max"], 187_000);
+    {
+        let mut state = ground.site.state();
+        state.partitions.truncate(1);
+        state.partitions[0].state = Activity::Starting;
+    }
+    assert_eq!(call(at, &["ps"]).status, Some(1), "what is starting does not run");
+    ground.site.state().partitions[0].state = Activity::Running;
+    assert_eq!(call(at, &["ps"]).status, Some(0));
+    let said = call(at, &["top"]);
+    assert_eq!(said.status, Some(2));
+    assert!(said.err.contains("`quietcore top --once`"), "{}", said.err);
     let said = refused(at, &["ps", "lime"]);
     assert!(said.contains("did you mean `line`?"), "{said}");
     ground.site.state().program.as_ref().unwrap().step(100);
     let once = done(at, &["top", "--once"]);
     assert!(once.contains("worst release") && once.contains("40.0 µs"), "{once}");
-}
-
-#[test]
-fn among_several_sites_one_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path();
-    let _first = serve(at, "line");
-    let _second = serve(at, "press");
-    let said = refused(at, &["watch", "axis", "servo_P"]);
-    assert!(said.contains("`line`, `press`") && said.contains("`line/axis`"), "{said}");
-    for arguments in [
-        &["watch", "press/axis", "servo_P.Kp", "--once"][..],
-        &["watch", "axis", "servo_P.Kp", "--site", "press", "--once"],
-    ] {
-        assert!(done(at, arguments).starts_with("press/axis"));
-    }
-    assert!(refused(at, &["down"]).contains("--site line"));
 }
 
 /// Goal: a copy of a site file does not end the site of the original, and says whose it is.
@@ -171,6 +165,23 @@ fn a_log_that_cannot_be_written_is_named() {
     let said = refused(at, &["up", &site, "--detach"]);
     assert!(said.contains("state/test/up.log` can't be opened for writing"), "{said}");
     assert!(said.contains("`QUIETCORE_STATE_DIR`"), "{said}");
+}
+
+#[test]
+fn among_several_sites_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let _first = serve(at, "line");
+    let _second = serve(at, "press");
+    let said = refused(at, &["watch", "axis", "servo_P"]);
+    assert!(said.contains("`line`, `press`") && said.contains("`line/axis`"), "{said}");
+    for arguments in [
+        &["watch", "press/axis", "servo_P.Kp", "--once"][..],
+        &["watch", "axis", "servo_P.Kp", "--site", "press", "--once"],
+    ] {
+        assert!(done(at, arguments).starts_with("press/axis"));
+    }
+    assert!(refused(at, &["down"]).contains("--site line"));
 }
 
 #[test]

@@ -43,7 +43,8 @@ pub(crate) struct Down {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Counters are those of a partition's fastest task since the statistics were \
-    last reset. Exit status 1 when a partition does not run.\n\nExamples:\n  \
+    last reset. Exit status 1 when a partition does not run, also while it is \
+    starting.\n\nExamples:\n  \
     quietcore ps\n  \
     quietcore ps press-line --json | jq '.sites[].partitions[].release_ns_max'"
 )]
