@@ -4,7 +4,7 @@
 pub(in crate::command) mod deploy;
 pub(in crate::command) mod restart;
 
-use quietcore_supervisor::client::Client;
+use quietcore_supervisor::client::{Address, Client};
 use quietcore_supervisor::control::{Applied, Change, ChangeKind};
 use quietcore_supervisor::monitor::Monitor;
 use serde::Serialize;
@@ -64,7 +64,7 @@ fn apply(of: &Of, changes: &[Change], json: bool, done: &str) -> Result<Status, 
     let applied = client.write(&partition, changes)?;
     let mut effective = Vec::new();
     for (index, change) in changes.iter().enumerate() {
-        match forced.get(index).and_then(|forced| without_effect(&partition, change, *forced)) {
+        match forced.get(index).and_then(|forced| without_effect(&of.partition, change, *forced)) {
             Some(why) => terminal::say(format_args!("{partition}: {why}")),
             None => effective.push(change.variable.as_str()),
         }
@@ -88,11 +88,11 @@ fn forced(client: &mut Client, partition: &str, changes: &[Change]) -> Vec<bool>
 }
 
 /// Why a change does nothing, if so, to a variable that is forced or not.
-fn without_effect(partition: &str, change: &Change, forced: bool) -> Option<String> {
+fn without_effect(address: &Address, change: &Change, forced: bool) -> Option<String> {
     let variable = &change.variable;
     match (change.kind, forced) {
         (ChangeKind::Set, true) => Some(format!(
-            "{variable} is held by a force; release it with `quietcore unforce {partition} \
+            "{variable} is held by a force; release it with `quietcore unforce {address} \
              {variable}`"
         )),
         (ChangeKind::Unforce, false) => Some(format!("{variable} was not forced")),
