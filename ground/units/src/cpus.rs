@@ -165,7 +165,12 @@ impl FromStr for CpuSet {
 }
 
 fn number(text: &str) -> Result<CpuId, UnitError> {
-    let number: u32 = text.trim().parse().map_err(|_| UnitError::NotANumber)?;
+    let text = text.trim();
+    let number: u32 =
+        text.parse().map_err(|_| match text.bytes().all(|it| it.is_ascii_digit()) {
+            true if !text.is_empty() => UnitError::CpuTooLarge,
+            _ => UnitError::NotANumber,
+        })?;
     CpuId::new(number).ok_or(UnitError::CpuTooLarge)
 }
 
@@ -181,6 +186,7 @@ mod tests {
         assert_eq!(set.len(), 7);
         assert_eq!("".parse(), Ok(CpuSet::EMPTY));
         assert_eq!("1024".parse::<CpuSet>(), Err(UnitError::CpuTooLarge));
+        assert_eq!("0-99999999999".parse::<CpuSet>(), Err(UnitError::CpuTooLarge));
         assert_eq!("5-2".parse::<CpuSet>(), Err(UnitError::BackwardRange));
         assert_eq!("0,,2".parse::<CpuSet>(), Err(UnitError::NotANumber));
     }

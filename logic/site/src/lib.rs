@@ -33,7 +33,7 @@ mod words;
 
 pub use init::{Example, Model, ModelFile, UnknownExample, init};
 pub use machine::Machine;
-pub use plan::{Degradation, Plan, Refusal, Step, TaskStart, plan};
+pub use plan::{Degradation, Plan, Refusal, Step, TaskStart, plan, plan_run};
 pub use problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};
 pub use read::read;
 pub use reading::SITE_BYTES_MAX;

@@ -44,6 +44,10 @@ pub const NAME_BYTES_MAX: usize = 64;
 /// The largest `site.json` that is read.
 const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
 
+/// The variables of the environment that say where RUN and STATE are.
+const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
+const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
+
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
 const SITE_JSON: &str = "site.json";
@@ -63,9 +67,11 @@ pub enum PlaceError {
     #[error("neither `HOME` nor `XDG_STATE_HOME` is set; set `QUIETCORE_STATE_DIR` to a folder")]
     NoHome,
     /// The folder is not this user's alone.
-    #[error("`{}` {problem}; remove it, or set `QUIETCORE_RUN_DIR` to a folder of yours",
+    #[error("`{}` {problem}; remove it, or set `{variable}` to a folder of yours",
         folder.display())]
     Foreign {
+        /// The variable of the environment that says where the folder is.
+        variable: &'static str,
         /// The folder.
         folder: PathBuf,
         /// What is wrong with it.
@@ -181,7 +187,7 @@ impl Places {
         // The XDG base directory specification says that relative ones are to be ignored.
         let absolute =
             |variable: &str| environment(variable).map(PathBuf::from).filter(|it| it.is_absolute());
-        let run = match own("QUIETCORE_RUN_DIR")? {
+        let run = match own(RUN_VARIABLE)? {
             Some(run) => run,
             None if user == 0 => PathBuf::from("/run/quietcore"),
             None => match absolute("XDG_RUNTIME_DIR") {
@@ -189,7 +195,7 @@ impl Places {
                 None => PathBuf::from(format!("/tmp/quietcore-{user}")),
             },
         };
-        let state = match own("QUIETCORE_STATE_DIR")? {
+        let state = match own(STATE_VARIABLE)? {
             Some(state) => Some(state),
             None if user == 0 => Some(PathBuf::from("/var/lib/quietcore")),
             None => absolute("XDG_STATE_HOME")
@@ -211,9 +217,9 @@ impl Places {
     pub fn state_folder(&self, site: &str) -> Result<PathBuf, PlaceError> {
         check_name(site)?;
         let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
-        make_own_folder(state)?;
+        make_own_folder(state, STATE_VARIABLE)?;
         let folder = state.join(site);
-        make_own_folder(&folder)?;
+        make_own_folder(&folder, STATE_VARIABLE)?;
         Ok(folder)
     }
 
@@ -225,7 +231,7 @@ impl Places {
         if !self.run.try_exists().unwrap_or(true) {
             return Ok(Vec::new());
         }
-        check_own_folder(&self.run)?;
+        check_own_folder(&self.run, RUN_VARIABLE)?;
         let listed = fs::read_dir(&self.run).map_err(PlaceError::io(&self.run, "listed"))?;
         let mut sites = Vec::new();
         for entry in listed.take(SITE_COUNT_MAX).filter_map(Result::ok) {
@@ -267,21 +273,23 @@ fn check_name(name: &str) -> Result<(), PlaceError> {
     if good { Ok(()) } else { Err(PlaceError::Name { name: name.to_owned() }) }
 }
 
-/// Makes a folder that is this user's alone, or makes sure that the one there is.
-fn make_own_folder(folder: &Path) -> Result<(), PlaceError> {
+/// Makes a folder that is this user's alone, or makes sure that the one there is. `variable` says
+/// where it is.
+fn make_own_folder(folder: &Path, variable: &'static str) -> Result<(), PlaceError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     match made {
         // It is there and no folder: the check says what it is.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(PlaceError::io(folder, "made")(error))
         }
-        _ => check_own_folder(folder),
+        _ => check_own_folder(folder, variable),
     }
 }
 
 /// Refuses a link, another's folder, and one that others may write to.
-fn check_own_folder(folder: &Path) -> Result<(), PlaceError> {
-    let foreign = |problem: String| PlaceError::Foreign { folder: folder.to_owned(), problem };
+fn check_own_folder(folder: &Path, variable: &'static str) -> Result<(), PlaceError> {
+    let foreign =
+        |problem: String| PlaceError::Foreign { variable, folder: folder.to_owned(), problem };
     let found = fs::symlink_metadata(folder).map_err(PlaceError::io(folder, "looked at"))?;
     let user = rustix::process::geteuid().as_raw();
     if !found.is_dir() {

@@ -98,9 +98,12 @@ pub(crate) struct Doctor {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    quietcore init > site.toml\n  \
+    quietcore init --example servo > servo.toml     writes `models/servo` here as well")]
 pub(crate) struct Init {
     /// The example to fit: minimal, quickstart or acceptance; or servo, turbine or tank, which run
-    /// a program on a simulated fieldbus and write its folder `models/NAME` as well
+    /// a program on a simulated fieldbus and write its folder `models/NAME` below this one as well
     #[arg(long, value_name = "NAME", default_value = "quickstart")]
     pub(crate) example: quietcore_site::Example,
 }

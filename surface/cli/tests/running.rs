@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use command::{Said, quietcore, said};
-use quietcore_supervisor::control::EventLine;
+use quietcore_supervisor::control::{Activity, EventLine};
 use quietcore_supervisor::fake::{self, FakeProgram, FakeSite};
 use quietcore_supervisor::places::{Claim, Places, SITE_SCHEMA, SiteDescription};
 use quietcore_supervisor::server::{Limits, Server};
@@ -117,11 +117,54 @@ fn what_runs_is_listed_and_found_by_name_and_by_file() {
     let json: serde_json::Value = serde_json::from_str(&call(at, &["ps", "--json"]).out).unwrap();
     assert_eq!(json["schema"], "quietcore.sites/1");
     assert_eq!(json["sites"][0]["partitions"][0]["release_ns_max"], 187_000);
+    {
+        let mut state = ground.site.state();
+        state.partitions.truncate(1);
+        state.partitions[0].state = Activity::Starting;
+    }
+    assert_eq!(call(at, &["ps"]).status, Some(1), "what is starting does not run");
+    ground.site.state().partitions[0].state = Activity::Running;
+    assert_eq!(call(at, &["ps"]).status, Some(0));
+    let said = call(at, &["top"]);
+    assert_eq!(said.status, Some(2));
+    assert!(said.err.contains("`quietcore top --once`"), "{}", said.err);
     let said = refused(at, &["ps", "lime"]);
     assert!(said.contains("did you mean `line`?"), "{said}");
     ground.site.state().program.as_ref().unwrap().step(100);
     let once = done(at, &["top", "--once"]);
     assert!(once.contains("worst release") && once.contains("40.0 µs"), "{once}");
+}
+
+/// Goal: a copy of a site file does not end the site of the original, and says whose it is.
+/// Method: a file with the name of a site that runs from `line.toml`.
+#[test]
+fn a_file_whose_site_runs_from_another_one_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let Some(copy) = command::site(at, "duration = \"1 s\"") else {
+        quietcore_skip::skip!("a machine with one CPU has none for a partition");
+        return;
+    };
+    let ground = serve(at, "test");
+    for verb in ["down", "ps"] {
+        let said = refused(at, &[verb, &copy]);
+        assert!(said.contains("site `test` runs from `") && said.contains("line.toml`"), "{said}");
+    }
+    assert!(!ground.site.state().asked.contains(&"down".to_owned()));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let Some(site) = command::site(at, "duration = \"1 s\"") else {
+        quietcore_skip::skip!("a machine with one CPU has none for a partition");
+        return;
+    };
+    fs::create_dir(places(at).state_folder("test").unwrap().join("up.log")).unwrap();
+    let said = refused(at, &["up", &site, "--detach"]);
+    assert!(said.contains("state/test/up.log` can't be opened for writing"), "{said}");
+    assert!(said.contains("`QUIETCORE_STATE_DIR`"), "{said}");
 }
 
 #[test]
@@ -210,10 +253,16 @@ fn groups_are_set_and_forced_and_released() {
     );
     let watched = || done(at, &["watch", "axis", "servo_U.enable", "--once"]);
     assert!(watched().contains("forced"), "{}", watched());
+    let said = call(at, &["set", "axis", "servo_U.enable=true"]);
+    assert_eq!((said.status, said.out.as_str()), (Some(0), "axis: nothing set in cycle 1003\n"));
+    assert!(said.err.contains("`quietcore unforce axis servo_U.enable`"), "{}", said.err);
     let json = done(at, &["unforce", "axis", "servo_U.enable", "--json"]);
-    assert!(json.contains("\"cycle\": 1003"), "{json}");
+    assert!(json.contains("\"cycle\": 1004"), "{json}");
     assert!(!watched().contains("forced"), "{}", watched());
-    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1004"));
+    let said = call(at, &["unforce", "axis", "servo_U.enable"]);
+    assert_eq!(said.out, "axis: nothing released in cycle 1005\n");
+    assert_eq!(said.err, "axis: servo_U.enable was not forced\n");
+    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1006"));
     assert!(refused(at, &["set", "axis", "servo_P.Kp=fast"]).contains("fast"));
     assert!(refused(at, &["set", "axis", "servo_P.Kq=1"]).contains("perhaps `Kp`"));
     for wrong in ["servo_P.Kp", "=5", "servo_P.Kp="] {

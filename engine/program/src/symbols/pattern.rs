@@ -1,8 +1,9 @@
 //! Patterns that choose variables: `servo_P.*`, `servo_DW.filter[*]`, `*_U.position`.
 //!
-//! A pattern is a path whose names and indices may hold wildcards: `*` stands for any characters,
-//! `?` for one. It matches part by part, so a `*` never crosses a `.` or a `[`. A pattern chooses
-//! what it matches **and everything inside of it**: `servo_P` chooses all parameters.
+//! A pattern is a path whose names may hold wildcards: `*` stands for any characters, `?` for one;
+//! an index may be `*` as a whole. It matches part by part, so a `*` never crosses a `.` or a `[`.
+//! A pattern chooses what it matches **and everything inside of it**: `servo_P` chooses all
+//! parameters.
 
 use std::fmt;
 

@@ -140,6 +140,10 @@ pub(super) fn exists(
     let Some(name) = name else { return };
     if !partitions.iter().any(|partition| partition == name) {
         let known = partitions.iter().map(String::as_str);
-        collector.refuse(path, format!("there is no partition `{name}`"), instead(name, known));
+        let remedy = match partitions {
+            [] => "add a `[[partition]]` of that name".to_owned(),
+            _ => instead(name, known),
+        };
+        collector.refuse(path, format!("there is no partition `{name}`"), remedy);
     }
 }

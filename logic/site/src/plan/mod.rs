@@ -105,6 +105,16 @@ pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
     })
 }
 
+/// Decides whether `site` can run on `machine`, and how much less well than asked. Its campaign is
+/// not looked at: nothing is loaded and nothing is measured.
+///
+/// # Errors
+/// Everything that stands against it, in the order of the file.
+pub fn plan_run(site: &Site, machine: &Machine) -> Result<Vec<Degradation>, Vec<Refusal>> {
+    let refusals = refuse::of_run(site, machine);
+    if refusals.is_empty() { Ok(degrade::all(site, machine)) } else { Err(refusals) }
+}
+
 /// The housekeeping CPUs as written, else every online CPU that no partition claims.
 fn housekeeping(site: &Site, machine: &Machine) -> CpuSet {
     site.housekeeping().unwrap_or_else(|| machine.online.without(&site.claimed_cpus()))

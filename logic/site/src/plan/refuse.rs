@@ -15,6 +15,20 @@ const PROCESSES_BESIDE: u32 = 16;
 
 /// All refusals, in the order of the file.
 pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
+    let (mut refusals, reserved) = run(site, machine);
+    for profile in &site.campaign().profiles {
+        refusals.profile(profile, reserved);
+    }
+    refusals.sorted()
+}
+
+/// Those that stand against running the site, whatever its campaign asks for.
+pub(super) fn of_run(site: &Site, machine: &Machine) -> Vec<Refusal> {
+    run(site, machine).0.sorted()
+}
+
+/// What stands against running the site, and the bytes that its partitions reserve.
+fn run<'s>(site: &'s Site, machine: &'s Machine) -> (Refusals<'s>, u64) {
     let mut refusals = Refusals { site, machine, refusals: Vec::new() };
     refusals.host();
     let mut reserved = 0_u64;
@@ -22,11 +36,7 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
         refusals.partition(partition, &mut reserved);
     }
     refusals.fieldbuses();
-    for profile in &site.campaign().profiles {
-        refusals.profile(profile, reserved);
-    }
-    refusals.refusals.sort();
-    refusals.refusals
+    (refusals, reserved)
 }
 
 struct Refusals<'s> {
@@ -36,6 +46,11 @@ struct Refusals<'s> {
 }
 
 impl Refusals<'_> {
+    fn sorted(mut self) -> Vec<Refusal> {
+        self.refusals.sort();
+        self.refusals
+    }
+
     fn refuse(&mut self, key: &str, reason: String, remedy: impl Into<String>) {
         self.refusals.push(Refusal {
             place: self.site.places.of(key),

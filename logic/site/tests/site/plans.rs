@@ -1,6 +1,6 @@
 //! Plans: what is done, what is refused, and what is done less well.
 
-use quietcore_site::{Example, Machine, Plan, Scheduling, Site, Step, init, plan};
+use quietcore_site::{Example, Machine, Plan, Scheduling, Site, Step, init, plan, plan_run};
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
 use crate::support::{machine, read_text};
@@ -88,6 +88,8 @@ fn a_machine_without_a_free_cpu_is_refused_unless_accepted() {
     assert!(plan(&accepted, &machine(2)).is_ok());
     let loaded = site_with("cpus = \"0-1\"", "[host]\nhousekeeping = []");
     refused(&loaded, &machine(2), "campaign.profiles", "profile `tp4` needs CPUs other than");
+    assert!(plan_run(&loaded, &machine(2)).is_ok(), "a run has no profiles");
+    assert_eq!(plan_run(&all, &machine(2)), plan(&all, &machine(2)).map(|it| it.degraded));
 }
 
 #[test]

@@ -202,6 +202,9 @@ fn fieldbuses_have_a_partition_and_an_interface_of_their_own() {
         )
     };
     breaks("#END", &bus("e", "c"), "fieldbus.e.partition", "there is no partition `c`");
+    let none =
+        read_text(&format!("[site]\nname = \"s\"\n{}", bus("e", "c"))).unwrap_err().to_string();
+    assert!(none.contains("`c`; add a `[[partition]]` of that name"), "{none}");
     let two = bus("e", "a") + &bus("f", "b");
     breaks("#END", &two, "fieldbus.f.interface", "also the interface of fieldbus `e`");
 }

@@ -17,7 +17,8 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::{
-    LOCK, PlaceError, Places, SITE_JSON, SOCKET, SiteDescription, check_name, make_own_folder,
+    LOCK, PlaceError, Places, RUN_VARIABLE, SITE_JSON, SOCKET, SiteDescription, check_name,
+    make_own_folder,
 };
 
 /// How often the lock is tried: whoever lists sites holds it for an instant.
@@ -43,11 +44,11 @@ impl Claim {
     /// be used.
     pub fn take(places: &Places, name: &str) -> Result<Self, PlaceError> {
         check_name(name)?;
-        make_own_folder(&places.run)?;
+        make_own_folder(&places.run, RUN_VARIABLE)?;
         let folder = places.run.join(name);
         check_socket_path(&folder)?;
         for _ in 0..TRIES {
-            make_own_folder(&folder)?;
+            make_own_folder(&folder, RUN_VARIABLE)?;
             match try_lock(&folder) {
                 Ok(Some(lock)) => return Self::begin(folder, lock),
                 Ok(None) => thread::sleep(TRY_AGAIN),

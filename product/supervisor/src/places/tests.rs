@@ -145,7 +145,9 @@ fn a_folder_that_is_not_this_users_alone_is_refused() {
     fs::remove_file(&run).unwrap();
     fs::create_dir(&run).unwrap();
     fs::set_permissions(&run, fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(refusal().contains("may be written by others (mode 777)"));
+    let said = refusal();
+    assert!(said.contains("may be written by others (mode 777)"), "{said}");
+    assert!(said.contains("set `QUIETCORE_RUN_DIR`"), "{said}");
     let foreign = Places::new("/proc/1", "/proc/1");
     if rustix::process::geteuid().is_root() {
         quietcore_skip::skip!("root owns everything");
@@ -181,6 +183,9 @@ fn state_has_a_folder_of_its_own() {
     let folder = ground.places.state_folder("line").unwrap();
     assert_eq!(folder, ground.folder.path().join("state/line"));
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = ground.places.state_folder("line").unwrap_err().to_string();
+    assert!(refused.contains("set `QUIETCORE_STATE_DIR`"), "{refused}");
     let homeless = Places::choose(7, environment(&[])).unwrap();
     assert!(matches!(homeless.state_folder("line"), Err(PlaceError::NoHome)));
 }

@@ -43,7 +43,8 @@ pub(crate) struct Down {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Counters are those of a partition's fastest task since the statistics were \
-    last reset. Exit status 1 when a partition does not run.\n\nExamples:\n  \
+    last reset. Exit status 1 when a partition does not run, also while it is \
+    starting.\n\nExamples:\n  \
     quietcore ps\n  \
     quietcore ps press-line --json | jq '.sites[].partitions[].release_ns_max'"
 )]
@@ -101,9 +102,9 @@ pub(crate) struct Events {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A pattern is a path whose names and indices may hold `*` and `?`; it chooses \
-    what it matches and everything inside. All values of a line are of one cycle; where that can't \
-    be had, it is said.\n\nExamples:\n  \
+    after_help = "A pattern is a path whose names may hold `*` and `?`, and an index may be `*`; \
+    it chooses what it matches and everything inside. All values of a line are of one cycle; where \
+    that can't be had, it is said.\n\nExamples:\n  \
     quietcore watch axis servo_P                       all parameters\n  \
     quietcore watch axis 'servo_DW.filter[*]' servo_Y  a list of patterns\n  \
     quietcore watch axis servo_Y.torque --changes --deadband 0.1\n  \

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use quietcore_host::Facts;
-use quietcore_site::Site;
+use quietcore_site::{Degradation, Refusal, Site};
 use quietcore_units::Nanos;
 use serde::Serialize;
 
@@ -44,24 +44,31 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     writeln!(text, "\nThis takes about {expected}. Nothing has been done yet.")
         .expect("writing to a string cannot fail");
     super::print(&text)?;
-    remark(&site, &plan);
+    remark(&site, &plan.degraded);
     Ok(Status::Done)
 }
 
 /// Plans a site for a machine; every refusal becomes a line of the failure.
 pub(super) fn make(site: &Site, facts: &Facts) -> Result<quietcore_site::Plan, Failure> {
-    quietcore_site::plan(site, &facts.machine()).map_err(|refusals| {
-        let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-        Failure::new(lines.join("\n"))
-    })
+    quietcore_site::plan(site, &facts.machine()).map_err(|refusals| refused(&refusals))
+}
+
+/// Makes sure that a site can run on a machine, whatever its campaign asks for.
+pub(super) fn make_run(site: &Site, facts: &Facts) -> Result<Vec<Degradation>, Failure> {
+    quietcore_site::plan_run(site, &facts.machine()).map_err(|refusals| refused(&refusals))
+}
+
+fn refused(refusals: &[Refusal]) -> Failure {
+    let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    Failure::new(lines.join("\n"))
 }
 
 /// Says on standard error what the site file and this machine give reason to say.
-pub(super) fn remark(site: &Site, plan: &quietcore_site::Plan) {
+pub(super) fn remark(site: &Site, degraded: &[Degradation]) {
     for remark in site.remarks() {
         crate::terminal::say(format_args!("remark: {remark}"));
     }
-    for degraded in &plan.degraded {
+    for degraded in degraded {
         crate::terminal::say(format_args!("degraded: {degraded}"));
     }
 }

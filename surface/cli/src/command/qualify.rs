@@ -27,7 +27,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     };
     let facts = machine::read_facts(&stop)?;
     let plan = command::plan::make(&file.site, &facts)?;
-    command::plan::remark(&file.site, &plan);
+    command::plan::remark(&file.site, &plan.degraded);
     let online = facts.machine().online;
     let models = match (&request.site, &resumed) {
         (Some(path), _) => programs::folder_of(path).to_owned(),

@@ -21,7 +21,7 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
     let SiteFile { site, sha256, .. } = files::read_site(&request.site)?;
     let length = length(request, &site)?;
     let facts = machine::read_facts(&stop)?;
-    super::super::plan::make(&site, &facts)?;
+    super::super::plan::make_run(&site, &facts)?;
     let built = programs::build(&site, programs::folder_of(&request.site))?;
     let mut partitions = Vec::new();
     for partition in site.partitions() {

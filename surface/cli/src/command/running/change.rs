@@ -4,13 +4,16 @@
 pub(in crate::command) mod deploy;
 pub(in crate::command) mod restart;
 
+use quietcore_supervisor::client::{Address, Client};
 use quietcore_supervisor::control::{Applied, Change, ChangeKind};
+use quietcore_supervisor::monitor::Monitor;
 use serde::Serialize;
 
 use super::site;
 use crate::arguments::{Assignment, Force, Of, Set, Unforce};
 use crate::command;
 use crate::status::{Failure, Status};
+use crate::terminal;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -57,12 +60,44 @@ fn changes(kind: ChangeKind, assignments: &[Assignment]) -> Vec<Change> {
 
 fn apply(of: &Of, changes: &[Change], json: bool, done: &str) -> Result<Status, Failure> {
     let (mut client, partition) = site::of_partition(of)?;
+    let forced = forced(&mut client, &partition, changes);
     let applied = client.write(&partition, changes)?;
-    let what = match changes {
-        [only] => format!("{} {done}", only.variable),
-        several => format!("{} variables {done}", several.len()),
+    let mut effective = Vec::new();
+    for (index, change) in changes.iter().enumerate() {
+        match forced.get(index).and_then(|forced| without_effect(&of.partition, change, *forced)) {
+            Some(why) => terminal::say(format_args!("{partition}: {why}")),
+            None => effective.push(change.variable.as_str()),
+        }
+    }
+    let what = match effective[..] {
+        [] => format!("nothing {done}"),
+        [only] => format!("{only} {done}"),
+        _ => format!("{} variables {done}", effective.len()),
     };
     tell(&partition, applied, changes, json, &what)
+}
+
+/// Which of the variables are forced; empty where that can't be seen.
+fn forced(client: &mut Client, partition: &str, changes: &[Change]) -> Vec<bool> {
+    let Ok(monitor) = Monitor::open(client, partition) else { return Vec::new() };
+    let Ok(forces) = monitor.forces() else { return Vec::new() };
+    let held = |change: &Change| {
+        monitor.symbols().resolve(&change.variable).is_ok_and(|place| forces.holds(&place))
+    };
+    changes.iter().map(held).collect()
+}
+
+/// Why a change does nothing, if so, to a variable that is forced or not.
+fn without_effect(address: &Address, change: &Change, forced: bool) -> Option<String> {
+    let variable = &change.variable;
+    match (change.kind, forced) {
+        (ChangeKind::Set, true) => Some(format!(
+            "{variable} is held by a force; release it with `quietcore unforce {address} \
+             {variable}`"
+        )),
+        (ChangeKind::Unforce, false) => Some(format!("{variable} was not forced")),
+        _ => None,
+    }
 }
 
 fn tell(

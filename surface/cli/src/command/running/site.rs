@@ -1,11 +1,12 @@
 //! Which running site is meant.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use quietcore_supervisor::client::{Client, ClientError};
 use quietcore_supervisor::places::{Places, RunningSite};
 
 use crate::arguments::Of;
+use crate::files;
 use crate::status::Failure;
 
 /// Connects to the site of a partition; the partition's name comes along.
@@ -19,7 +20,7 @@ pub(super) fn of_partition(of: &Of) -> Result<(Client, String), Failure> {
 pub(super) fn named(argument: Option<&str>) -> Result<Client, Failure> {
     let places = Places::of_environment()?;
     let running = places.running()?;
-    let name = argument.map(|argument| name_of(&running, argument));
+    let name = argument.map(|argument| name_of(&running, argument)).transpose()?;
     Ok(Client::connect(&places, name.as_deref())?)
 }
 
@@ -28,7 +29,7 @@ pub(super) fn all_or_named(argument: Option<&str>) -> Result<Vec<RunningSite>, F
     let places = Places::of_environment()?;
     let mut running = places.running()?;
     if let Some(argument) = argument {
-        let name = name_of(&running, argument);
+        let name = name_of(&running, argument)?;
         if !running.iter().any(|site| site.name == name) {
             // Connecting says best what runs instead.
             Client::connect(&places, Some(&name))?;
@@ -47,16 +48,36 @@ pub(super) fn connect(site: &RunningSite) -> Result<Option<Client>, Failure> {
     }
 }
 
+/// A site file whose site runs from another one, such as the original of a copied folder.
+#[derive(Debug, thiserror::Error)]
+#[error("site `{name}` runs from `{}`, not from `{asked}`; if it is meant, write `{name}`",
+    file.display())]
+struct OtherFile {
+    name: String,
+    file: PathBuf,
+    asked: String,
+}
+
 /// A name as it is; of a site file, the name of the site that runs it.
-fn name_of(running: &[RunningSite], argument: &str) -> String {
+fn name_of(running: &[RunningSite], argument: &str) -> Result<String, OtherFile> {
     if running.iter().any(|site| site.name == argument) {
-        return argument.to_owned();
+        return Ok(argument.to_owned());
     }
     let Ok(file) = Path::new(argument).canonicalize() else {
-        return argument.to_owned();
+        return Ok(argument.to_owned());
     };
     let runs_it = |site: &&RunningSite| {
         site.description.as_ref().is_some_and(|described| described.site_file == file)
     };
-    running.iter().find(runs_it).map_or_else(|| argument.to_owned(), |site| site.name.clone())
+    if let Some(site) = running.iter().find(runs_it) {
+        return Ok(site.name.clone());
+    }
+    let same_name = files::read_site(&file).ok().and_then(|read| {
+        let site = running.iter().find(|site| site.name == read.site.name())?;
+        Some((site.name.clone(), site.description.as_ref()?.site_file.clone()))
+    });
+    match same_name {
+        Some((name, file)) => Err(OtherFile { name, file, asked: argument.to_owned() }),
+        None => Ok(argument.to_owned()),
+    }
 }

@@ -4,6 +4,7 @@ mod collect;
 mod draw;
 mod view;
 
+use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,15 @@ use crate::terminal;
 /// The longest wait for a key without a look whether to stop.
 const DOZE: Duration = Duration::from_millis(50);
 
+/// There is nowhere to draw.
+#[derive(Debug, thiserror::Error)]
+enum TopError {
+    #[error("`quietcore top` draws on a terminal, and this is none; use `quietcore top --once`")]
+    NoTerminal,
+    #[error("the terminal can't be drawn on; use `quietcore top --once`")]
+    Terminal(#[source] io::Error),
+}
+
 pub(in crate::command) fn run(request: &Top) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let mut collector = Collector::new(site::named(request.site.as_deref())?);
@@ -29,7 +39,10 @@ pub(in crate::command) fn run(request: &Top) -> Result<Status, Failure> {
         command::print(&draw::text(&snapshot))?;
         return Ok(Status::Done);
     }
-    let mut screen = ratatui::try_init()?;
+    if !io::stdout().is_terminal() {
+        return Err(TopError::NoTerminal.into());
+    }
+    let mut screen = ratatui::try_init().map_err(TopError::Terminal)?;
     let shown = show(request, &mut collector, &mut screen, &stop);
     // The terminal is as it was before anything is said on it.
     ratatui::restore();

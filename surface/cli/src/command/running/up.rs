@@ -38,8 +38,8 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let file = files::read_site(&request.site)?;
     let facts = machine::read_facts(&stop)?;
-    let plan = command::plan::make(&file.site, &facts)?;
-    command::plan::remark(&file.site, &plan);
+    let degraded = command::plan::make_run(&file.site, &facts)?;
+    command::plan::remark(&file.site, &degraded);
     let name = file.site.name().to_owned();
     let plan = Plan {
         site: Arc::new(file.site),

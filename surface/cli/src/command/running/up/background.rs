@@ -6,6 +6,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -29,6 +30,18 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long partitions may start until they are left to it: a fieldbus may never come.
 const START_MAX: Duration = Duration::from_secs(10);
 
+/// What the site says in the background can't be kept.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`{}` can't be opened for writing; make that possible, or set `QUIETCORE_STATE_DIR` to a \
+     folder of yours",
+    path.display()
+)]
+struct LogError {
+    path: PathBuf,
+    source: io::Error,
+}
+
 /// Starts the child and waits until the site runs.
 pub(super) fn run(request: &Up) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
@@ -39,9 +52,10 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
         return Err(PlaceError::AlreadyRunning { site: name, pid }.into());
     }
     let path = places.state_folder(&name)?.join(LOG);
-    let log = OpenOptions::new().create(true).append(true).open(&path)?;
+    let cannot = |source| LogError { path: path.clone(), source };
+    let log = OpenOptions::new().create(true).append(true).open(&path).map_err(cannot)?;
     // Opened apart: copies of one open file share their place in it.
-    let mut said = File::open(&path)?;
+    let mut said = File::open(&path).map_err(cannot)?;
     said.seek(SeekFrom::End(0))?;
     let mut child = start(request, &log)?;
     let mut patience_ends = None;
