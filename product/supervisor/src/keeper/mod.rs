@@ -22,6 +22,7 @@ mod pending;
 mod quiet;
 mod request;
 mod saving;
+mod standstill;
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
