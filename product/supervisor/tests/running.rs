@@ -267,20 +267,6 @@ fn a_killed_partition_comes_back_with_its_retained_values() {
     assert!(after >= before, "{after} after {before}");
 }
 
-/// Goal: a partition that stands still is not said to run. Method: its process is halted, which no
-/// watchdog of its own can see.
-#[test]
-fn a_partition_that_hangs_is_ended_and_started_again() {
-    let site = Site::up(SITE, "counter");
-    let process = process_of(&site);
-    kill_process(process, Signal::STOP).unwrap();
-    let text = site.wait_for_event("hung");
-    assert!(text.starts_with("it began no cycle for 2."), "{text}");
-    assert!(site.wait_for_event("process-lost").contains("stood still"));
-    site.wait_for("running", |state| *state == Activity::Running);
-    assert_ne!(process_of(&site), process);
-}
-
 /// Goal: what was not taken in time says whether it may come later, and a recording does not.
 /// Method: a process that is halted for a while, whose program has no watchdog.
 #[test]

@@ -101,6 +101,9 @@ impl Kept {
         let _ = life.process.stop();
         self.hear(&mut life);
         self.save(&life, true);
+        if matches!(end, End::Failed(_)) {
+            self.take_back_lost(&life);
+        }
         if let Some(pending) = life.pending.take() {
             pending.refuse("the partition's process ended meanwhile");
         }

@@ -109,6 +109,7 @@ impl Keeper {
             generations: first.stage.generation,
             current: first,
             before: None,
+            probation_end: 0,
             saving,
             quiet: quiet::Quiet::default(),
             events,
@@ -176,6 +177,8 @@ struct Kept {
     generations: u32,
     /// The build before, as long as the one that runs may be taken back.
     before: Option<Staged>,
+    /// The cycle in which its probation ends.
+    probation_end: u64,
     saving: Saving,
     quiet: quiet::Quiet,
     events: Arc<EventLog>,
