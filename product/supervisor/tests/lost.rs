@@ -7,7 +7,7 @@ mod site;
 
 use std::time::{Duration, Instant};
 
-use quietcore_supervisor::control::{Activity, ChangeKind, PartitionState};
+use quietcore_supervisor::control::{Activity, ChangeKind, PartitionState, Restart};
 use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, Site, copy_model};
 
@@ -35,7 +35,7 @@ restart = { limit = 3, wait = "10 ms" }
 fn wait_for_restart(site: &Site, number: u32) -> PartitionState {
     let end = Instant::now() + PATIENCE;
     loop {
-        let state = site.client().list().unwrap().remove(0);
+        let state = site.client().list().expect("the site answers").remove(0);
         if state.restarts >= number && state.state == Activity::Running {
             return state;
         }
@@ -81,4 +81,21 @@ fn a_deploy_that_ends_the_process_is_taken_back() {
     assert!(text.contains("build 2 was on probation: build 1 comes back"), "{text}");
     assert_eq!(wait_for_restart(&site, 1).generation, 1);
     assert_eq!(site.value("counter_P.gain"), 2.0);
+}
+
+/// Goal: a partition whose restarts are used up says so, and a person can start it again. Method:
+/// its process is killed once more than the limit.
+#[test]
+fn a_partition_that_is_given_up_can_be_started_again() {
+    let site = Site::up(&SITE.replace("limit = 3", "limit = 1"), "counter");
+    for number in 0..2 {
+        let state = wait_for_restart(&site, number);
+        let pid = state.pid.and_then(|pid| Pid::from_raw(pid.cast_signed())).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+    }
+    let text = site.wait_for_event("given-up");
+    assert_eq!(text, "not restarted any more after 1 restart; `quietcore restart axis` starts it");
+    site.wait_for("stopped", |state| matches!(state, Activity::Stopped { .. }));
+    site.client().restart("axis", Restart::Warm).unwrap();
+    site.wait_for("running", |state| *state == Activity::Running);
 }

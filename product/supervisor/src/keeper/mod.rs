@@ -290,14 +290,24 @@ impl Kept {
         published.model_hash.clone_from(&self.current.build.hash);
     }
 
-    /// How long to wait before the next restart; `None` when the limit is reached.
+    /// How long to wait before the next restart; `None` when the limit is reached, which is told.
     fn next_restart(&mut self) -> Option<Duration> {
         let quiet = Duration::from_nanos(RESTART_QUIET.get());
         if self.last_fault.is_some_and(|last| last.elapsed() > quiet) {
             self.restarts_in_a_row = 0;
         }
         self.last_fault = Some(Instant::now());
-        let wait = self.setup.partition.program.restart.wait_after(self.restarts_in_a_row)?;
+        let done = self.restarts_in_a_row;
+        let Some(wait) = self.setup.partition.program.restart.wait_after(done) else {
+            let name = &self.setup.partition.name;
+            let plural = if done == 1 { "" } else { "s" };
+            let text = format!(
+                "not restarted any more after {done} restart{plural}; `quietcore restart {name}` \
+                 starts it"
+            );
+            self.events.note(name, "given-up", Severity::Fault, &text);
+            return None;
+        };
         self.restarts_in_a_row += 1;
         self.restarts += 1;
         Some(Duration::from_nanos(wait.get()))
