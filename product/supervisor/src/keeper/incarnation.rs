@@ -114,7 +114,12 @@ impl Kept {
     /// Saves the retained values, if it is time or `at_once`.
     pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
         let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
-        if let Err(error) = saved {
+        if let Err(mut error) = saved
+            && let Some(more) = self.quiet.admit("retain", None, Severity::Warning, Instant::now())
+        {
+            if more > 0 {
+                error.push_str(&format!(" ({more} more like it before)"));
+            }
             let name = &self.setup.partition.name;
             self.events.note(name, "retain", Severity::Warning, &error);
         }
