@@ -235,6 +235,12 @@ impl Partition {
         self.child.try_wait()
     }
 
+    /// Has the kernel end a process that can't end in order; [`stop`](Self::stop) waits for it.
+    pub fn kill(&mut self) {
+        // It fails only where the process has ended already.
+        let _ = self.child.kill();
+    }
+
     /// What the process has said so far.
     pub fn remarks(&self) -> String {
         let remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);

@@ -278,6 +278,11 @@ impl Kept {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
         let Some(pending) = life.pending.take_if(is_it) else { return };
         let before = std::mem::replace(&mut self.current, pending.staged.clone());
+        self.probation_end = if pending.staged.stage.on_probation {
+            swap.cycle.saturating_add(self.setup.job.probation_cycles)
+        } else {
+            0
+        };
         match pending.reply {
             Answering::Deploy(ref reply) => {
                 let deployed = deployed(&pending.carry, generation, swap);

@@ -10,12 +10,13 @@ use quietcore_backend::process::Partition as Process;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::{
     CommandProducer, Event, EventReader, FieldbusStatus, Happening, Region, RetainReader,
-    TaskState, TraceRequester,
+    TaskState, TaskStatistics, TraceRequester,
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
 
 use super::pending::{Pending, Swap, SwapTiming};
+use super::standstill::Standstill;
 use super::{End, Kept, LOOK};
 use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened, Severity};
 use crate::keeper::request::Request;
@@ -40,6 +41,7 @@ pub(super) struct Incarnation<'a> {
     faulty: Option<u32>,
     /// Why the program was in fault last, as the events say.
     why: Option<String>,
+    standstill: Standstill,
 }
 
 impl Kept {
@@ -65,6 +67,7 @@ impl Kept {
             fault: None,
             faulty: None,
             why: None,
+            standstill: Standstill::new(Instant::now()),
             process,
         };
         let end = loop {
@@ -80,6 +83,9 @@ impl Kept {
             self.follow_active(&mut life);
             self.save(&life, false);
             self.publish_life(&life);
+            if let Some(why) = self.note_standstill(&mut life) {
+                break End::Failed(why);
+            }
             match life.process.has_ended() {
                 Ok(false) => {}
                 Ok(true) => {
@@ -95,6 +101,9 @@ impl Kept {
         let _ = life.process.stop();
         self.hear(&mut life);
         self.save(&life, true);
+        if matches!(end, End::Failed(_)) {
+            self.take_back_lost(&life);
+        }
         if let Some(pending) = life.pending.take() {
             pending.refuse("the partition's process ended meanwhile");
         }
@@ -105,7 +114,12 @@ impl Kept {
     /// Saves the retained values, if it is time or `at_once`.
     pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
         let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
-        if let Err(error) = saved {
+        if let Err(mut error) = saved
+            && let Some(more) = self.quiet.admit("retain", None, Severity::Warning, Instant::now())
+        {
+            if more > 0 {
+                error.push_str(&format!(" ({more} more like it before)"));
+            }
             let name = &self.setup.partition.name;
             self.events.note(name, "retain", Severity::Warning, &error);
         }
@@ -224,6 +238,24 @@ impl Kept {
         let why = why.clone();
         life.fault = Some((why, None));
         self.restart_program(life, crate::control::Restart::Warm, None);
+    }
+
+    /// Ends the process of a partition that stands still, and says why.
+    fn note_standstill(&mut self, life: &mut Incarnation<'_>) -> Option<String> {
+        let running = |task: &TaskStatistics| task.state() == TaskState::Running;
+        let leading = life.region.task(0).filter(|task| running(task));
+        let cycle = leading.map(|task| task.scan_cycle());
+        let stood = life.standstill.look(cycle, self.period(), Instant::now())?;
+        // It may have ended itself.
+        if !matches!(life.process.has_ended(), Ok(false)) {
+            return None;
+        }
+        let seconds = stood.as_secs_f64();
+        let text = format!("it began no cycle for {seconds:.1} s, and its process is ended");
+        let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
+        self.events.add(name, "hung", Severity::Fault, &text, cycle, now);
+        life.process.kill();
+        Some(format!("the partition stood still: it began no cycle for {seconds:.1} s"))
     }
 
     fn publish_life(&self, life: &Incarnation<'_>) {

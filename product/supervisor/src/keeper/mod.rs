@@ -22,6 +22,7 @@ mod pending;
 mod quiet;
 mod request;
 mod saving;
+mod standstill;
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -108,6 +109,7 @@ impl Keeper {
             generations: first.stage.generation,
             current: first,
             before: None,
+            probation_end: 0,
             saving,
             quiet: quiet::Quiet::default(),
             events,
@@ -175,6 +177,8 @@ struct Kept {
     generations: u32,
     /// The build before, as long as the one that runs may be taken back.
     before: Option<Staged>,
+    /// The cycle in which its probation ends.
+    probation_end: u64,
     saving: Saving,
     quiet: quiet::Quiet,
     events: Arc<EventLog>,
@@ -286,14 +290,24 @@ impl Kept {
         published.model_hash.clone_from(&self.current.build.hash);
     }
 
-    /// How long to wait before the next restart; `None` when the limit is reached.
+    /// How long to wait before the next restart; `None` when the limit is reached, which is told.
     fn next_restart(&mut self) -> Option<Duration> {
         let quiet = Duration::from_nanos(RESTART_QUIET.get());
         if self.last_fault.is_some_and(|last| last.elapsed() > quiet) {
             self.restarts_in_a_row = 0;
         }
         self.last_fault = Some(Instant::now());
-        let wait = self.setup.partition.program.restart.wait_after(self.restarts_in_a_row)?;
+        let done = self.restarts_in_a_row;
+        let Some(wait) = self.setup.partition.program.restart.wait_after(done) else {
+            let name = &self.setup.partition.name;
+            let plural = if done == 1 { "" } else { "s" };
+            let text = format!(
+                "not restarted any more after {done} restart{plural}; `quietcore restart {name}` \
+                 starts it"
+            );
+            self.events.note(name, "given-up", Severity::Fault, &text);
+            return None;
+        };
         self.restarts_in_a_row += 1;
         self.restarts += 1;
         Some(Duration::from_nanos(wait.get()))

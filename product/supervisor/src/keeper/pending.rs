@@ -165,6 +165,32 @@ impl Kept {
             Unheard::Reverted => self.reverted(),
         }
     }
+
+    /// Sees to it that a process that was lost on the probation of a build comes back with the
+    /// build before.
+    pub(super) fn take_back_lost(&mut self, life: &Incarnation<'_>) {
+        let cycle = life.region.task(0).map_or(0, |task| task.scan_cycle());
+        let runs = life.region.active().generation;
+        let on_its_way = |pending: &Pending| pending.staged.stage.generation == runs;
+        let lost = self.current.stage.generation;
+        // A new process has no build beside the one that it begins with.
+        let before = self.before.take();
+        let (lost, back) = match (&life.pending, before) {
+            (Some(pending), _) if on_its_way(pending) && pending.staged.stage.on_probation => {
+                (runs, lost)
+            }
+            (_, Some(before)) if runs == lost && cycle < self.probation_end => {
+                self.current = before;
+                (lost, self.current.stage.generation)
+            }
+            _ => return,
+        };
+        let text = format!(
+            "the process was lost while build {lost} was on probation: build {back} comes back"
+        );
+        let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
+        self.events.add(name, "reverted", Severity::Fault, &text, Some(cycle), now);
+    }
 }
 
 #[cfg(test)]

@@ -19,11 +19,16 @@
 //! build, and so that a value is never given to a variable of another type.
 
 mod matching;
+#[cfg(test)]
+mod tests;
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 pub use matching::{Match, Mismatch, Restored, match_variables};
@@ -190,7 +195,7 @@ impl RetainFiles {
 fn write_whole(folder: &Path, path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let beside = path.with_extension("new");
     fs::create_dir_all(folder)?;
-    let mut file = File::create(&beside)?;
+    let mut file = create_anew(&beside)?;
     file.write_all(bytes)?;
     if sync {
         file.sync_data()?;
@@ -201,6 +206,17 @@ fn write_whole(folder: &Path, path: &Path, bytes: &[u8], sync: bool) -> io::Resu
         File::open(folder)?.sync_all()?;
     }
     Ok(())
+}
+
+/// A new file in the place of whatever a process that died may have left there.
+fn create_anew(path: &Path) -> io::Result<File> {
+    match File::create_new(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            File::create_new(path)
+        }
+        created => created,
+    }
 }
 
 fn encode(sequence: u64, variables: &[Variable], values: &[u8]) -> Vec<u8> {
@@ -220,11 +236,21 @@ fn encode(sequence: u64, variables: &[Variable], values: &[u8]) -> Vec<u8> {
 
 /// The snapshot in a file; `None` where there is no file. The error says what is damaged.
 fn read(path: &Path) -> Result<Option<Snapshot>, String> {
-    let file = match File::open(path) {
+    // A pipe must not make anyone wait, and a link not lead elsewhere.
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let no_file = || format!("`{}` is not a regular file", path.display());
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            return Err(no_file());
+        }
+        Err(error) => return Err(format!("`{}`: {error}", path.display())),
     };
+    if !file.metadata().map_err(|error| error.to_string())?.is_file() {
+        return Err(no_file());
+    }
     let mut bytes = Vec::new();
     let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
@@ -251,93 +277,4 @@ fn decode(bytes: &[u8]) -> Option<Snapshot> {
         variables,
         values: values.to_vec(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn variables() -> Vec<Variable> {
-        let of = |path: &str, type_name: &str, bytes| Variable {
-            path: path.to_owned(),
-            type_name: type_name.to_owned(),
-            bytes,
-        };
-        vec![of("servo_DW.position", "f64", 8), of("servo_DW.mode", "i16", 2)]
-    }
-
-    #[test]
-    fn the_newest_snapshot_is_read_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut files, nothing) = RetainFiles::open(folder.path()).unwrap();
-        assert_eq!(nothing, None);
-        for value in 1..=3 {
-            files.keep(&variables(), &[value; 10]).unwrap();
-        }
-        let (mut files, found) = RetainFiles::open(folder.path()).unwrap();
-        let found = found.unwrap();
-        assert_eq!((found.sequence, found.values), (3, vec![3; 10]));
-        assert_eq!(found.variables, variables());
-        files.keep(&variables(), &[4; 10]).unwrap();
-        files.forget().unwrap();
-        assert_eq!(RetainFiles::open(folder.path()).unwrap().1, None);
-    }
-
-    #[test]
-    fn a_file_cut_off_anywhere_leaves_the_one_before() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut files, _) = RetainFiles::open(folder.path()).unwrap();
-        files.keep(&variables(), &[1; 10]).unwrap();
-        files.keep(&variables(), &[2; 10]).unwrap();
-        let newer = folder.path().join("retained.1");
-        let whole = fs::read(&newer).unwrap();
-        for length in 0..whole.len() {
-            fs::write(&newer, &whole[..length]).unwrap();
-            let found = RetainFiles::open(folder.path()).unwrap().1.unwrap();
-            assert_eq!(found.values, [1; 10], "cut off after {length} bytes");
-        }
-        fs::remove_file(folder.path().join("retained.0")).unwrap();
-        let refused = RetainFiles::open(folder.path()).unwrap_err().to_string();
-        assert!(refused.contains("damaged") && refused.contains("--cold"), "{refused}");
-    }
-
-    #[test]
-    fn what_was_kept_is_written_over_only_by_what_is_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut files, _) = RetainFiles::open(folder.path()).unwrap();
-        let values = |name: &str| read(&folder.path().join(name)).unwrap().unwrap().values[0];
-        files.keep(&variables(), &[1; 10]).unwrap();
-        for value in 2..5 {
-            files.write(&variables(), &[value; 10]).unwrap();
-            assert_eq!((values("retained.0"), values("retained.1")), (1, value));
-        }
-        files.keep(&variables(), &[5; 10]).unwrap();
-        files.write(&variables(), &[6; 10]).unwrap();
-        assert_eq!((values("retained.0"), values("retained.1")), (6, 5));
-        let newest = RetainFiles::open(folder.path()).unwrap().1.unwrap();
-        assert_eq!(newest.values, [6; 10]);
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_are_taken_for_a_snapshot(
-            mut bytes in proptest::collection::vec(any::<u8>(), 0..200),
-            sound: bool,
-        ) {
-            if sound {
-                let checksum = crc32fast::hash(&bytes);
-                bytes.extend_from_slice(&checksum.to_le_bytes());
-            }
-            prop_assert_eq!(decode(&bytes), None);
-        }
-
-        #[test]
-        fn a_flipped_bit_is_noticed(at in 0_usize..100, bit in 0_u8..8) {
-            let mut bytes = encode(7, &variables(), &[9; 10]);
-            let at = at % bytes.len();
-            bytes[at] ^= 1 << bit;
-            prop_assert_eq!(decode(&bytes), None);
-        }
-    }
 }

@@ -94,7 +94,8 @@ fn stay(running: &Running, request: &Up, stop: &AtomicBool) -> bool {
             |partition: &PartitionState| matches!(partition.state, Activity::Stopped { .. });
         let all_ended = !partitions.is_empty() && partitions.iter().all(ended);
         let asked = stop.load(Ordering::Relaxed) || running.is_asked_down();
-        if asked || all_ended || end.is_some_and(|end| Instant::now() >= end) {
+        // Without an end they stay to be looked at and started again.
+        if asked || (end.is_some() && all_ended) || end.is_some_and(|end| Instant::now() >= end) {
             show.clear();
             return partitions.iter().all(|it| it.state == Activity::Running);
         }

@@ -1,0 +1,73 @@
+//! Sees a partition that stands still: its process is there, and no cycle begins any more.
+//!
+//! A program that blocks, or a process that was halted, tells nothing of itself. What it can't hide
+//! is that the number of its last cycle stays as it is.
+
+use std::time::{Duration, Instant};
+
+/// A partition stands still when it began no cycle for this long.
+const STANDSTILL_MIN: Duration = Duration::from_secs(2);
+/// And for as many of its periods.
+const PERIODS_MIN: u32 = 20;
+/// The most that counts between two looks: whatever kept this thread from looking, such as a
+/// machine that was halted, may have kept the partition from running.
+const LOOK_MAX: Duration = Duration::from_millis(500);
+
+/// How long a partition has begun no cycle.
+#[derive(Debug)]
+pub(super) struct Standstill {
+    cycle: Option<u64>,
+    looked: Instant,
+    standing: Duration,
+}
+
+impl Standstill {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { cycle: None, looked: now, standing: Duration::ZERO }
+    }
+
+    /// Takes the number of the cycle that was begun last, `None` while none is due. For how
+    /// long no other one was begun, if that is too long.
+    pub(super) fn look(
+        &mut self,
+        cycle: Option<u64>,
+        period: Duration,
+        now: Instant,
+    ) -> Option<Duration> {
+        let since = now.saturating_duration_since(self.looked).min(LOOK_MAX);
+        self.looked = now;
+        if cycle.is_none() || cycle != self.cycle {
+            self.cycle = cycle;
+            self.standing = Duration::ZERO;
+            return None;
+        }
+        self.standing += since;
+        let limit = STANDSTILL_MIN.max(period.saturating_mul(PERIODS_MIN));
+        (self.standing >= limit).then_some(self.standing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For how long it stood still when that was seen first.
+    fn seen(period: Duration, looks: impl Iterator<Item = (u64, Option<u64>)>) -> Option<Duration> {
+        let start = Instant::now();
+        let mut standstill = Standstill::new(start);
+        let look = |(at, cycle)| standstill.look(cycle, period, start + Duration::from_millis(at));
+        looks.into_iter().find_map(look)
+    }
+
+    #[test]
+    fn no_cycle_for_two_seconds_and_twenty_periods_is_a_standstill() {
+        let looks = || (0..400).map(|look| look * 10);
+        let millis = Duration::from_millis;
+        assert_eq!(seen(millis(1), looks().map(|at| (at, Some(7)))), Some(millis(2000)));
+        assert_eq!(seen(millis(150), looks().map(|at| (at, Some(7)))), Some(millis(3000)));
+        assert_eq!(seen(millis(1), looks().map(|at| (at, Some(at / 1900)))), None, "it moves");
+        assert_eq!(seen(millis(1), looks().map(|at| (at, None))), None, "none is due yet");
+        let rarely = (0..4).map(|look| (look * 60_000, Some(7)));
+        assert_eq!(seen(millis(1), rarely), None, "nobody looked meanwhile");
+    }
+}

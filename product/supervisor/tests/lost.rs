@@ -1,0 +1,101 @@
+//! A partition that loses its whole process: what is told of it, and with what it comes back.
+//!
+//! Method: as in the tests of a running site, with programs and signals that spare nothing.
+
+#[expect(dead_code, reason = "other tests call it in other ways")]
+mod site;
+
+use std::time::{Duration, Instant};
+
+use quietcore_supervisor::control::{Activity, ChangeKind, PartitionState, Restart};
+use rustix::process::{Pid, Signal, kill_process};
+use site::{PATIENCE, Site, copy_model};
+
+const SITE: &str = r#"
+[site]
+name = "press"
+
+[[partition]]
+name = "axis"
+class = "fast-control-loop"
+
+[partition.vcr]
+cpus = [0]
+
+[partition.program]
+model = "counter"
+period = "5 ms"
+policy = "other"
+watchdog = "4 ms"
+sensitivity = 25
+restart = { limit = 3, wait = "10 ms" }
+"#;
+
+/// Waits until the partition runs after this restart.
+fn wait_for_restart(site: &Site, number: u32) -> PartitionState {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let state = site.client().list().expect("the site answers").remove(0);
+        if state.restarts >= number && state.state == Activity::Running {
+            return state;
+        }
+        assert!(Instant::now() < end, "no restart number {number}: {state:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Goal: a partition that stands still is not said to run. Method: its process is halted, which no
+/// watchdog of its own can see.
+#[test]
+fn a_partition_that_hangs_is_ended_and_started_again() {
+    let site = Site::up(SITE, "counter");
+    let halted = site.client().list().unwrap()[0].pid;
+    let process = halted.and_then(|pid| Pid::from_raw(pid.cast_signed())).unwrap();
+    kill_process(process, Signal::STOP).unwrap();
+    let text = site.wait_for_event("hung");
+    assert!(text.starts_with("it began no cycle for 2."), "{text}");
+    assert!(site.wait_for_event("process-lost").contains("stood still"));
+    assert_ne!(wait_for_restart(&site, 1).pid, halted);
+}
+
+/// Goal: a build that takes its whole process with it on probation does not come back with it.
+/// Method: it leaves in its hundredth step; at 5 ms its probation has two hundred.
+#[test]
+fn a_deploy_that_ends_the_process_is_taken_back() {
+    let site = Site::up(SITE, "counter");
+    site.change(ChangeKind::Set, "counter_U.input", Some("10"));
+    let changed = site.folder.path().join("changed");
+    let leaves = "static int steps; if (++steps == 100) _exit(0); counter_DW.total++;";
+    copy_model(
+        "counter",
+        &changed,
+        &[
+            ("= {2.0, 0}", "= {5.0, 0}"),
+            ("counter_DW.total++;", leaves),
+            ("#include \"counter.h\"", "#include \"counter.h\"\n#include <unistd.h>"),
+        ],
+    );
+    let deployed = site.client().deploy("axis", &changed, &mut |_| {});
+    println!("{deployed:?}");
+    let text = site.wait_for_event("reverted");
+    assert!(text.contains("build 2 was on probation: build 1 comes back"), "{text}");
+    assert_eq!(wait_for_restart(&site, 1).generation, 1);
+    assert_eq!(site.value("counter_P.gain"), 2.0);
+}
+
+/// Goal: a partition whose restarts are used up says so, and a person can start it again. Method:
+/// its process is killed once more than the limit.
+#[test]
+fn a_partition_that_is_given_up_can_be_started_again() {
+    let site = Site::up(&SITE.replace("limit = 3", "limit = 1"), "counter");
+    for number in 0..2 {
+        let state = wait_for_restart(&site, number);
+        let pid = state.pid.and_then(|pid| Pid::from_raw(pid.cast_signed())).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+    }
+    let text = site.wait_for_event("given-up");
+    assert_eq!(text, "not restarted any more after 1 restart; `quietcore restart axis` starts it");
+    site.wait_for("stopped", |state| matches!(state, Activity::Stopped { .. }));
+    site.client().restart("axis", Restart::Warm).unwrap();
+    site.wait_for("running", |state| *state == Activity::Running);
+}
