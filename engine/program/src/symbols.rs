@@ -57,7 +57,7 @@ pub struct DataImage {
 pub struct Root {
     /// Its name, qualified where it must be.
     pub name: String,
-    /// Its type, an index into [`Symbols::types`].
+    /// Its type, an index into the list of types.
     #[serde(rename = "type")]
     pub shape: TypeIndex,
     /// What its offset counts in; a constant lies in the module's file.
