@@ -5,26 +5,7 @@ mod site;
 
 use std::time::{Duration, Instant};
 
-use site::{PATIENCE, Site, copy_model};
-
-const SITE: &str = r#"
-[site]
-name = "press"
-
-[[partition]]
-name = "axis"
-class = "fast-control-loop"
-
-[partition.vcr]
-cpus = [0]
-
-[partition.program]
-model = "counter"
-period = "5 ms"
-policy = "other"
-watchdog = "4 ms"
-sensitivity = 25
-"#;
+use site::{PATIENCE, SITE, Site, copy_model};
 
 /// Goal: what a program forks does not outlive its partition.
 #[test]

@@ -9,27 +9,7 @@ use std::time::{Duration, Instant};
 
 use quietcore_supervisor::control::{Activity, ChangeKind, PartitionState, Restart};
 use rustix::process::{Pid, Signal, kill_process};
-use site::{PATIENCE, Site, copy_model};
-
-const SITE: &str = r#"
-[site]
-name = "press"
-
-[[partition]]
-name = "axis"
-class = "fast-control-loop"
-
-[partition.vcr]
-cpus = [0]
-
-[partition.program]
-model = "counter"
-period = "5 ms"
-policy = "other"
-watchdog = "4 ms"
-sensitivity = 25
-restart = { limit = 3, wait = "10 ms" }
-"#;
+use site::{PATIENCE, SITE, Site, copy_model};
 
 /// Waits until the partition runs after this restart.
 fn wait_for_restart(site: &Site, number: u32) -> PartitionState {

@@ -13,28 +13,7 @@ use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart, Trace};
 use quietcore_supervisor::monitor::Monitor;
 use rustix::process::{Pid, Signal, kill_process};
-use site::{PATIENCE, Site, copy_model};
-
-const SITE: &str = r#"
-[site]
-name = "press"
-
-[[partition]]
-name = "axis"
-class = "fast-control-loop"
-
-[partition.vcr]
-cpus = [0]
-
-[partition.program]
-model = "counter"
-period = "5 ms"
-policy = "other"
-watchdog = "4 ms"
-sensitivity = 25
-retain = ["counter_DW.total"]
-restart = { limit = 3, wait = "10 ms" }
-"#;
+use site::{PATIENCE, SITE, Site, copy_model};
 
 #[test]
 fn a_set_acts_once_and_a_force_until_it_is_released() {

@@ -11,6 +11,28 @@ use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::monitor::Monitor;
 use quietcore_supervisor::places::Places;
 
+/// A site with one partition, whose program `counter` may crash, loop and fail.
+pub(crate) const SITE: &str = r#"
+[site]
+name = "press"
+
+[[partition]]
+name = "axis"
+class = "fast-control-loop"
+
+[partition.vcr]
+cpus = [0]
+
+[partition.program]
+model = "counter"
+period = "5 ms"
+policy = "other"
+watchdog = "4 ms"
+sensitivity = 25
+retain = ["counter_DW.total"]
+restart = { limit = 3, wait = "10 ms" }
+"#;
+
 /// Long enough for the busiest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
