@@ -1,0 +1,285 @@
+//! The static tables that a kernel runs by.
+//!
+//! Rust programs write them down as `static`s; for C programs they are generated from OIL. Either
+//! way they are checked by [`check`](crate::check::check) before the kernel starts.
+//!
+//! ```text
+//! level      0        1 … 254                255            interrupt levels 1 … 62
+//!            idle     tasks, by PRIORITY     RES_SCHEDULER  ISRs, by PRIORITY
+//!            └────────── task levels ──────────┘            └── above every task ──┘
+//! ```
+//!
+//! A larger number is more urgent on both scales. All tables are indexed by the identifiers that
+//! services take: the first task is task 0. Layouts are those of C (`quietcore_osek.h`).
+
+/// Most tasks.
+pub const TASKS_MAX: usize = 255;
+/// Most resources, `RES_SCHEDULER` among them.
+pub const RESOURCES_MAX: usize = 255;
+/// Most alarms.
+pub const ALARMS_MAX: usize = 255;
+/// Most counters.
+pub const COUNTERS_MAX: usize = 32;
+/// Most schedule tables.
+pub const SCHEDULE_TABLES_MAX: usize = 32;
+/// Most ISRs.
+pub const ISRS_MAX: usize = 62;
+/// Most application modes.
+pub const MODES_MAX: usize = 32;
+/// Most activation requests of all tasks together, which is what the ready queue has places for.
+pub const ACTIVATIONS_MAX: usize = 1024;
+
+/// The level of a task that holds `RES_SCHEDULER`, or is not preemptable.
+pub const SCHEDULER_LEVEL: u8 = 255;
+/// The most urgent interrupt level.
+pub const INTERRUPT_LEVEL_MAX: u8 = 62;
+
+/// Conformance class (OSEK OS 2.2.3, 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Class {
+    /// Basic tasks; one activation, one task a priority.
+    Bcc1 = 0,
+    /// Basic tasks; several activations, several tasks a priority.
+    Bcc2 = 1,
+    /// Basic and extended tasks; one activation, one task a priority.
+    Ecc1 = 2,
+    /// Basic and extended tasks; several activations of basic tasks, several tasks a priority.
+    Ecc2 = 3,
+}
+
+impl Class {
+    /// Whether it has extended tasks, and with them events.
+    pub const fn has_events(self) -> bool {
+        matches!(self, Self::Ecc1 | Self::Ecc2)
+    }
+
+    /// Whether it has several activations of a basic task, and several tasks a priority.
+    pub const fn has_several(self) -> bool {
+        matches!(self, Self::Bcc2 | Self::Ecc2)
+    }
+}
+
+/// How much services check (OSEK OS 2.2.3, 11.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Checking {
+    /// Standard status: what can go wrong in a program that is correct.
+    Standard = 0,
+    /// Extended status: programming errors, too.
+    Extended = 1,
+}
+
+/// Which kind of task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Runs from activation to end; never waits.
+    Basic = 0,
+    /// May wait for events.
+    Extended = 1,
+}
+
+/// A function of the program, as the kernel calls it.
+pub type Entry = extern "C" fn();
+
+/// A task.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Task {
+    /// Its function; it ends with `TerminateTask` or `ChainTask`.
+    pub entry: Entry,
+    /// Events that it may wait for, a bit each; zero for a basic task.
+    pub events: u64,
+    /// Longest execution time of a job, in ns; zero for no limit. Beyond OSEK.
+    pub budget_ns: u64,
+    /// Shortest time between two activations, in ns; zero for no limit. Beyond OSEK.
+    pub inter_arrival_ns: u64,
+    /// Application modes in which it is activated at the start, a bit each.
+    pub autostart: u32,
+    /// Bytes of its stack.
+    pub stack_bytes: u32,
+    /// Its level, 1 to 254.
+    pub priority: u8,
+    /// The level it runs at: its priority, the ceiling of its internal resource, or
+    /// [`SCHEDULER_LEVEL`] where it is not preemptable.
+    pub running_level: u8,
+    /// Most activation requests at the same time, at least 1.
+    pub activations: u8,
+    /// Basic or extended.
+    pub kind: Kind,
+}
+
+/// An interrupt service routine.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Isr {
+    /// Its function.
+    pub entry: Entry,
+    /// What raises it; its meaning is the port's.
+    pub source: u32,
+    /// Its interrupt level, 1 to 62. ISRs of category 1 lie above all of category 2.
+    pub level: u8,
+    /// 1: uses no service but those that disable interrupts. 2: the kernel is told of it.
+    pub category: u8,
+}
+
+/// On which scale a ceiling stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Scale {
+    /// A level of tasks.
+    Task = 0,
+    /// An interrupt level: some ISR uses the resource. No task is preempted at it.
+    Interrupt = 1,
+}
+
+/// A resource.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Resource {
+    /// The scale of its ceiling.
+    pub scale: Scale,
+    /// Its ceiling: the highest level of those that use it.
+    pub ceiling: u8,
+}
+
+/// A counter.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Counter {
+    /// Its largest value; the next one is 0.
+    pub max_allowed: u32,
+    /// Ticks of the source for one tick of the counter; told, not used.
+    pub ticks_per_base: u32,
+    /// Shortest cycle of a cyclic alarm.
+    pub min_cycle: u32,
+    /// Whether the port's tick drives it; else `IncrementCounter` does.
+    pub hardware: bool,
+    /// Time of one tick of a hardware counter, in ns; zero for a software counter.
+    pub tick_ns: u64,
+}
+
+/// What an alarm or an expiry point does.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Action {
+    /// Which action.
+    pub kind: ActionKind,
+    /// The task, or the counter.
+    pub object: u16,
+    /// The events to set.
+    pub events: u64,
+    /// The function to call.
+    pub callback: Option<Entry>,
+}
+
+/// The kinds of actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ActionKind {
+    /// Activate a task.
+    ActivateTask = 0,
+    /// Set events of a task.
+    SetEvent = 1,
+    /// Call a function, with interrupts of category 2 disabled.
+    Callback = 2,
+    /// Advance a software counter by one. Beyond OSEK.
+    IncrementCounter = 3,
+}
+
+/// An alarm.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Alarm {
+    /// What it does.
+    pub action: Action,
+    /// The counter it belongs to.
+    pub counter: u16,
+    /// Application modes in which it is set at the start, a bit each.
+    pub autostart: u32,
+    /// The counter's value at which it expires first, where it starts by itself.
+    pub first: u32,
+    /// Its cycle where it starts by itself; zero for a single alarm.
+    pub cycle: u32,
+}
+
+/// An expiry point of a schedule table.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ExpiryPoint {
+    /// Ticks from the start of the table.
+    pub offset: u32,
+    /// Its first action, in [`Configuration::actions`].
+    pub first_action: u16,
+    /// How many actions it has, in their order.
+    pub action_count: u16,
+}
+
+/// A schedule table; beyond OSEK, after AUTOSAR OS.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ScheduleTable {
+    /// The counter that drives it.
+    pub counter: u16,
+    /// Its first expiry point, in [`Configuration::expiry_points`].
+    pub first_point: u16,
+    /// How many it has, by rising offset; at least one.
+    pub point_count: u16,
+    /// Whether it begins again when it is over.
+    pub repeating: bool,
+    /// Ticks of one run.
+    pub duration: u32,
+    /// Application modes in which it starts by itself, a bit each.
+    pub autostart: u32,
+    /// Ticks from the start of the kernel to its start, where it starts by itself; at least 1.
+    pub start: u32,
+}
+
+/// The hooks of the program, where it has them.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Hooks {
+    /// `StartupHook`
+    pub startup: Option<Entry>,
+    /// `ShutdownHook`
+    pub shutdown: Option<extern "C" fn(u8)>,
+    /// `ErrorHook`
+    pub error: Option<extern "C" fn(u8)>,
+    /// `PreTaskHook`
+    pub pre_task: Option<Entry>,
+    /// `PostTaskHook`
+    pub post_task: Option<Entry>,
+}
+
+/// All tables of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration<'a> {
+    /// Conformance class.
+    pub class: Class,
+    /// Standard or extended status.
+    pub checking: Checking,
+    /// Whether the start, the end and the execution time of each job are told to the port; costs
+    /// two readings of the clock a switch. Needed for budgets.
+    pub accounting: bool,
+    /// Number of application modes, 1 to 32.
+    pub mode_count: u8,
+    /// The hooks.
+    pub hooks: Hooks,
+    /// The tasks, in any order.
+    pub tasks: &'a [Task],
+    /// The ISRs.
+    pub isrs: &'a [Isr],
+    /// The resources; `RES_SCHEDULER`, where it is used, is one of them.
+    pub resources: &'a [Resource],
+    /// The counters.
+    pub counters: &'a [Counter],
+    /// The alarms.
+    pub alarms: &'a [Alarm],
+    /// The schedule tables.
+    pub schedule_tables: &'a [ScheduleTable],
+    /// The expiry points of all schedule tables.
+    pub expiry_points: &'a [ExpiryPoint],
+    /// The actions of all expiry points.
+    pub actions: &'a [Action],
+}

@@ -1,0 +1,5 @@
+//! A real-time kernel after OSEK/VDX OS 2.2.3 (ISO 17356-3).
+#![no_std]
+
+pub mod configuration;
+pub mod status;

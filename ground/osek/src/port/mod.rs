@@ -1,0 +1,118 @@
+//! What a machine does for the kernel.
+//!
+//! A port switches contexts, holds back interrupts and tells the time. It decides nothing: which
+//! task runs is the kernel's decision alone.
+//!
+//! ```text
+//! interrupt level   0            1 … 62                              63
+//!                   all pass     those above the level pass          none passes
+//!                                └ category 2 ┘└ category 1 ┘
+//! ```
+//!
+//! While the kernel's own state is in use the level is that of the most urgent ISR of category 2,
+//! so that ISRs of category 1 are never held back by a service.
+// UNSAFETY: a context switch leaves one stack and goes on in another.
+
+#[cfg(feature = "hosted")]
+pub mod hosted;
+#[cfg(target_arch = "x86_64")]
+pub mod x86_64;
+
+use crate::status::Status;
+
+/// The level at which nothing passes.
+pub const ALL_HELD: u8 = 63;
+
+/// What becomes of the context that is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    /// It goes on later, as this task's.
+    Task(u8),
+    /// The idle context goes on later.
+    Idle,
+    /// It is over: the task ended.
+    Ended,
+}
+
+/// Which context goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Enter {
+    /// A job begins, on the empty stack of this task.
+    Begin(u8, crate::configuration::Entry),
+    /// This task goes on where it was left.
+    Resume(u8),
+    /// There is nothing to do.
+    Idle,
+}
+
+/// A job that ended, or an extended task that began to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The task.
+    pub task: u8,
+    /// Whether the task waits now; else it ended.
+    pub waits: bool,
+    /// When it was released: its activation, the event it had waited for, or the tick that caused
+    /// either. In ns of the port's clock, as all instants.
+    pub released_ns: u64,
+    /// When it first ran.
+    pub started_ns: u64,
+    /// When it ended.
+    pub finished_ns: u64,
+    /// Time in which it ran, without those that preempted it.
+    pub execution_ns: u64,
+}
+
+/// An error that was found, as the error hook gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What it was.
+    pub status: Status,
+    /// In which service.
+    pub service: crate::status::Service,
+    /// The task that was running, where one was.
+    pub task: Option<u8>,
+}
+
+/// A machine.
+///
+/// All methods take `&self`: a port is entered again while a context that it left is still inside
+/// one of them. Only one context runs at any instant.
+pub trait Port: Sync {
+    /// The interrupt level.
+    fn level(&self) -> u8;
+
+    /// Raises or lowers the interrupt level. When it falls, the interrupts that were held back
+    /// above the new one are taken before this returns, the most urgent first, each with
+    /// [`System::interrupt`](crate::system::System::interrupt).
+    fn set_level(&self, level: u8);
+
+    /// The instant, in ns, on a clock that never goes back.
+    fn now(&self) -> u64;
+
+    /// Has [`System::timer`](crate::system::System::timer) called at an instant, once, with the
+    /// interrupt level raised to that of the kernel; `None` for never. The last call counts.
+    fn set_timer(&self, at_ns: Option<u64>);
+
+    /// Leaves this context and goes on in another. Returns when this one goes on.
+    ///
+    /// # Safety
+    /// Called by the kernel's dispatcher only, at the kernel's interrupt level. `Resume` names a
+    /// task whose context was left before with [`Leave::Task`] and not resumed since.
+    unsafe fn switch(&self, leave: Leave, enter: Enter);
+
+    /// Waits for an interrupt; called by the idle context again and again, at level 0.
+    fn idle(&self);
+
+    /// Whether nothing was written beyond the end of a task's stack.
+    fn stack_is_intact(&self, task: u8) -> bool;
+
+    /// Takes note of a job, where the configuration asks for accounting.
+    fn note_job(&self, job: &Job);
+
+    /// Takes note of an error, beside the error hook.
+    fn note_error(&self, fault: &Fault);
+
+    /// Ends the machine after the shutdown hook. Does not return to the caller.
+    fn shut_down(&self, status: u8) -> !;
+}
