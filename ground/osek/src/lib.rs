@@ -1,6 +1,12 @@
 //! A real-time kernel after OSEK/VDX OS 2.2.3 (ISO 17356-3).
-#![cfg_attr(not(test), no_std)]
-pub mod port;
+#![no_std]
 
+#[cfg(test)]
+extern crate std;
+
+pub mod check;
 pub mod configuration;
+pub mod kernel;
+pub mod port;
 pub mod status;
+pub mod system;
