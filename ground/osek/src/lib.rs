@@ -10,3 +10,5 @@ pub mod kernel;
 pub mod port;
 pub mod status;
 pub mod system;
+#[cfg(feature = "hosted")]
+mod text;
