@@ -12,6 +12,7 @@
 //! While the kernel's own state is in use the level is that of the most urgent ISR of category 2,
 //! so that ISRs of category 1 are never held back by a service.
 // UNSAFETY: a context switch leaves one stack and goes on in another.
+#![expect(unsafe_code, reason = "a context switch can break every rule of Rust")]
 
 #[cfg(feature = "hosted")]
 pub mod hosted;
