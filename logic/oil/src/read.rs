@@ -24,7 +24,7 @@ pub fn read(
     let is_whole = collector.is_clean();
     let application = application(&tree, &mut collector);
     let configuration = match application {
-        Some(application) if is_whole => check(&application, &mut collector),
+        Some(application) if is_whole => check(application, &mut collector),
         _ => None,
     };
     let remarks = collector.finish()?;

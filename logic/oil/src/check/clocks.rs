@@ -63,7 +63,7 @@ fn check_type(counter: &application::Counter, collector: &mut Collector) {
 /// The alarms.
 pub(super) fn alarms(
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     masks: &[u64],
     collector: &mut Collector,
 ) -> Vec<Alarm> {
@@ -113,7 +113,7 @@ fn check_start(
 pub(super) fn action(
     action: &application::Action,
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     masks: &[u64],
     collector: &mut Collector,
 ) -> Action {
@@ -145,55 +145,71 @@ pub(super) fn action(
     }
 }
 
-/// Only software counters are incremented, and none by itself, not even through others.
-pub(super) fn check_increments(
-    application: &Application,
-    names: &Names<'_>,
-    collector: &mut Collector,
-) {
+/// An action that increments a counter: the counter on which it is done, the one that is
+/// incremented, and the name of the latter as it was written.
+struct Increment<'a> {
+    from: usize,
+    to: usize,
+    word: &'a Word,
+}
+
+fn increments<'a>(application: &'a Application, names: &Names) -> Vec<Increment<'a>> {
     let alarms = application.alarms.iter().map(|alarm| (&alarm.counter, &alarm.action));
     let tables = application.tables.iter().flat_map(|table| {
         let actions = table.points.iter().flat_map(|point| &point.actions);
         actions.map(|action| (&table.counter, action))
     });
-    let mut edges = Vec::new();
-    for (from, action) in alarms.chain(tables) {
-        let application::Action::IncrementCounter { counter } = action else {
-            continue;
-        };
-        let to = names.counter(counter);
-        if application.counters[to].tick_ns.is_some() {
-            let message = "a hardware counter, which the machine's tick drives; name a software \
-                           counter";
-            collector.refuse_word(counter, message);
+    let increments = alarms.chain(tables).filter_map(|(from, action)| match action {
+        application::Action::IncrementCounter { counter } => {
+            Some(Increment { from: names.counter(from), to: names.counter(counter), word: counter })
         }
-        edges.push((names.counter(from), to, counter));
-    }
-    for (from, to, counter) in &edges {
-        if reaches(*to, *from, &edges, application.counters.len()) {
-            let message = format!(
-                "counter `{}` would increment itself; counters that increment each other end \
-                 nowhere",
-                application.counters[*from].name.text
-            );
-            collector.refuse_word(counter, message);
-        }
-    }
+        _ => None,
+    });
+    increments.collect()
 }
 
-/// Whether one counter leads to another along the edges, of which there are at most as many as
-/// alarms and actions; each counter is visited once.
-fn reaches(start: usize, end: usize, edges: &[(usize, usize, &Word)], count: usize) -> bool {
-    let mut seen = vec![false; count];
-    let mut open = vec![start];
-    while let Some(counter) = open.pop() {
-        if counter == end {
-            return true;
-        }
-        if std::mem::replace(&mut seen[counter], true) {
-            continue;
-        }
-        open.extend(edges.iter().filter(|(from, ..)| *from == counter).map(|(_, to, _)| *to));
+/// Puts counters behind those that increment them, and leaves their order as it is otherwise. The
+/// kernel advances them in this order, so that a tick ends. A circle, in which no counter can be the
+/// first, is told.
+pub(super) fn order(application: &mut Application, names: &mut Names, collector: &mut Collector) {
+    let increments = increments(application, names);
+    let mut open: Vec<usize> = (0..application.counters.len()).collect();
+    let mut ordered = Vec::new();
+    // Each round places one counter, or is the last one.
+    while let Some(next) = open.iter().position(|counter| {
+        !increments.iter().any(|it| it.to == *counter && open.contains(&it.from))
+    }) {
+        ordered.push(open.remove(next));
     }
-    false
+    for circle in increments.iter().filter(|it| open.contains(&it.from) && open.contains(&it.to)) {
+        let message = format!(
+            "counters increment each other in a circle with `{}`; let one of them stand on its own",
+            application.counters[circle.from].name.text
+        );
+        collector.refuse_word(circle.word, message);
+    }
+    ordered.extend(open);
+    let mut numbers = vec![0; ordered.len()];
+    for (number, counter) in ordered.iter().enumerate() {
+        numbers[*counter] = number;
+    }
+    names.renumber_counters(&numbers);
+    let mut counters: Vec<_> = numbers.iter().zip(application.counters.drain(..)).collect();
+    counters.sort_by_key(|(number, _)| **number);
+    application.counters = counters.into_iter().map(|(_, counter)| counter).collect();
+}
+
+/// Only software counters are incremented.
+pub(super) fn check_increments(
+    application: &Application,
+    names: &Names,
+    collector: &mut Collector,
+) {
+    for increment in increments(application, names) {
+        if application.counters[increment.to].tick_ns.is_some() {
+            let message = "a hardware counter, which the machine's tick drives; name a software \
+                           counter";
+            collector.refuse_word(increment.word, message);
+        }
+    }
 }

@@ -13,7 +13,7 @@ pub(crate) const TASK_EVENTS_MAX: usize = 64;
 /// The mask of each event.
 pub(super) fn masks(
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     collector: &mut Collector,
 ) -> Vec<u64> {
     let events = &application.events;
@@ -59,7 +59,7 @@ pub(super) fn masks(
 /// The bits that were given to events of each task; those given twice are refused.
 fn used_by_tasks(
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     masks: &[u64],
     collector: &mut Collector,
 ) -> Vec<u64> {

@@ -71,7 +71,7 @@ pub(crate) fn check(application: &Application, collector: &mut Collector) -> Opt
 
 fn tasks(
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     levels: &[u8],
     resources: &resources::Resources,
     masks: &[u64],

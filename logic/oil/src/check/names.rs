@@ -21,17 +21,17 @@ pub(crate) const SCHEDULER_RESOURCE: &str = "RES_SCHEDULER";
 
 /// What each name stands for.
 #[derive(Debug)]
-pub(super) struct Names<'a> {
+pub(super) struct Names {
     /// The kind of each object, its number among those of its kind, and its place.
-    objects: HashMap<&'a str, (Kind, usize, Place)>,
+    objects: HashMap<String, (Kind, usize, Place)>,
     /// The application modes; the first one is the default.
     pub(super) modes: Vec<String>,
     scheduler_resource: bool,
 }
 
-impl<'a> Names<'a> {
+impl Names {
     /// Collects the names of all objects, and refuses those that can't be used.
-    pub(super) fn of(application: &'a Application, collector: &mut Collector) -> Self {
+    pub(super) fn of(application: &Application, collector: &mut Collector) -> Self {
         let mut names = Self {
             objects: HashMap::new(),
             modes: Vec::new(),
@@ -54,7 +54,7 @@ impl<'a> Names<'a> {
                 continue;
             }
             let count = counts.entry(*kind).or_default();
-            names.objects.insert(&name.text, (*kind, *count, name.place));
+            names.objects.insert(name.text.clone(), (*kind, *count, name.place));
             *count += 1;
             if *count == most(*kind) + 1 {
                 let message = format!("one too many: {} of its kind are the most", most(*kind));
@@ -137,7 +137,7 @@ impl<'a> Names<'a> {
             }
             None => collector.refuse_with(reference.place, name, || {
                 let objects = self.objects.iter().filter(|(_, (found, ..))| *found == kind);
-                let mut known: Vec<_> = objects.map(|(name, _)| *name).collect();
+                let mut known: Vec<_> = objects.map(|(name, _)| name.as_str()).collect();
                 known.sort_unstable();
                 let otherwise = format!("write `{} {name} {{ … }};`", kind.word());
                 let hint = remedy(name, known, &otherwise);
@@ -205,6 +205,15 @@ impl<'a> Names<'a> {
         let (_, number, _) =
             self.objects.get(reference.text.as_str()).expect("references are checked");
         *number
+    }
+
+    /// Gives counters other numbers: `numbers` by those that they have.
+    pub(super) fn renumber_counters(&mut self, numbers: &[usize]) {
+        for (kind, number, _) in self.objects.values_mut() {
+            if *kind == Kind::Counter {
+                *number = numbers[*number];
+            }
+        }
     }
 
     /// The number of a task.

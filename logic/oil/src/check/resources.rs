@@ -79,7 +79,7 @@ impl Users {
 /// The resources with their ceilings, or what makes a ceiling impossible.
 pub(super) fn resources(
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     levels: &[u8],
     collector: &mut Collector,
 ) -> Resources {
@@ -123,7 +123,7 @@ pub(super) fn resources(
 fn check_internal_of(
     task: &application::Task,
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     collector: &mut Collector,
 ) {
     let mut first: Option<&Word> = None;
@@ -149,7 +149,7 @@ fn check_internal_of(
 fn check_isr(
     isr: &application::Isr,
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     collector: &mut Collector,
 ) {
     if let Some(first) = isr.resources.first()
@@ -173,7 +173,7 @@ fn check_isr(
 fn internal_among<'w>(
     resources: &'w [Word],
     application: &'w Application,
-    names: &'w Names<'_>,
+    names: &'w Names,
 ) -> impl Iterator<Item = &'w Word> {
     resources.iter().filter(|resource| {
         let index = names.resource(resource);
@@ -185,11 +185,7 @@ fn internal_among<'w>(
 
 /// For each resource the one that its links lead to; those of a circle, which is told, lead to
 /// themselves.
-fn roots(
-    given: &[application::Resource],
-    names: &Names<'_>,
-    collector: &mut Collector,
-) -> Vec<usize> {
+fn roots(given: &[application::Resource], names: &Names, collector: &mut Collector) -> Vec<usize> {
     let next = |index: usize| match &given[index].property {
         Property::Linked(other) => names.resource(other).filter(|next| *next < given.len()),
         Property::Standard | Property::Internal => None,
@@ -221,11 +217,7 @@ fn roots(
     roots
 }
 
-fn tables(
-    application: &Application,
-    names: &Names<'_>,
-    ceilings: &[Option<(Scale, u8)>],
-) -> Resources {
+fn tables(application: &Application, names: &Names, ceilings: &[Option<(Scale, u8)>]) -> Resources {
     let mut resources = Resources {
         ordinary: Vec::new(),
         internal: Vec::new(),
@@ -264,7 +256,7 @@ fn tables(
     resources
 }
 
-fn link(ordinary: &mut [Resource], application: &Application, names: &Names<'_>, places: &[Place]) {
+fn link(ordinary: &mut [Resource], application: &Application, names: &Names, places: &[Place]) {
     for (resource, place) in application.resources.iter().zip(places) {
         if let (Property::Linked(other), Place::Ordinary(index)) = (&resource.property, place)
             && let Some(Place::Ordinary(other)) = names.resource(other).map(|it| places[it])

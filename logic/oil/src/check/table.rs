@@ -12,7 +12,7 @@ const POINTS_MAX: usize = u16::MAX as usize;
 /// The schedule tables.
 pub(super) fn tables(
     application: &Application,
-    names: &Names<'_>,
+    names: &Names,
     masks: &[u64],
     collector: &mut Collector,
 ) -> Vec<ScheduleTable> {
