@@ -119,9 +119,10 @@ fn an_osek_program_names_its_oil_file_and_the_deadlines_of_its_tasks() {
         "`500 ns` is less than is allowed; write 1 us to 10 min",
     );
     let probe = without_tasks(text).replace("model = \"models/turbine\"", "");
+    let problems = support::read_text(&probe).unwrap_err().to_string();
     for key in ["oil", "deadlines"] {
-        let key = format!("partition.a.program.{key}");
-        expect_problem(&probe, &key, "without a `model` only the probe does");
+        let problem = format!("`partition.a.program.{key}`: it says how a program runs");
+        assert!(problems.contains(&problem), "{problems}");
     }
 }
 
