@@ -16,7 +16,7 @@
 //! timer and stop it; none in one in which the kernel stays idle. A program that is no kernel pays
 //! nothing of it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{
@@ -27,11 +27,12 @@ use std::vec::Vec;
 
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::com::{Job, KernelHost};
-use quietcore_exchange::{Cycle, EventWriter, Happening, Recorder, Region, TaskState};
+use quietcore_exchange::{Cycle, EventWriter, Happening, Recorder, Region, TaskState, TraceWriter};
 use quietcore_process::guard;
 use quietcore_process::timer::ThreadTimer;
 use quietcore_units::Nanos;
 
+use crate::change::slot_of;
 use crate::process::job::KernelTask;
 use crate::task::Release;
 
@@ -51,6 +52,25 @@ const NO_PERIOD: Nanos = Nanos::from_secs(3600);
 std::thread_local! {
     /// The timer of the thread that leads; no other thread has one.
     static TIMER: RefCell<Option<ThreadTimer>> = const { RefCell::new(None) };
+    /// The build whose step the thread runs.
+    static INSIDE: Cell<Inside> = const { Cell::new(Inside { slot: 0, generation: 0 }) };
+}
+
+/// A build whose step runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inside {
+    /// Its data slot.
+    pub(crate) slot: u8,
+    /// Its number in the partition's life.
+    pub(crate) generation: u32,
+}
+
+impl Inside {
+    /// Says that the calling thread is about to run its step.
+    #[inline]
+    pub(crate) fn enter(self) {
+        INSIDE.set(self);
+    }
 }
 
 /// How long the step of a cycle may take.
@@ -83,11 +103,13 @@ struct Found {
     service: u8,
 }
 
-/// The statistics and events of a task of the kernel.
+/// The statistics, events and trace of a task of the kernel.
 struct Row<'a> {
     number: u32,
+    region: Region<'a>,
     recorder: Recorder<'a>,
     events: EventWriter<'a>,
+    trace: Option<TraceWriter<'a>>,
     deadline: Option<Nanos>,
     overruns_in_a_row: u64,
 }
@@ -139,8 +161,15 @@ impl<'a> KernelCycle<'a> {
             let Some(events) = region.event_writer(number) else { return Ok(None) };
             let mut recorder = Recorder::new(shared, NO_PERIOD, slot_cycles);
             recorder.set_thread_id(thread_id);
-            let deadline = task.deadline;
-            rows.push(Row { number, recorder, events, deadline, overruns_in_a_row: 0 });
+            rows.push(Row {
+                number,
+                region,
+                recorder,
+                events,
+                trace: region.trace_writer(number),
+                deadline: task.deadline,
+                overruns_in_a_row: 0,
+            });
         }
         if let Ok(mut place) = self.rows.try_lock() {
             *place = rows;
@@ -180,6 +209,11 @@ impl<'a> KernelCycle<'a> {
         if self.early_count.load(Acquire) > 0 {
             self.tell_early();
         }
+        // Not where a job ends: that is on the stack of its task.
+        let Inside { generation, .. } = INSIDE.get();
+        self.with_rows(|rows| {
+            rows.iter_mut().filter_map(|row| row.trace.as_mut()).for_each(|it| it.look(generation));
+        });
     }
 
     /// Tells what was found before the leading task ran, or beside it.
@@ -244,6 +278,13 @@ impl<'a> KernelCycle<'a> {
             spin: Nanos::ZERO,
             cpu: self.cpu.load(Relaxed),
         };
+        let Inside { slot, generation } = INSIDE.get();
+        if let Some(trace) = &mut row.trace
+            && let Some(data) = row.region.writable_data(slot_of(slot))
+        {
+            // The trace of a task counts its jobs.
+            trace.take(row.recorder.counters().cycles, started, &data, generation);
+        }
         row.recorder.record_scan(&cycle, Nanos::new(job.execution_ns), response, overrun);
         row.overruns_in_a_row = if overrun { row.overruns_in_a_row + 1 } else { 0 };
         if overrun {

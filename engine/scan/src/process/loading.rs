@@ -26,7 +26,7 @@ use crate::process::job::{self, KernelTask};
 use crate::process::kernel;
 use crate::process::watchman::Watched;
 use crate::program::{Build, Program};
-use crate::stage::Room;
+use crate::stage::{Room, Stage};
 
 /// The longest that `initialize` or `terminate` of a program may take.
 pub(crate) const CALL_MAX: Nanos = Nanos::from_secs(10);
@@ -41,6 +41,8 @@ pub(crate) fn watched_loader(limit: Nanos) -> Watched {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     module: Module,
+    /// What the services of a kernel have to know of it.
+    kernel: Option<kernel::Inside>,
     watched: Arc<[Watched]>,
 }
 
@@ -51,6 +53,9 @@ impl Program for Loaded {
     #[inline]
     fn step(&self, task: usize, rate: u32) -> Result<(), Fault> {
         let Some(watched) = self.watched.get(task) else { return Err(Fault::Model) };
+        if let Some(kernel) = self.kernel {
+            kernel.enter();
+        }
         // SAFETY: each rate is given to one task only, which `Loader::load` checks; initialised
         // before any task got it.
         let stepped = unsafe { self.module.step(&watched.guard, rate) };
@@ -139,7 +144,10 @@ impl Loader<'_> {
             return Err(std::format!("the model reports an error after `initialize`: {status}"));
         }
         self.give_values(build)?;
-        let program = Loaded { module, watched: Arc::clone(&self.watched) };
+        let Stage { slot, generation, .. } = *stage;
+        let kernel = kernel::Inside { slot, generation };
+        let kernel = (!self.kernel_tasks.is_empty()).then_some(kernel);
+        let program = Loaded { module, kernel, watched: Arc::clone(&self.watched) };
         Ok(Arc::new(Build { stage: stage.clone(), program }))
     }
 
@@ -209,7 +217,6 @@ mod tests {
     use crate::process::channels::Channels;
     use crate::process::job::{ChannelEntry, ChannelJob};
     use crate::process::watchman;
-    use crate::stage::Stage;
 
     const QUEUE: ChannelEntry = ChannelEntry::Queue { message_bytes: 4, slots: 2 };
 
