@@ -283,3 +283,35 @@ pub struct Configuration<'a> {
     /// The actions of all expiry points.
     pub actions: &'a [Action],
 }
+
+impl Configuration<'_> {
+    /// No task, no object, one application mode.
+    pub const EMPTY: Configuration<'static> = Configuration {
+        class: Class::Bcc1,
+        checking: Checking::Extended,
+        accounting: false,
+        mode_count: 1,
+        hooks: Hooks {
+            startup: None,
+            shutdown: None,
+            error: None,
+            pre_task: None,
+            post_task: None,
+        },
+        tasks: &[],
+        isrs: &[],
+        resources: &[],
+        counters: &[],
+        alarms: &[],
+        schedule_tables: &[],
+        expiry_points: &[],
+        actions: &[],
+    };
+
+    /// The interrupt level while the kernel's state is in use: that of the most urgent ISR of
+    /// category 2, and at least 1, where the kernel's own tick is.
+    pub fn kernel_level(&self) -> u8 {
+        let of_kernel = self.isrs.iter().filter(|isr| isr.category == 2);
+        of_kernel.map(|isr| isr.level).max().unwrap_or(0).max(1)
+    }
+}

@@ -108,4 +108,6 @@ pub enum Service {
     NextScheduleTable = 31,
     /// `GetScheduleTableStatus`; beyond OSEK.
     GetScheduleTableStatus = 32,
+    /// `GetCounterValue`; beyond OSEK.
+    GetCounterValue = 33,
 }

@@ -12,11 +12,7 @@
 //! While the kernel's own state is in use the level is that of the most urgent ISR of category 2,
 //! so that ISRs of category 1 are never held back by a service.
 // UNSAFETY: a context switch leaves one stack and goes on in another.
-
-#[cfg(feature = "hosted")]
-pub mod hosted;
-#[cfg(target_arch = "x86_64")]
-pub mod x86_64;
+#![expect(unsafe_code, reason = "a context switch can break every rule of Rust")]
 
 use crate::status::Status;
 

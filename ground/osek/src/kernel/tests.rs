@@ -1,0 +1,1 @@
+//! Placeholder for the kernel's own tests.

@@ -1,0 +1,112 @@
+//! The switch from one task to another.
+// UNSAFETY: asks the port to leave this context.
+#![expect(unsafe_code, reason = "the dispatcher is what context switches are there for")]
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::System;
+use crate::kernel::{Budget, Kernel, Place, Switch};
+use crate::port::{Leave, Port};
+use crate::status::Status;
+
+impl<P: Port> System<P> {
+    /// Switches where another task has to run and the caller is at the level of tasks. To be called
+    /// under the lock, which whoever goes on has, too.
+    #[inline]
+    pub(super) fn dispatch_if_needed(&self) {
+        let needed =
+            self.cell.with(|kernel| kernel.place() == Place::Task && kernel.must_dispatch());
+        if needed {
+            self.dispatch();
+        }
+    }
+
+    fn dispatch(&self) {
+        let accounting = self.accounts();
+        let (hooks, running) =
+            self.cell.with(|kernel| (kernel.configuration().hooks, kernel.running()));
+        if let Some(task) = running {
+            self.call_hook(hooks.post_task, Place::PostTaskHook);
+            if !self.port.stack_is_intact(task) {
+                self.fail_by_itself(Status::StackFault);
+                self.shut_down(Status::StackFault as u8);
+            }
+        }
+        let now_ns = if accounting { self.port.now() } else { 0 };
+        let Some(switch) = self.cell.with(|kernel| kernel.dispatch(now_ns)) else { return };
+        let Switch { leave, enter, job } = switch;
+        if let Some(job) = job {
+            self.port.note_job(&job);
+        }
+        if leave == Leave::Ended {
+            // What it held back ends with it; a task that is preempted holds nothing back.
+            self.masks.reset();
+        }
+        if self.cell.with(|kernel| kernel.running().is_some()) {
+            self.call_hook(hooks.pre_task, Place::PreTaskHook);
+        }
+        if accounting {
+            self.watch_budget(now_ns);
+        }
+        // SAFETY: under the lock, and as the kernel decided: it resumes only what it left.
+        unsafe { self.port.switch(leave, enter) };
+    }
+
+    /// Sets the timer to the end of the running task's budget.
+    fn watch_budget(&self, now_ns: u64) {
+        match self.cell.with(|kernel| kernel.budget(now_ns)) {
+            Budget::Until(at_ns) => {
+                self.timer_is_set.store(true, Relaxed);
+                self.port.set_timer(Some(at_ns));
+            }
+            // It is found at its next interrupt.
+            Budget::Exhausted(_) => {
+                self.timer_is_set.store(true, Relaxed);
+                self.port.set_timer(Some(now_ns));
+            }
+            Budget::Unlimited => {
+                if self.timer_is_set.swap(false, Relaxed) {
+                    self.port.set_timer(None);
+                }
+            }
+        }
+    }
+
+    /// The timer that [`Port::set_timer`] was asked for: a task that has used up its budget is
+    /// ended, and the error names it. The port calls it at the kernel's interrupt level.
+    pub fn timer(&self) {
+        let now_ns = self.port.now();
+        let (place, budget) = self.cell.with(|kernel| (kernel.place(), kernel.budget(now_ns)));
+        match budget {
+            _ if place != Place::Task => {
+                // An ISR runs, which is not the task's time. It is looked at again soon.
+                self.port.set_timer(Some(now_ns + LOOK_AGAIN_NS));
+            }
+            Budget::Exhausted(_) => {
+                self.fail_by_itself(Status::ProtectionTime);
+                self.end_by_force();
+            }
+            Budget::Until(_) | Budget::Unlimited => self.watch_budget(now_ns),
+        }
+    }
+
+    /// The function of a task returned without an end. The port calls it in the task's context, at
+    /// any interrupt level; it does not return.
+    pub fn missing_end(&self) -> ! {
+        self.lock();
+        self.masks.reset();
+        self.fail_by_itself(Status::MissingEnd);
+        self.end_by_force();
+        unreachable!("a task that ended does not go on");
+    }
+
+    /// Ends the running task, and what it holds. Returns only where no task runs.
+    fn end_by_force(&self) {
+        if self.cell.with(Kernel::abandon_running).is_some() {
+            self.dispatch_if_needed();
+        }
+    }
+}
+
+/// When a budget is looked at again that ended while an ISR ran, in ns.
+const LOOK_AGAIN_NS: u64 = 20_000;

@@ -1,0 +1,78 @@
+//! Interrupts: the services that hold them back (OSEK OS 2.2.3, 13.3), and ISRs.
+
+use super::System;
+use crate::port::Port;
+use crate::status::Status;
+
+impl<P: Port> System<P> {
+    /// `DisableAllInterrupts`: holds back all interrupts. Does not nest.
+    #[inline]
+    pub fn disable_all_interrupts(&self) {
+        self.masks.disable(&self.port);
+    }
+
+    /// `EnableAllInterrupts`: the end of what `DisableAllInterrupts` began.
+    #[inline]
+    pub fn enable_all_interrupts(&self) {
+        self.masks.enable(&self.port);
+    }
+
+    /// `SuspendAllInterrupts`: holds back all interrupts. Nests.
+    #[inline]
+    pub fn suspend_all_interrupts(&self) {
+        self.masks.suspend_all(&self.port);
+    }
+
+    /// `ResumeAllInterrupts`: the end of what `SuspendAllInterrupts` began.
+    #[inline]
+    pub fn resume_all_interrupts(&self) {
+        self.masks.resume_all(&self.port);
+    }
+
+    /// `SuspendOSInterrupts`: holds back interrupts of category 2. Nests.
+    #[inline]
+    pub fn suspend_os_interrupts(&self) {
+        self.masks.suspend_kernel(&self.port, self.kernel_level());
+    }
+
+    /// `ResumeOSInterrupts`: the end of what `SuspendOSInterrupts` began.
+    #[inline]
+    pub fn resume_os_interrupts(&self) {
+        self.masks.resume_kernel(&self.port);
+    }
+
+    /// An interrupt of category 2. The port calls it on the stack of what was interrupted, with the
+    /// interrupt level raised to the ISR's, and goes back to the level before when it returns. Where
+    /// a task has to run that was not interrupted, it returns when the interrupted one goes on.
+    ///
+    /// An ISR of category 1 is the port's alone: the kernel is not told of it.
+    #[inline]
+    pub fn interrupt(&self, isr: u8) {
+        self.as_isr(Some(isr), || {
+            let configured = self.cell.with(|kernel| kernel.configuration().isrs[usize::from(isr)]);
+            self.unlock(configured.level);
+            (configured.entry)();
+        });
+    }
+
+    /// Runs something as an ISR of category 2: under the lock at first, whose level it may lower to
+    /// its own.
+    pub(super) fn as_isr(&self, isr: Option<u8>, body: impl FnOnce()) {
+        self.lock();
+        let now = || if self.accounts() { self.port.now() } else { 0 };
+        let began_ns = now();
+        let interrupted = self.cell.with(|kernel| kernel.enter_isr(isr, began_ns));
+        body();
+        self.lock();
+        if self.masks.hold_any() {
+            // It ended with interrupts held back, which would stop everything else.
+            self.masks.reset();
+            self.fail_by_itself(Status::DisabledInterrupts);
+        }
+        let ended_ns = now();
+        if self.cell.with(|kernel| kernel.leave_isr(interrupted, ended_ns)) {
+            self.fail_by_itself(Status::Resource);
+        }
+        self.dispatch_if_needed();
+    }
+}

@@ -1,0 +1,206 @@
+//! Counters, alarms and schedule tables (OSEK OS 2.2.3, 13.6), and what happens when they expire.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::services::{LOOKING, TASK_OR_ISR};
+use super::{Call, System};
+use crate::configuration::{Action, ActionKind};
+use crate::kernel::{AlarmBase, Due, Place, TableStatus};
+use crate::port::Port;
+use crate::status::{Service, Status};
+
+impl<P: Port> System<P> {
+    /// `GetAlarmBase`
+    ///
+    /// # Errors
+    /// [`Status::Id`]; extended status: [`Status::CallLevel`].
+    pub fn alarm_base(&self, alarm: u8) -> Result<AlarmBase, Status> {
+        let call = || Call::of_one(Service::GetAlarmBase, alarm);
+        self.look(LOOKING, call, |kernel| kernel.alarm_base(alarm))
+    }
+
+    /// `GetAlarm`: ticks until an alarm expires.
+    ///
+    /// # Errors
+    /// [`Status::NoFunction`] where it is not set, [`Status::Id`]; extended status:
+    /// [`Status::CallLevel`].
+    pub fn remaining_ticks(&self, alarm: u8) -> Result<u32, Status> {
+        let call = || Call::of_one(Service::GetAlarm, alarm);
+        self.look(LOOKING, call, |kernel| kernel.remaining_ticks(alarm))
+    }
+
+    /// `SetRelAlarm`: it expires `increment` ticks from now, then every `cycle` ticks unless zero.
+    ///
+    /// # Errors
+    /// [`Status::State`] where it is set, [`Status::Id`]; extended status: [`Status::Value`],
+    /// [`Status::CallLevel`].
+    pub fn set_relative_alarm(&self, alarm: u8, increment: u32, cycle: u32) -> Result<(), Status> {
+        let parameters = [u64::from(alarm), u64::from(increment), u64::from(cycle)];
+        let call = || Call::new(Service::SetRelAlarm, parameters);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.set_relative_alarm(alarm, increment, cycle))
+    }
+
+    /// `SetAbsAlarm`: it expires when its counter is `start` next, then every `cycle` ticks unless
+    /// zero.
+    ///
+    /// # Errors
+    /// As [`System::set_relative_alarm`].
+    pub fn set_absolute_alarm(&self, alarm: u8, start: u32, cycle: u32) -> Result<(), Status> {
+        let parameters = [u64::from(alarm), u64::from(start), u64::from(cycle)];
+        let call = || Call::new(Service::SetAbsAlarm, parameters);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.set_absolute_alarm(alarm, start, cycle))
+    }
+
+    /// `CancelAlarm`
+    ///
+    /// # Errors
+    /// [`Status::NoFunction`] where it is not set, [`Status::Id`]; extended status:
+    /// [`Status::CallLevel`].
+    pub fn cancel_alarm(&self, alarm: u8) -> Result<(), Status> {
+        let call = || Call::of_one(Service::CancelAlarm, alarm);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.cancel_alarm(alarm))
+    }
+
+    /// `GetCounterValue`; beyond OSEK.
+    ///
+    /// # Errors
+    /// [`Status::Id`]; extended status: [`Status::CallLevel`].
+    pub fn counter_value(&self, counter: u8) -> Result<u32, Status> {
+        let call = || Call::of_one(Service::GetCounterValue, counter);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.counter_value(counter))
+    }
+
+    /// `IncrementCounter`: advances a software counter by one tick; beyond OSEK.
+    ///
+    /// # Errors
+    /// [`Status::Id`], also for a hardware counter; extended status: [`Status::CallLevel`].
+    pub fn increment_counter(&self, counter: u8) -> Result<(), Status> {
+        let level = self.lock();
+        let result = self.decide(TASK_OR_ISR, |kernel| kernel.software_counter(counter));
+        match result {
+            Ok(index) => {
+                self.advance(index, 1);
+                self.dispatch_if_needed();
+            }
+            Err(status) => self.fail(&Call::of_one(Service::IncrementCounter, counter), status),
+        }
+        self.unlock(level);
+        result.map(drop)
+    }
+
+    /// `StartScheduleTableRel`: begins `offset` ticks from now; beyond OSEK, as all of this kind.
+    ///
+    /// # Errors
+    /// [`Status::State`] where it is started, [`Status::Id`]; extended status: [`Status::Value`],
+    /// [`Status::CallLevel`].
+    pub fn start_table_relative(&self, table: u8, offset: u32) -> Result<(), Status> {
+        let parameters = [u64::from(table), u64::from(offset), 0];
+        let call = || Call::new(Service::StartScheduleTableRel, parameters);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.start_table_relative(table, offset))
+    }
+
+    /// `StartScheduleTableAbs`: begins when its counter is `value` next.
+    ///
+    /// # Errors
+    /// As [`System::start_table_relative`].
+    pub fn start_table_absolute(&self, table: u8, value: u32) -> Result<(), Status> {
+        let parameters = [u64::from(table), u64::from(value), 0];
+        let call = || Call::new(Service::StartScheduleTableAbs, parameters);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.start_table_absolute(table, value))
+    }
+
+    /// `StopScheduleTable`
+    ///
+    /// # Errors
+    /// [`Status::NoFunction`] where it is not started, [`Status::Id`]; extended status:
+    /// [`Status::CallLevel`].
+    pub fn stop_table(&self, table: u8) -> Result<(), Status> {
+        let call = || Call::of_one(Service::StopScheduleTable, table);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.stop_table(table))
+    }
+
+    /// `NextScheduleTable`: `to` begins when this run of `from` is over.
+    ///
+    /// # Errors
+    /// [`Status::NoFunction`] where `from` is not started, [`Status::State`] where `to` is,
+    /// [`Status::Id`]; extended status: [`Status::CallLevel`].
+    pub fn next_table(&self, from: u8, to: u8) -> Result<(), Status> {
+        let call = || Call::new(Service::NextScheduleTable, [u64::from(from), u64::from(to), 0]);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.next_table(from, to))
+    }
+
+    /// `GetScheduleTableStatus`
+    ///
+    /// # Errors
+    /// [`Status::Id`]; extended status: [`Status::CallLevel`].
+    pub fn table_status(&self, table: u8) -> Result<TableStatus, Status> {
+        let call = || Call::of_one(Service::GetScheduleTableStatus, table);
+        self.look(TASK_OR_ISR, call, |kernel| kernel.table_status(table))
+    }
+
+    /// The machine's tick: advances all hardware counters. The port calls it as an ISR of category
+    /// 2 at level 1 or above, with the ticks that are due and the instant at which the last one was.
+    ///
+    /// Ticks at which nothing expires are passed over, so the work is bounded by what expires.
+    pub fn tick(&self, ticks: u32, due_ns: u64) {
+        self.as_isr(None, || {
+            self.lock();
+            self.tick_ns.store(due_ns, Relaxed);
+            let count = self.cell.with(|kernel| kernel.configuration().counters.len());
+            for counter in 0..count {
+                let hardware =
+                    self.cell.with(|kernel| kernel.configuration().counters[counter].hardware);
+                if hardware {
+                    self.advance(counter, ticks);
+                }
+            }
+            self.tick_ns.store(0, Relaxed);
+        });
+    }
+
+    /// Advances a counter, and carries out what expires, tick by tick.
+    fn advance(&self, counter: usize, ticks: u32) {
+        let mut left = ticks;
+        while left > 0 {
+            left -= self.cell.with(|kernel| kernel.advance(counter, left));
+            while let Some(due) = self.cell.with(|kernel| kernel.take_due(counter)) {
+                match due {
+                    Due::Alarm(action) => self.carry_out(&action),
+                    Due::Point { first, count } => {
+                        let actions = self.cell.with(|kernel| kernel.configuration().actions);
+                        let first = usize::from(first);
+                        for action in &actions[first..first + usize::from(count)] {
+                            self.carry_out(action);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn carry_out(&self, action: &Action) {
+        // Identifiers of tasks and counters are below 255; the tables were checked.
+        let object = action.object as u8;
+        match action.kind {
+            ActionKind::ActivateTask => {
+                let at_ns = self.release_ns();
+                let result = self.cell.with(|kernel| kernel.activate_task(object, at_ns));
+                if let Err(status) = result {
+                    self.fail(&Call::of_one(Service::ActivateTask, object), status);
+                }
+            }
+            ActionKind::SetEvent => {
+                let at_ns = self.release_ns();
+                let events = action.events;
+                let result = self.cell.with(|kernel| kernel.set_event(object, events, at_ns));
+                if let Err(status) = result {
+                    let parameters = [u64::from(object), events, 0];
+                    self.fail(&Call::new(Service::SetEvent, parameters), status);
+                }
+            }
+            ActionKind::Callback => self.call_hook(action.callback, Place::AlarmCallback),
+            // A counter advances only those after it, so this ends.
+            ActionKind::IncrementCounter => self.advance(usize::from(object), 1),
+        }
+    }
+}
