@@ -54,11 +54,10 @@ pub enum OilError {
 /// [`OilError`], with every problem at its place.
 pub fn read(path: &Path) -> Result<Configuration, OilError> {
     let name = path.display().to_string();
-    let text = read_text(path)
-        .map_err(|source| OilError::Unreadable { path: name.clone(), source })?;
+    let text =
+        read_text(path).map_err(|source| OilError::Unreadable { path: name.clone(), source })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut include =
-        |file: &str| read_text(&folder.join(file)).map_err(|error| error.to_string());
+    let mut include = |file: &str| read_text(&folder.join(file)).map_err(|error| error.to_string());
     Ok(quietcore_oil::read(&name, &text, &mut include)?)
 }
 

@@ -16,11 +16,9 @@ use crate::build::objects::Object;
 use crate::build::recipe::{Recipe, debug_info, paths, refused, uses_services};
 use crate::build::sources::{SourceFile, Sources};
 use crate::build::store::Fresh;
-use crate::build::{
-    BuildError, Diagnostic, LeftOut, Options, Severity, collect, headers, widths,
-};
-use crate::nearest;
+use crate::build::{BuildError, Diagnostic, LeftOut, Options, Severity, collect, headers, widths};
 use crate::interface::{self, Interface, KernelCounter, KernelInterface, Packaging, Rate};
+use crate::nearest;
 use crate::osek;
 
 /// What is generated with each build, so a copy in the folder would be an old one.
@@ -81,9 +79,8 @@ fn choose<'s>(
 
 /// Files that an earlier `generate` may have left in the folder.
 fn leave_out_ours(sources: &mut Sources) {
-    let is_ours = |file: &SourceFile| {
-        OURS.contains(&file.name.rsplit('/').next().unwrap_or(&file.name))
-    };
+    let is_ours =
+        |file: &SourceFile| OURS.contains(&file.name.rsplit('/').next().unwrap_or(&file.name));
     for files in [&mut sources.compiled, &mut sources.included] {
         for file in files.extract_if(.., |file| is_ours(file)) {
             let why = "it is made anew with each build".to_owned();

@@ -281,7 +281,12 @@ impl Recipe<'_> {
     }
 
     /// Links object files; the file is read back as it is.
-    pub(super) fn link(&self, name: &str, files: &[String], more: &[&str]) -> Result<Vec<u8>, BuildError> {
+    pub(super) fn link(
+        &self,
+        name: &str,
+        files: &[String],
+        more: &[&str],
+    ) -> Result<Vec<u8>, BuildError> {
         let output = self.scratch.join(name);
         let mut arguments: Vec<String> = LINK.iter().map(|it| (*it).to_owned()).collect();
         arguments.extend(more.iter().map(|it| (*it).to_owned()));

@@ -63,7 +63,12 @@ pub(super) struct Fresh {
 }
 
 /// The hash of all that decides about a build.
-pub(super) fn hash(sources: &Sources, options: &Options, compiler: &str, parts: &[&[u8]]) -> String {
+pub(super) fn hash(
+    sources: &Sources,
+    options: &Options,
+    compiler: &str,
+    parts: &[&[u8]],
+) -> String {
     let mut hasher = Sha256::new();
     let mut add = |bytes: &[u8]| {
         // With the length before each part, no two lists of parts look alike.
