@@ -6,6 +6,7 @@
 //! choice that has another way left, until there is none.
 
 use core::cell::{Cell, RefCell};
+use std::vec::Vec;
 
 use super::*;
 
