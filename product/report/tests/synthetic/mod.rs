@@ -113,6 +113,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         release,
         wakeup: Some(wakeup),
         scan: None,
+        routine: None,
         counters,
         spikes,
         timeline: Timeline { slot_cycles, slots },
