@@ -225,7 +225,8 @@ impl<'c> Kernel<'c> {
         self.since_ns = now_ns;
         self.timeline.reset(configuration);
         for task in 0..configuration.tasks.len() {
-            if configuration.tasks[task].autostart & (1 << mode) != 0 {
+            let starts = configuration.tasks[task].autostart & (1 << mode) != 0;
+            if starts && self.admit_arrival(task, now_ns).is_ok() {
                 self.request(task, now_ns);
             }
         }
@@ -363,7 +364,6 @@ impl<'c> Kernel<'c> {
         self.current = Current::Task(entry.task);
         if control.begins {
             control.begins = false;
-            control.events = 0;
             control.released_ns = entry.released_ns;
             Enter::Begin(entry.task, configured.entry)
         } else {

@@ -103,20 +103,21 @@ impl Timeline {
         }
     }
 
-    /// Advances a counter, at most to its next expiry. Returns the ticks that it advanced by.
-    pub(super) fn advance(&mut self, counter: usize, ticks: u32) -> u32 {
+    /// Ticks to the next expiry of a counter, at least one: what expires now was taken before.
+    pub(super) fn until_expiry(&self, counter: usize) -> u64 {
         let state = &self.counters[counter];
-        let until_expiry = match self.nodes.get(usize::from(state.first)) {
-            Some(node) => node.expiry.saturating_sub(state.ticks),
+        match self.nodes.get(usize::from(state.first)) {
+            Some(node) => node.expiry.saturating_sub(state.ticks).max(1),
             None => u64::MAX,
-        };
+        }
+    }
+
+    /// Advances a counter, not beyond its next expiry.
+    pub(super) fn advance(&mut self, counter: usize, ticks: u32) {
         let state = &mut self.counters[counter];
-        // What expires now was taken before, so the next expiry is at least one tick away.
-        let advanced = u64::from(ticks).min(until_expiry.max(1));
-        state.ticks += advanced;
+        state.ticks += u64::from(ticks);
         let round = u64::from(state.max_allowed) + 1;
-        state.value = ((u64::from(state.value) + advanced) % round) as u32;
-        advanced as u32
+        state.value = ((u64::from(state.value) + u64::from(ticks)) % round) as u32;
     }
 
     /// Takes a node that expires now.
