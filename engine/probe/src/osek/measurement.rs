@@ -4,25 +4,37 @@
 //! `unsafe`. Between the two readings of a routine lie one store of the first and nothing else of
 //! the probe, as in the empty measurement.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_osek::status::Status;
+use quietcore_units::Nanos;
 
-use super::machine::{BySignal, BySoftware};
-use super::program::{Bring, once};
+use super::machine::{Bring, BySignal, BySoftware};
+use super::program::once;
 use super::reading::Reading;
 use super::sample::{Sample, median};
 use super::{Routine, Series, Trigger};
 
-/// Loops between two looks at whether to stop.
+/// Loops between two looks at whether to stop, or to rest.
 const LOOK_EVERY: u64 = 512;
+
+/// How long is measured without a rest. A real-time thread that never sleeps is stopped by the
+/// operating system for 50 ms a second, so that others live; these 50 ms would be a maximum.
+const BURST: Nanos = Nanos::from_millis(40);
+/// How long a rest takes; what it cools is warmed again before the next value.
+const REST: Nanos = Nanos::from_millis(4);
 
 /// How far a measurement is, for who watches it; and whether it shall end.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Loops that are done, warm-up included.
     pub done: AtomicU64,
+    /// The series that is under way, as an index into the plan's.
+    pub series: AtomicUsize,
+    /// The largest value of this series so far, in counts of the clock.
+    pub worst: AtomicU64,
     /// Ends the measurement with what it has.
     pub stop: AtomicBool,
 }
@@ -131,7 +143,9 @@ pub(super) fn carry_out<R: Reading>() {
     let mut counts = vec![0; most];
     let mut outcome = Yield::default();
     let mut offset = 0;
-    for series in &job.series {
+    for (index, series) in job.series.iter().enumerate() {
+        job.progress.series.store(index, Relaxed);
+        job.progress.worst.store(0, Relaxed);
         counts.clear();
         match series.trigger {
             Some(Trigger::Signal) => run::<R, BySignal>(&job, series, &mut counts),
@@ -155,12 +169,20 @@ pub(super) fn carry_out<R: Reading>() {
 fn run<R: Reading, T: Bring>(job: &Job, series: &Series, counts: &mut Vec<u64>) {
     let index = Routine::ALL.iter().position(|routine| *routine == series.routine);
     SHARED.routine.store(index.and_then(|index| u8::try_from(index).ok()).unwrap_or(0), Relaxed);
-    let begin = job.progress.done.load(Relaxed);
+    let (mut worst, begin) = (0, job.progress.done.load(Relaxed));
+    let mut rest_at = Monotonic.now() + BURST;
     for index in 0..job.warm_up + series.loops {
         if index % LOOK_EVERY == 0 {
             job.progress.done.store(begin + index, Relaxed);
+            job.progress.worst.store(worst, Relaxed);
             if job.progress.stop.load(Relaxed) {
                 return;
+            }
+            let now = Monotonic.now();
+            if now >= rest_at {
+                Monotonic.sleep_until(now + REST);
+                (0..job.warm_up).for_each(|_| once::<R, T>(series.routine));
+                rest_at = Monotonic.now() + BURST;
             }
         }
         SHARED.stop.store(0, Relaxed);
@@ -169,8 +191,10 @@ fn run<R: Reading, T: Bring>(job: &Job, series: &Series, counts: &mut Vec<u64>) 
         if stop == 0 {
             SHARED.unfinished.store(1 + SHARED.unfinished.load(Relaxed), Relaxed);
         }
+        let count = stop.saturating_sub(start);
         if index >= job.warm_up {
-            counts.push(stop.saturating_sub(start));
+            worst = worst.max(count);
+            counts.push(count);
         }
     }
     job.progress.done.store(begin + job.warm_up + series.loops, Relaxed);

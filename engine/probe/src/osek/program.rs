@@ -12,7 +12,7 @@
 
 use quietcore_osek::configuration::{Checking, Class, Configuration, Isr, Kind, Task};
 
-use super::machine::{self, SYSTEM};
+use super::machine::{Bring, SYSTEM};
 use super::measurement::{SHARED, carry_out};
 use super::reading::Reading;
 use super::{Routine, Variant};
@@ -30,14 +30,14 @@ const MAIN_STACK_BYTES: u32 = 256 << 10;
 /// The most tasks beside the four.
 pub const OTHERS_MAX: u8 = 251;
 
-/// The ISRs, with the routine that each is there for.
-pub(super) const ISR_ROUTINES: [Routine; 5] = [
-    Routine::Isr2entry,
-    Routine::Isrentry,
-    Routine::Isrexit,
-    Routine::Istentry,
-    Routine::Istexit,
-];
+/// The sources of the ISRs, one for each routine that has an interrupt.
+mod source {
+    pub(super) const ISR2_ENTRY: u32 = 0;
+    pub(super) const ISR1_ENTRY: u32 = 1;
+    pub(super) const ISR1_EXIT: u32 = 2;
+    pub(super) const TASK_ENTRY: u32 = 3;
+    pub(super) const TASK_EXIT: u32 = 4;
+}
 
 /// The level of ISRs of category 2, and that of category 1, which lies above.
 const LEVELS: [u8; 2] = [2, 3];
@@ -55,11 +55,11 @@ pub(super) fn tables<R: Reading>(variant: Variant) -> &'static Configuration<'st
         tasks.push(task(task1, index + 1, STACK_BYTES, true));
     }
     let isrs = vec![
-        isr(isr2_entry::<R>, 0, 2),
-        isr(isr1_entry::<R>, 1, 1),
-        isr(isr1_exit::<R>, 2, 1),
-        isr(isr2_task_entry::<R>, 3, 2),
-        isr(isr2_task_exit, 4, 2),
+        isr(isr2_entry::<R>, source::ISR2_ENTRY, 2),
+        isr(isr1_entry::<R>, source::ISR1_ENTRY, 1),
+        isr(isr1_exit::<R>, source::ISR1_EXIT, 1),
+        isr(task_entry_isr2::<R>, source::TASK_ENTRY, 2),
+        isr(task_exit_isr2, source::TASK_EXIT, 2),
     ];
     // Two tasks share a priority where there are 255: there are no more priorities than 254.
     let many = tasks.iter().any(|task| task.priority == 255);
@@ -142,12 +142,12 @@ extern "C" fn isr1_exit<R: Reading>() {
     SHARED.start_at(R::begin());
 }
 
-extern "C" fn isr2_task_entry<R: Reading>() {
+extern "C" fn task_entry_isr2<R: Reading>() {
     SHARED.note(SYSTEM.activate_task(TASK3));
     SHARED.start_at(R::begin());
 }
 
-extern "C" fn isr2_task_exit() {
+extern "C" fn task_exit_isr2() {
     SHARED.note(SYSTEM.activate_task(TASK3));
 }
 
@@ -179,19 +179,19 @@ pub(super) fn once<R: Reading, T: Bring>(routine: Routine) {
         }
         Routine::Isr2entry => {
             SHARED.start_at(R::begin());
-            T::bring(0);
+            T::bring(source::ISR2_ENTRY);
         }
         Routine::Isrentry => {
             SHARED.start_at(R::begin());
-            T::bring(1);
+            T::bring(source::ISR1_ENTRY);
         }
         Routine::Isrexit => {
-            T::bring(2);
+            T::bring(source::ISR1_EXIT);
             SHARED.stop_at(R::end());
         }
-        Routine::Istentry => T::bring(3),
+        Routine::Istentry => T::bring(source::TASK_ENTRY),
         Routine::Istexit => {
-            T::bring(4);
+            T::bring(source::TASK_EXIT);
             SHARED.stop_at(R::end());
         }
     }
