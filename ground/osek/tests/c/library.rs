@@ -1,4 +1,6 @@
 //! The static library, and programs linked with it.
+// UNSAFETY: ends a program that hangs.
+#![expect(unsafe_code, reason = "a child is ended by its number")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
