@@ -24,10 +24,10 @@
 #![expect(unsafe_code, reason = "the machine's context is gone on in")]
 
 use super::controller::Interrupt;
+use super::processor::switch::save_and_resume;
 use super::services::{Given, Services};
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
 use crate::configuration::Configuration;
-use crate::port::x86_64::switch::save_and_resume;
 use crate::port::{Fault, Job, Port as _};
 use crate::system::System;
 
