@@ -105,14 +105,15 @@ impl Parser<'_, '_> {
             }
             _ => {
                 let found = token.text().into_owned();
-                let otherwise = format!("expected {}", either(SECTIONS));
-                let hint = if is_object_word(&found) {
-                    format!("objects stand in `CPU name {{ … }};`; {otherwise}")
-                } else {
-                    remedy(&found, SECTIONS, &otherwise)
-                };
-                let message = format!("no section of an OIL file; {hint}");
-                self.collector.refuse(token.place, &found, message);
+                self.collector.refuse_with(token.place, &found, || {
+                    let otherwise = format!("expected {}", either(SECTIONS));
+                    let hint = if is_object_word(&found) {
+                        format!("objects stand in `CPU name {{ … }};`; {otherwise}")
+                    } else {
+                        remedy(&found, SECTIONS, &otherwise)
+                    };
+                    format!("no section of an OIL file; {hint}")
+                });
                 Err(Unreadable)
             }
         }

@@ -17,7 +17,7 @@ pub(crate) fn whole(objects: &str) -> String {
 /// Reads a text without problems.
 #[track_caller]
 pub(crate) fn accept(text: &str) -> Configuration {
-    read_text(text).unwrap_or_else(|problems| panic!("{problems}\n{text}"))
+    read_text(text).unwrap_or_else(|problems| panic!("{problems}\n{text:.2000}"))
 }
 
 /// Reads objects without problems.
@@ -30,7 +30,7 @@ pub(crate) fn accept_objects(objects: &str) -> Configuration {
 #[track_caller]
 pub(crate) fn problems(text: &str) -> String {
     match read_text(text) {
-        Ok(_) => panic!("no problem is found in\n{text}"),
+        Ok(_) => panic!("no problem is found in\n{text:.2000}"),
         Err(problems) => problems.to_string(),
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         release,
         wakeup: None,
         scan: None,
+        routine: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),

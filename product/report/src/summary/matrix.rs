@@ -152,7 +152,8 @@ pub(super) fn partitions<'a>(
     let judgements = index(evidence);
     let mut names: Vec<&str> = Vec::new();
     let manifest = &evidence.manifest;
-    let all = (evidence.records.iter().map(|record| record.partition.as_str()))
+    let of_releases = evidence.records.iter().filter(|record| record.routine.is_none());
+    let all = (of_releases.map(|record| record.partition.as_str()))
         .chain(manifest.declared.keys().map(String::as_str))
         .chain(manifest.not_measured.iter().map(|missing| missing.partition.as_str()));
     for name in all {

@@ -2,10 +2,10 @@
 //!
 //! | interrupt | signal | raised by |
 //! |---|---|---|
-//! | tick | `SIGRTMAX` | a POSIX timer, periodic, by absolute time |
-//! | timer | `SIGRTMAX - 1` | a POSIX timer, once |
-//! | what other threads raise | `SIGRTMAX - 2`, the doorbell | [`Hosted::raise`] |
-//! | ISR of source `s` below 28 | `SIGRTMIN + s` | anybody |
+//! | tick | `SIGRTMAX - 1` | a POSIX timer, periodic, by absolute time |
+//! | timer | `SIGRTMAX - 2` | a POSIX timer, once |
+//! | what other threads raise | `SIGRTMAX - 3`, the doorbell | [`Hosted::raise`] |
+//! | ISR of source `s` below 27 | `SIGRTMIN + s` | anybody |
 //!
 //! The standard's `StartOS` does not return. Here it does, after `ShutdownOS`: the program goes on
 //! behind it, and nothing is left of the machine: no timer, no handler, no memory.

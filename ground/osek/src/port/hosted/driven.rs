@@ -21,9 +21,9 @@
 //! After a crash in which the caller jumped out of a step, nothing here is used but
 //! [`terminate`] and [`initialize`], which both begin with throwing away whatever was.
 
+use super::controller::Interrupt;
 use super::services::{Given, Services};
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
-use super::controller::Interrupt;
 use crate::configuration::Configuration;
 use crate::port::x86_64::switch::save_and_resume;
 use crate::port::{Fault, Job, Port as _};

@@ -208,6 +208,11 @@ impl Hosted {
         self.stacks.task_of_guard(address)
     }
 
+    /// Whether somebody drives it.
+    pub(crate) fn runs(&self) -> bool {
+        self.driver.get() != Driver::Nobody
+    }
+
     /// Raises the interrupts of a source from the machine's own thread, as an instruction would:
     /// where the level allows, the ISR has run when this returns.
     #[inline]
@@ -371,7 +376,7 @@ impl Hosted {
 
     /// Whether the caller runs on one of the machine's stacks: the only places where interrupts may
     /// be taken.
-    fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         let here = 0_u8;
         self.stacks.contain((&raw const here).addr())
     }

@@ -23,8 +23,9 @@ use super::alone::MACHINE;
 use super::controller::Interrupt;
 use super::{Hosted, Own, Refused, errno};
 
-/// Signals of the kernel itself, the highest ones.
-const OWN: c_int = 3;
+/// Signals that no source has, the highest ones: those of the machine, and one that Valgrind keeps for
+/// itself.
+const OWN: c_int = 4;
 /// Most signals that there are.
 const SIGNALS: usize = 65;
 /// The signals of a fault that an overflowing stack leads to.
@@ -32,17 +33,17 @@ const FAULTS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 /// The signal of the tick.
 pub(super) fn tick() -> c_int {
-    libc::SIGRTMAX()
+    libc::SIGRTMAX() - 1
 }
 
 /// The signal of the timer.
 pub(super) fn clock() -> c_int {
-    libc::SIGRTMAX() - 1
+    libc::SIGRTMAX() - 2
 }
 
 /// The signal by which other threads say that they raised something.
 pub(super) fn doorbell() -> c_int {
-    libc::SIGRTMAX() - 2
+    libc::SIGRTMAX() - 3
 }
 
 /// The signal of a source, where it has one.
