@@ -14,6 +14,11 @@
 // UNSAFETY: a context switch leaves one stack and goes on in another.
 #![expect(unsafe_code, reason = "a context switch can break every rule of Rust")]
 
+#[cfg(feature = "hosted")]
+pub mod hosted;
+#[cfg(target_arch = "x86_64")]
+pub mod x86_64;
+
 use crate::status::Status;
 
 /// The level at which nothing passes.

@@ -1,0 +1,173 @@
+//! What the objects mean together: whether the kernel can work with it, and its tables.
+//!
+//! First the names, which all else leans on. If those are right, everything else is looked at, each
+//! subject by itself, so that one run tells all.
+
+mod class;
+mod clocks;
+mod events;
+mod levels;
+mod names;
+mod resources;
+mod table;
+mod words;
+
+pub(crate) use class::word as class_word;
+pub(crate) use names::SCHEDULER_RESOURCE;
+
+use crate::application::Application;
+use crate::check::names::Names;
+use crate::configuration::{Configuration, Hooks, InternalResource, Isr, Mode, Task};
+use crate::problem::Collector;
+use quietcore_osek::configuration::{Checking, Kind};
+
+/// The configuration that an application means; `None` where something is told to be wrong with it.
+pub(crate) fn check(
+    mut application: Application,
+    collector: &mut Collector,
+) -> Option<Configuration> {
+    let mut names = Names::of(&application, collector);
+    names.check_references(&application, collector);
+    if !collector.is_clean() {
+        return None;
+    }
+    clocks::order(&mut application, &mut names, collector);
+    let application = &application;
+    let levels = levels::levels(application, collector);
+    let class = class::class(application, collector);
+    let resources = resources::resources(application, &names, &levels, collector);
+    let masks = events::masks(application, &names, collector);
+    let counters = clocks::counters(application, collector);
+    let alarms = clocks::alarms(application, &names, &masks, collector);
+    let tables = table::tables(application, &names, &masks, collector);
+    clocks::check_increments(application, &names, collector);
+    isrs_are_ordered(application, collector);
+    budgets_are_accounted(application, collector);
+    if !collector.is_clean() {
+        return None;
+    }
+    let os = &application.os;
+    Some(Configuration {
+        cpu: application.cpu.text.clone(),
+        class,
+        checking: if os.is_extended_status { Checking::Extended } else { Checking::Standard },
+        accounting: os.accounting,
+        stack_check: os.stack_check,
+        service_id: os.service_id,
+        parameter_access: os.parameter_access,
+        hooks: Hooks {
+            startup: os.startup_hook,
+            shutdown: os.shutdown_hook,
+            error: os.error_hook,
+            pre_task: os.pre_task_hook,
+            post_task: os.post_task_hook,
+        },
+        modes: names.modes.iter().map(|name| Mode { name: name.clone() }).collect(),
+        tasks: tasks(application, &names, &levels, &resources, &masks),
+        isrs: isrs(application, &resources),
+        resources: resources.ordinary,
+        internal_resources: resources.internal,
+        events: events::events(application, &masks),
+        counters,
+        alarms,
+        schedule_tables: tables,
+        remarks: Vec::new(),
+    })
+}
+
+fn tasks(
+    application: &Application,
+    names: &Names,
+    levels: &[u8],
+    resources: &resources::Resources,
+    masks: &[u64],
+) -> Vec<Task> {
+    let tasks = application.tasks.iter().enumerate();
+    tasks
+        .map(|(index, task)| {
+            let events: Vec<_> = task.events.iter().map(|event| names.event(event)).collect();
+            let internal = resources.internal_of(index);
+            Task {
+                name: task.name.text.clone(),
+                given_priority: task.priority.value,
+                priority: levels[index],
+                running_level: running_level(
+                    task.not_preemptable.is_some(),
+                    levels[index],
+                    internal,
+                ),
+                preemptable: task.not_preemptable.is_none(),
+                activations: task.activations.value,
+                kind: if events.is_empty() { Kind::Basic } else { Kind::Extended },
+                event_mask: events.iter().fold(0, |mask, event| mask | masks[*event]),
+                events,
+                resources: resources.of_task(index),
+                internal_resource: internal.map(|(index, _)| index),
+                autostart: names.modes_of(task.autostart.as_ref()),
+                stack_bytes: task.stack_bytes,
+                budget_ns: task.budget_ns.as_ref().map(|budget| budget.value),
+                inter_arrival_ns: task.inter_arrival_ns.as_ref().map(|time| time.value),
+            }
+        })
+        .collect()
+}
+
+/// The level that a task runs at (OSEK OS 2.2.3, 4.6 and 8.7).
+fn running_level(
+    is_not_preemptable: bool,
+    priority: u8,
+    internal: Option<(usize, &InternalResource)>,
+) -> u8 {
+    match internal {
+        _ if is_not_preemptable => quietcore_osek::configuration::SCHEDULER_LEVEL,
+        Some((_, resource)) => resource.ceiling,
+        None => priority,
+    }
+}
+
+fn isrs(application: &Application, resources: &resources::Resources) -> Vec<Isr> {
+    let isrs = application.isrs.iter().enumerate();
+    isrs.map(|(index, isr)| Isr {
+        name: isr.name.text.clone(),
+        category: isr.category,
+        level: isr.level.value,
+        source: isr.source.value,
+        resources: resources.of_isr(index),
+    })
+    .collect()
+}
+
+/// ISRs of category 1 lie above those of category 2: a service would hold them back otherwise, and
+/// they would interrupt it without the kernel's knowledge.
+fn isrs_are_ordered(application: &Application, collector: &mut Collector) {
+    let second = application.isrs.iter().filter(|isr| isr.category == 2);
+    // The kernel's own tick is of category 2, at level 1.
+    let most_urgent = second
+        .map(|isr| (isr.level.value, format!("`{}`", isr.name.text)))
+        .max_by_key(|(level, _)| *level)
+        .unwrap_or((1, "the kernel's tick".to_owned()));
+    for (index, isr) in application.isrs.iter().enumerate() {
+        if isr.category == 1 && isr.level.value <= most_urgent.0 {
+            let (level, name) = &most_urgent;
+            let message = format!(
+                "`{}` is of category 1 and must lie above all of category 2; {name} has {level}",
+                isr.name.text
+            );
+            collector.refuse_word(&isr.level.word, message);
+        }
+        let same = |other: &&crate::application::Isr| other.source.value == isr.source.value;
+        if let Some(other) = application.isrs[..index].iter().find(same) {
+            let message = format!("the source of ISR `{}`; give each its own", other.name.text);
+            collector.refuse_word(&isr.source.word, message);
+        }
+    }
+}
+
+fn budgets_are_accounted(application: &Application, collector: &mut Collector) {
+    let limits =
+        application.tasks.iter().flat_map(|task| [&task.budget_ns, &task.inter_arrival_ns]);
+    for limit in limits.flatten().filter(|_| !application.os.accounting) {
+        let message = "a limit on times needs them measured; write `ACCOUNTING = TRUE;` into OS";
+        collector.refuse_word(&limit.word, message);
+    }
+}

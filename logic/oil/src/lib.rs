@@ -1,0 +1,41 @@
+//! OIL, the language in which an OSEK application is described (OSEK OIL 2.5, ISO 17356-6).
+//!
+//! ```text
+//! text ──► tokens ──► tree ──► application ──► Configuration ──► os_cfg.h, os_cfg.c
+//!   #include     grammar   schema        meaning           ├──► Rust source
+//!                                                          └──► Tables (in memory)
+//! ```
+//!
+//! - [`read`] takes a text and returns a [`Configuration`] with which the kernel can work, or every
+//!   [`Problem`] in it with file, line, column and token.
+//! - [`header`] and [`source`] are the C files of a configuration, [`rust()`] a Rust file, [`Tables`]
+//!   the kernel's tables in memory, and [`oil`] the text again, with nothing left out.
+//! - [`reference()`] describes the language; `docs/oil.md` is its output.
+//!
+//! The crate is pure: no I/O, no clock, no thread; included files come from a callback. Bounds: 1 MiB
+//! of text with all included files, [`PROBLEMS_MAX`] problems listed, blocks 8 deep, names of 100
+//! characters, and as many objects as the kernel has places for.
+
+#![forbid(unsafe_code)]
+
+mod application;
+mod check;
+mod configuration;
+mod generate;
+mod nearest;
+mod problem;
+mod read;
+mod reference;
+mod schema;
+mod tables;
+mod text;
+
+pub use configuration::{
+    Action, Alarm, AlarmStart, Configuration, Counter, Event, ExpiryPoint, Hooks, InternalResource,
+    Isr, Mode, Resource, ScheduleTable, Task,
+};
+pub use generate::{header, oil, rust, source};
+pub use problem::{PROBLEMS_MAX, Problem, Problems, Remark};
+pub use read::read;
+pub use reference::reference;
+pub use tables::{Function, Tables};

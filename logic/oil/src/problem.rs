@@ -1,0 +1,214 @@
+//! What is wrong with an OIL text, each at its place, all at once.
+
+use std::fmt;
+
+use crate::text::place::{Place, Word};
+
+/// More problems than this are counted, not listed.
+pub const PROBLEMS_MAX: usize = 200;
+
+/// Characters of a token that a problem shows.
+const TOKEN_SHOWN_MAX: usize = 40;
+
+/// One thing that is wrong, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file, as given to [`read`](crate::read) or as written in `#include`.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column in characters, counted from 1.
+    pub column: u32,
+    /// The token that was found there; empty at the end of a file.
+    pub token: String,
+    /// What is wrong with it and what would be right: lower case, without a final stop.
+    pub message: String,
+}
+
+/// Something that is allowed and may still surprise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// The file, as given to [`read`](crate::read) or as written in `#include`.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column in characters, counted from 1.
+    pub column: u32,
+    /// The token that the remark is about.
+    pub token: String,
+    /// What to know.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_at(f, &self.file, (self.line, self.column), &self.token, &self.message)
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_at(f, &self.file, (self.line, self.column), &self.token, &self.message)
+    }
+}
+
+fn write_at(
+    f: &mut fmt::Formatter<'_>,
+    file: &str,
+    (line, column): (u32, u32),
+    token: &str,
+    message: &str,
+) -> fmt::Result {
+    if token.is_empty() {
+        write!(f, "{file}:{line}:{column}: end of the file: {message}")
+    } else {
+        write!(f, "{file}:{line}:{column}: `{token}`: {message}")
+    }
+}
+
+/// Everything that is wrong with an OIL text: never empty, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems {
+    problems: Vec<Problem>,
+    left_out: usize,
+}
+
+impl Problems {
+    /// The problems, in the order of the text; those of included files behind those of the file.
+    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
+        self.problems.iter()
+    }
+
+    /// How many were found beyond those listed.
+    pub const fn left_out(&self) -> usize {
+        self.left_out
+    }
+}
+
+impl<'p> IntoIterator for &'p Problems {
+    type Item = &'p Problem;
+    type IntoIter = std::slice::Iter<'p, Problem>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(f, "{separator}{problem}")?;
+        }
+        if self.left_out > 0 {
+            write!(f, "\n… and {} more", self.left_out)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// A token at a place, with what is to be said of it.
+#[derive(Debug)]
+struct Found {
+    place: Place,
+    token: String,
+    message: String,
+}
+
+/// Gathers what is wrong and what is remarkable, up to a bound.
+#[derive(Debug, Default)]
+pub(crate) struct Collector {
+    files: Vec<String>,
+    problems: Vec<Found>,
+    left_out: usize,
+    remarks: Vec<Found>,
+}
+
+impl Collector {
+    /// Adds a file; its number is what places name it by.
+    pub(crate) fn add_file(&mut self, name: &str) -> u16 {
+        let number = u16::try_from(self.files.len()).expect("the number of includes is bounded");
+        self.files.push(name.to_owned());
+        number
+    }
+
+    /// The token at `place` is wrong. An empty token is the end of the file.
+    pub(crate) fn refuse(&mut self, place: Place, token: &str, message: impl Into<String>) {
+        self.refuse_with(place, token, || message.into());
+    }
+
+    /// As [`Self::refuse`], for a message that takes time to find.
+    pub(crate) fn refuse_with(
+        &mut self,
+        place: Place,
+        token: &str,
+        message: impl FnOnce() -> String,
+    ) {
+        if self.problems.len() >= PROBLEMS_MAX {
+            self.left_out += 1;
+            return;
+        }
+        self.problems.push(Found { place, token: shown(token), message: message() });
+    }
+
+    /// A word is wrong.
+    pub(crate) fn refuse_word(&mut self, word: &Word, message: impl Into<String>) {
+        self.refuse(word.place, &word.text, message);
+    }
+
+    /// The token at `place` is allowed and may still surprise.
+    pub(crate) fn remark(&mut self, place: Place, token: &str, message: impl Into<String>) {
+        if self.remarks.len() < PROBLEMS_MAX {
+            self.remarks.push(Found { place, token: shown(token), message: message.into() });
+        }
+    }
+
+    /// Whether nothing is wrong so far.
+    pub(crate) const fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// A place as texts name it: `file:line`, or `line N` where both are in the same file.
+    pub(crate) fn name(&self, place: Place, seen_from: Place) -> String {
+        if place.file == seen_from.file {
+            format!("line {}", place.line)
+        } else {
+            format!("{}:{}", self.files[usize::from(place.file)], place.line)
+        }
+    }
+
+    /// The remarks, or the problems if there is one.
+    pub(crate) fn finish(mut self) -> Result<Vec<Remark>, Problems> {
+        if self.problems.is_empty() {
+            self.remarks.sort_by_key(|found| found.place);
+            let remarks = self.remarks.into_iter().map(|found| Remark {
+                file: self.files[usize::from(found.place.file)].clone(),
+                line: found.place.line,
+                column: found.place.column,
+                token: found.token,
+                message: found.message,
+            });
+            return Ok(remarks.collect());
+        }
+        // Stable: what was found first at a place is shown first.
+        self.problems.sort_by_key(|found| found.place);
+        let problems = self.problems.into_iter().map(|found| Problem {
+            file: self.files[usize::from(found.place.file)].clone(),
+            line: found.place.line,
+            column: found.place.column,
+            token: found.token,
+            message: found.message,
+        });
+        Err(Problems { problems: problems.collect(), left_out: self.left_out })
+    }
+}
+
+/// A token as a problem shows it: on one line, and not too long.
+fn shown(token: &str) -> String {
+    let visible = |character: char| if character.is_control() { '\u{fffd}' } else { character };
+    let mut characters = token.chars().map(visible);
+    let start: String = characters.by_ref().take(TOKEN_SHOWN_MAX).collect();
+    if characters.next().is_some() { format!("{start}…") } else { start }
+}

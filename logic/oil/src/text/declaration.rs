@@ -1,0 +1,79 @@
+//! What the section `IMPLEMENTATION` declares: attributes, their types, ranges and defaults.
+//!
+//! ```text
+//! TASK { UINT32 [1..16] PRIORITY; ENUM [NON, FULL] SCHEDULE = FULL; UINT32 VENDOR_STACK = 512; };
+//! ```
+
+use crate::text::place::{Place, Word};
+use crate::text::tree::Value;
+
+/// All declarations.
+#[derive(Debug, Default)]
+pub(crate) struct Declarations {
+    /// The attributes of each kind of object, in the order of the text.
+    pub(crate) objects: Vec<(Word, Vec<Declaration>)>,
+}
+
+impl Declarations {
+    /// The attributes of a kind of object.
+    pub(crate) fn of(&self, kind: &str) -> &[Declaration] {
+        let found = self.objects.iter().find(|(word, _)| word.text == kind);
+        found.map_or(&[], |(_, declared)| declared.as_slice())
+    }
+}
+
+/// The declaration of an attribute.
+#[derive(Debug)]
+pub(crate) struct Declaration {
+    /// `UINT32`, `ENUM`, `TASK_TYPE` and so on.
+    pub(crate) type_word: Word,
+    /// The attribute.
+    pub(crate) name: Word,
+    /// What its value may be.
+    pub(crate) range: Range,
+    /// Whether it may be given several times.
+    pub(crate) is_many: bool,
+    /// What it is where it is left out.
+    pub(crate) default: Option<Fallback>,
+}
+
+/// A default: a value with its token.
+#[derive(Debug)]
+pub(crate) struct Fallback {
+    pub(crate) value: Value,
+    pub(crate) token: String,
+    pub(crate) place: Place,
+}
+
+/// What a declaration restricts a value to.
+#[derive(Debug)]
+pub(crate) enum Range {
+    /// Whatever the type has.
+    Any,
+    /// Numbers from one to another.
+    Numbers(i128, i128),
+    /// Some numbers.
+    Some(Vec<i128>),
+    /// Words, each with the attributes of its block: the values of `ENUM` and `BOOLEAN`.
+    Words(Vec<Branch>),
+}
+
+/// A word and the attributes of the block behind it.
+#[derive(Debug)]
+pub(crate) struct Branch {
+    pub(crate) word: Word,
+    pub(crate) attributes: Vec<Declaration>,
+}
+
+impl Declaration {
+    /// The attributes of the block behind a value.
+    pub(crate) fn branch(&self, word: &str) -> &[Declaration] {
+        match &self.range {
+            Range::Words(branches) => branches
+                .iter()
+                .find(|branch| branch.word.text == word)
+                .map_or(&[], |branch| branch.attributes.as_slice()),
+            Range::Any | Range::Numbers(..) | Range::Some(_) => &[],
+        }
+    }
+}

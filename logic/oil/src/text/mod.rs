@@ -1,0 +1,15 @@
+//! From text to a tree: tokens, included files, and the grammar of OIL 2.5.
+//!
+//! ```text
+//! characters ──► tokens ──► tokens of all files ──► tree of sections, objects, attributes
+//!         lexemes       including              parser
+//! ```
+
+pub(crate) mod declaration;
+mod declaring;
+pub(crate) mod including;
+pub(crate) mod lexeme;
+mod number;
+pub(crate) mod parser;
+pub(crate) mod place;
+pub(crate) mod tree;
