@@ -143,6 +143,7 @@ fn record(index: u64, random: &mut u64) -> Record {
         release,
         wakeup: Some(wakeup),
         scan: None,
+        routine: None,
         counters: Counters { planned_cycles: CYCLES, ..Counters::default() },
         spikes: Vec::new(),
         timeline: Timeline {

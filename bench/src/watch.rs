@@ -252,6 +252,7 @@ fn record(name: &str, windows: &[Window], cycles: u64) -> Record {
         release,
         wakeup: None,
         scan: None,
+        routine: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline { slot_cycles: cycles, slots },

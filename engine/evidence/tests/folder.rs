@@ -30,6 +30,7 @@ fn record(profile: &str, latency_ns: u64) -> Record {
         release,
         wakeup: None,
         scan: None,
+        routine: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),

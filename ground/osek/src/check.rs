@@ -148,6 +148,8 @@ fn check_resources(configuration: &Configuration<'_>) -> Result<(), Refusal> {
 }
 
 fn check_counters(configuration: &Configuration<'_>) -> Result<(), Refusal> {
+    let mut hardware = configuration.counters.iter().filter(|counter| counter.hardware);
+    let tick_ns = hardware.next().map_or(0, |counter| counter.tick_ns);
     for (index, counter) in configuration.counters.iter().enumerate() {
         let hold = |holds, rule| hold(holds, Table::Counters, index, rule);
         hold(counter.max_allowed >= 1, "a counter counts to 1 at least")?;
@@ -155,6 +157,8 @@ fn check_counters(configuration: &Configuration<'_>) -> Result<(), Refusal> {
         hold(cycle, "the shortest cycle is 1 to the largest value")?;
         let timed = counter.hardware == (counter.tick_ns != 0);
         hold(timed, "a hardware counter has a tick, and a software counter has none")?;
+        let same = !counter.hardware || counter.tick_ns == tick_ns;
+        hold(same, "all hardware counters have the same tick, which is the machine's")?;
     }
     Ok(())
 }

@@ -8,7 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Conditions, Record, ScanCounters, ScanTerms};
+use crate::record::{
+    Conditions, Record, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
+};
 use crate::statistics::Statistics;
 use crate::verdict::{FastestCycle, Judgement, fastest_cycle};
 
@@ -73,6 +75,9 @@ pub struct RecordEntry {
     /// Why the program stopped before its time; empty for one that ran to its end.
     #[serde(default)]
     pub faults: Vec<String>,
+    /// The routine of a kernel that was measured; absent for all other records.
+    #[serde(default)]
+    pub routine: Option<RoutineEntry>,
     /// Releases before they were due.
     pub early: u64,
     /// Times the task changed its CPU.
@@ -85,6 +90,25 @@ pub struct RecordEntry {
     pub no_fastest_cycle_because: Option<String>,
     /// What the figures hold for.
     pub conditions: Conditions,
+}
+
+/// A routine of a kernel in figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RoutineEntry {
+    /// Which one.
+    pub routine: Routine,
+    /// How its interrupt was brought; absent where it has none.
+    pub trigger: Option<Trigger>,
+    /// The kernel, its port and its configuration, in words.
+    pub kernel: String,
+    /// Counts of the clock a second.
+    pub hertz: u64,
+    /// The median of the empty measurement, which was subtracted, in counts.
+    pub offset: u64,
+    /// Values below it, which count as zero.
+    pub clamped: u64,
+    /// The times without the empty measurement.
+    pub figures: RoutineFigures,
 }
 
 /// The document of records and the verdicts on them. `exceedance` is the probability per cycle that
@@ -123,6 +147,15 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         scan_terms: scan.map(|scan| scan.terms),
         scan_counters: scan.map(|scan| scan.counters),
         faults: scan.map(|scan| scan.faults.clone()).unwrap_or_default(),
+        routine: record.routine.as_ref().map(|run| RoutineEntry {
+            routine: run.routine,
+            trigger: run.trigger,
+            kernel: run.kernel.clone(),
+            hertz: run.hertz,
+            offset: run.offset,
+            clamped: run.clamped,
+            figures: run.figures(),
+        }),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,

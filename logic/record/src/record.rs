@@ -5,6 +5,7 @@
 
 mod absorb;
 pub mod check;
+mod routine;
 mod scan;
 #[cfg(test)]
 mod test_record;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
+pub use routine::{Routine, RoutineFigures, RoutineRun, Trigger};
 pub use scan::{Scan, ScanCounters, ScanError, ScanTerms, Worst};
 #[cfg(test)]
 pub(crate) use test_record::{test_record, test_scan_record};
@@ -42,7 +44,8 @@ pub struct Record {
     pub cpu: Option<u32>,
     /// Time between releases, in ns; `None` where imported data don't say.
     pub period_ns: Option<u64>,
-    /// Release latency: due instant to start of the work.
+    /// Release latency: due instant to start of the work. For a routine of a kernel its time,
+    /// without the empty measurement.
     pub release: Histogram,
     /// Wake-up latency: requested wake-up to running. Equal to `release` in mode `sleep`.
     pub wakeup: Option<Histogram>,
@@ -50,6 +53,10 @@ pub struct Record {
     /// records from before programs were run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan: Option<Scan>,
+    /// What a routine of a kernel took; `None` for all other records, and in those from before
+    /// there was such a probe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routine: Option<RoutineRun>,
     /// What was counted beside the histograms.
     pub counters: Counters,
     /// The worst cycles, the worst first.
@@ -83,6 +90,7 @@ impl Record {
         record.counters.longest_miss_run = None;
         record.counters.difference_sum_ns = None;
         record.scan = None;
+        record.routine = None;
         record.spikes.clear();
         record.timeline = Timeline::default();
         Some(record)

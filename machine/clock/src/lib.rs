@@ -3,12 +3,13 @@
 //!
 //! All time is `CLOCK_MONOTONIC`: it never jumps, NTP only slews it, and reading it takes some 20
 //! ns in user space (vDSO) where the clock source is the time stamp counter. What runs against a
-//! deadline takes a [`Clock`], so that tests can give it a [`FakeClock`]. Emulated time is not
-//! time:
+//! deadline takes a [`Clock`], so that tests can give it a [`FakeClock`]. Spans too short for that
+//! clock are measured with the processor's [`Counter`]. Emulated time is not time:
 //! [`TimeCalibration`] tells the two apart by what instructions cost.
 
 mod calibration;
 mod clock;
+mod counter;
 mod fake;
 mod monotonic;
 
@@ -17,5 +18,6 @@ pub use calibration::{
     TimeVerdict,
 };
 pub use clock::Clock;
+pub use counter::{Counter, CounterError};
 pub use fake::FakeClock;
 pub use monotonic::Monotonic;

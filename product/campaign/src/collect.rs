@@ -207,6 +207,7 @@ fn record(
         release,
         wakeup,
         scan,
+        routine: None,
         counters: counters(planned, task, &counted),
         spikes: spikes(task, activity),
         timeline: timeline(task),

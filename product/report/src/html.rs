@@ -16,6 +16,7 @@ mod distributions;
 mod doctor;
 mod elements;
 mod method;
+mod routines;
 mod statistics;
 mod verdict;
 
@@ -78,12 +79,24 @@ pub fn render(evidence: &Evidence, published: &[Published]) -> String {
 /// The section of the recordings, after those of the latencies; only where there are some.
 const RECORDINGS: (&str, &str) = ("recordings", "Recordings");
 
+/// The section of a kernel's routines; only where there are some.
+const ROUTINES: (&str, &str) = ("routines", "Routines of the kernel");
+
+/// Sections that are about releases; left out where there is a kernel and nothing was released.
+const OF_RELEASES: [&str; 5] = ["distributions", "comparison", "course", "figures", "method"];
+
 /// The sections that there are, in their order.
-fn section_names(evidence: &Evidence) -> Vec<(&'static str, &'static str)> {
+fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     let mut names = SECTIONS.to_vec();
-    if !evidence.traces.is_empty() {
-        let after = SECTIONS.iter().position(|(anchor, _)| *anchor == "figures").unwrap_or(0);
+    let after = SECTIONS.iter().position(|(anchor, _)| *anchor == "figures").unwrap_or(0);
+    if !summary.evidence.traces.is_empty() {
         names.insert(after, RECORDINGS);
+    }
+    if !summary.kernels.is_empty() {
+        names.insert(after, ROUTINES);
+        if summary.records.is_empty() {
+            names.retain(|(anchor, _)| !OF_RELEASES.contains(anchor));
+        }
     }
     names
 }
@@ -106,7 +119,7 @@ fn head(summary: &Summary<'_>) -> Markup {
             }
         }
         nav aria-label="Sections" {
-            @for (anchor, title) in section_names(summary.evidence) {
+            @for (anchor, title) in section_names(summary) {
                 a href=(format!("#{anchor}")) { (title) }
             }
         }
@@ -114,26 +127,23 @@ fn head(summary: &Summary<'_>) -> Markup {
 }
 
 fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Markup {
-    let bodies = [
-        verdict::section(summary),
-        distributions::section(summary, frame),
-        comparison::section(summary, frame, published),
-        course::section(summary, frame),
-        statistics::section(summary),
-        conditions::section(summary),
-        doctor::section(summary.evidence.doctor.as_ref()),
-        method::section(summary),
-    ];
-    let mut sections: Vec<_> = SECTIONS.into_iter().zip(bodies).collect();
-    if let Some(recordings) = crate::recording::section(&summary.evidence.traces) {
-        let after = section_names(summary.evidence).iter().position(|name| *name == RECORDINGS);
-        sections.insert(after.unwrap_or(0), (RECORDINGS, recordings));
-    }
+    let body = |anchor: &str| match anchor {
+        "verdict" => verdict::section(summary),
+        "distributions" => distributions::section(summary, frame),
+        "comparison" => comparison::section(summary, frame, published),
+        "course" => course::section(summary, frame),
+        "routines" => routines::section(summary),
+        "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
+        "figures" => statistics::section(summary),
+        "conditions" => conditions::section(summary),
+        "doctor" => doctor::section(summary.evidence.doctor.as_ref()),
+        _ => method::section(summary),
+    };
     html! {
-        @for ((anchor, title), body) in sections {
+        @for (anchor, title) in section_names(summary) {
             section id=(anchor) aria-labelledby=(format!("{anchor}-title")) {
                 h2 id=(format!("{anchor}-title")) { (title) }
-                (body)
+                (body(anchor))
             }
         }
     }

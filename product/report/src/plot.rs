@@ -13,6 +13,7 @@ mod frame;
 mod histogram;
 mod labels;
 mod recording;
+mod routines;
 mod svg;
 mod timeline;
 
@@ -21,4 +22,5 @@ pub(crate) use boxes::{BoxFigures, End, axis_strip, strip};
 pub(crate) use frame::{Frame, Limit};
 pub(crate) use histogram::{caption, histogram};
 pub(crate) use recording::recording;
+pub(crate) use routines::{class_of, drawn, routines};
 pub(crate) use timeline::timeline;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Evidence ─► Summary ─┬─► records     each with its statistics, computed once
+//!                      ├─► kernels     routines × runs, which no class judges
 //!                      ├─► partitions  columns (profiles) × rows (classes), overall verdicts
 //!                      └─► notices     what takes something away from the verdicts
 //! ```
@@ -13,6 +14,7 @@
 
 mod matrix;
 mod notices;
+mod routines;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::record::{Record, Scan};
@@ -23,6 +25,7 @@ pub use matrix::{
     Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary, ProgramFault,
 };
 pub use notices::{Notice, NoticeKind};
+pub use routines::{KernelSummary, RoutineCell, RoutineRow, RoutineSet};
 
 /// Keys of `Conditions::machine` that make up the machine in one line, in this order.
 const MACHINE_LINE: [&str; 5] = ["cpu_model", "cpus_online", "kernel", "preemption", "hypervisor"];
@@ -35,8 +38,12 @@ const IMPORTED: &str = "imported";
 pub struct Summary<'a> {
     /// The evidence.
     pub evidence: &'a Evidence,
-    /// Each record with its statistics, in the order of the evidence.
+    /// Each record of releases with its statistics, in the order of the evidence.
     pub records: Vec<RecordSummary<'a>>,
+    /// Each record of a kernel's routine, in the same order.
+    pub routines: Vec<RecordSummary<'a>>,
+    /// The routines of each kernel as a table.
+    pub kernels: Vec<KernelSummary<'a>>,
     /// Each partition, in the order of the records; those without a record come last.
     pub partitions: Vec<PartitionSummary<'a>>,
     /// What takes something away from the verdicts, the gravest first.
@@ -92,10 +99,12 @@ impl RecordSummary<'_> {
 impl<'a> Summary<'a> {
     /// Summarises the evidence.
     pub fn of(evidence: &'a Evidence) -> Self {
-        let records: Vec<_> = evidence.records.iter().map(summarise).collect();
+        let of_releases = |record: &&Record| record.routine.is_none();
+        let records: Vec<_> = evidence.records.iter().filter(of_releases).map(summarise).collect();
         let partitions = matrix::partitions(evidence, &records);
         let notices = notices::notices(evidence);
-        Self { evidence, records, partitions, notices }
+        let (routines, kernels) = (routines::records(evidence), routines::kernels(evidence));
+        Self { evidence, records, routines, kernels, partitions, notices }
     }
 
     /// The verdict on what was declared: the worst over the partitions; `None` where no partition
@@ -111,7 +120,7 @@ impl<'a> Summary<'a> {
 
     /// The machine in one line; empty where the records know nothing of it.
     pub fn machine_line(&self) -> String {
-        let Some(first) = self.records.first() else {
+        let Some(first) = self.all_records().next() else {
             return String::new();
         };
         let facts = &first.record.conditions.machine;
@@ -129,6 +138,11 @@ impl<'a> Summary<'a> {
             })
             .collect();
         parts.join(" · ")
+    }
+
+    /// The records of releases, then those of routines.
+    pub fn all_records(&self) -> impl Iterator<Item = &RecordSummary<'a>> + Clone {
+        self.records.iter().chain(&self.routines)
     }
 
     /// What a partition is called: imported data have files instead.

@@ -14,6 +14,7 @@
 //! nothing in a record can move the cursor or change the colours.
 
 mod probe;
+mod routines;
 mod scan;
 mod table;
 
@@ -38,7 +39,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     page.head(&summary);
     let grave = |notice: &&Notice| notice.kind <= NoticeKind::Damaged;
     summary.notices.iter().filter(grave).for_each(|notice| page.notice(notice));
-    if summary.partitions.is_empty() {
+    if summary.all_records().next().is_none() {
         let word = page.verdict(Verdict::NotProven, VERDICT_WIDTH);
         page.line(&format!("{word}nothing was measured"));
     }
@@ -53,6 +54,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     others.for_each(|notice| page.notice(notice));
     if by_hand {
         summary.records.iter().for_each(|record| page.probe(record));
+        summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
         return page.text;
     }
     for partition in &summary.partitions {
@@ -63,6 +65,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.scan(partition, &summary);
         page.classes(partition);
     }
+    summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.text
 }
 

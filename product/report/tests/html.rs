@@ -14,6 +14,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use roxmltree::{Document, Node};
 use serde_json::json;
+use synthetic::kernel::kernel;
 use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, with_program, without};
 
 /// Excluding this takes 29 956 cycles.
@@ -402,4 +403,52 @@ fn a_large_campaign_stays_small() {
         assert!(page.len() < 3 << 20, "{} bytes", page.len());
         assert!(page.contains("worst of 6"));
     }
+}
+
+/// Goal: a kernel's routines are neither judged nor drawn as releases.
+#[test]
+fn the_routines_of_a_kernel_have_a_page_of_their_own() {
+    let evidence = kernel(&[100, 2_000]);
+    let page = html::render(&evidence, &[]);
+    check(&page);
+    let xml = xml(&page);
+    let document = Document::parse(&xml).unwrap();
+    let sections: Vec<_> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("section"))
+        .map(|node| node.attribute("id").unwrap())
+        .collect();
+    assert_eq!(sections, ["verdict", "routines", "conditions", "doctor"]);
+    let plots: Vec<_> = document.descendants().filter(|node| node.has_tag_name("svg")).collect();
+    assert_eq!(plots.len(), 1);
+    let of = |class: &str| {
+        let has = |node: &Node<'_, '_>| {
+            node.attribute("class").is_some_and(|it| it.split(' ').any(|word| word == class))
+        };
+        plots[0].descendants().filter(has).count()
+    };
+    // Sixteen rows, twice; the maximum of those with more loops is written.
+    assert_eq!((of("name"), of("span"), of("middle"), of("value")), (16, 32, 32, 16));
+    assert_eq!((of("highest"), of("border")), (1, 1));
+    let tables = document.descendants().filter(|node| node.has_tag_name("table"));
+    assert_eq!(tables.map(|table| count(table, "tr")).collect::<Vec<_>>(), [17, 17]);
+    assert!(!page.contains("NOT PROVEN") && !page.contains("Release latency"));
+    assert!(page.contains("quietcore probe osek"));
+}
+
+/// Goal: beside releases the routines are a section, and change nothing else.
+#[test]
+fn routines_beside_releases_take_no_part_in_the_verdict() {
+    let mut with = mixed();
+    with.records.extend(kernel(&[100]).records);
+    let page = html::render(&with, &[]);
+    check(&page);
+    let without = html::render(&mixed(), &[]);
+    let part = |page: &str, from: &str, to: &str| {
+        page[page.find(from).unwrap()..page.find(to).unwrap()].to_owned()
+    };
+    let verdict =
+        |page: &str| part(page, "<section id=\"verdict\"", "<section id=\"distributions\"");
+    assert_eq!(verdict(&page), verdict(&without));
+    assert!(page.contains("<section id=\"routines\"") && !without.contains("id=\"routines\""));
 }

@@ -9,6 +9,7 @@ use quietcore_evidence::Evidence;
 use quietcore_record::verdict::Verdict;
 use quietcore_report::{Summary, junit, text};
 use roxmltree::{Document, Node};
+use synthetic::kernel::kernel;
 use synthetic::{LOUD, QUIET, evidence, record, with_program, without};
 
 const EXCEEDANCE: f64 = 1e-4;
@@ -165,4 +166,34 @@ fn the_terminal_shows_what_the_cycles_of_a_program_took() {
         assert_eq!(table[0].contains("median"), width > 60, "{shown}");
     }
     assert!(!text::render(&mixed(), 100, false).contains("overruns"));
+}
+
+/// Goal: the figures of a kernel stand below each other, and what the sample does not carry is a
+/// dash.
+#[test]
+fn the_terminal_has_a_table_of_the_routines() {
+    let text = text::render(&kernel(&[100, 100_000]), 100, false);
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(text.contains("100 loops, as published") && text.contains("100 000 loops"));
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| line.starts_with("act ") || line.starts_with("isrentry "))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows.len(), 6, "{text}");
+    assert_eq!(rows[0][3..5], ["–", "–"], "100 loops carry neither p99 nor p99.99");
+    assert_eq!((rows[1][1], rows[2][1]), ("software", "signal"));
+    assert!(rows[3][4].parse::<f64>().unwrap() > 50.0, "100 000 loops carry p99.99");
+    let numbers: Vec<usize> = text
+        .lines()
+        .filter(|line| line.starts_with("act ") || line.starts_with("empty "))
+        .map(|line| line.chars().position(|c| c == '.').unwrap())
+        .collect();
+    assert!(numbers.windows(2).all(|pair| pair[0] == pair[1]), "decimals are aligned: {text}");
+}
+
+#[test]
+fn routines_alone_are_something_that_was_measured() {
+    let junit = junit::render(&kernel(&[100]));
+    assert!(!junit.contains("something was measured"), "{junit}");
 }

@@ -123,7 +123,23 @@ impl Kernel<'_> {
     /// Advances a counter, at most to its next expiry. Returns the ticks that it advanced by; what
     /// expired comes from [`Kernel::take_due`], and all of it is to be taken before the next call.
     pub fn advance(&mut self, counter: usize, ticks: u32) -> u32 {
-        self.timeline.advance(counter, ticks)
+        // At most the ticks that were asked for.
+        let step = self.timeline.until_expiry(counter).min(u64::from(ticks)) as u32;
+        self.timeline.advance(counter, step);
+        step
+    }
+
+    /// Advances all hardware counters, at most to the first expiry on any of them, so that what
+    /// expires comes in the order of time. Returns the ticks; then as [`Kernel::advance`].
+    pub fn advance_hardware(&mut self, ticks: u32) -> u32 {
+        let counters = self.configuration.counters.iter().enumerate();
+        let hardware = counters.filter(|(_, counter)| counter.hardware);
+        let expiries = hardware.clone().map(|(index, _)| self.timeline.until_expiry(index));
+        let step = expiries.min().unwrap_or(u64::MAX).min(u64::from(ticks)) as u32;
+        for (index, _) in hardware {
+            self.timeline.advance(index, step);
+        }
+        step
     }
 
     /// Takes what expires now. A cyclic alarm is set again before its action is carried out.

@@ -1,6 +1,7 @@
 //! Events (OSEK OS 2.2.3, 7 and 13.5). Only extended tasks have them.
 
 use super::ready::Entry;
+use super::resources::NO_RESOURCE;
 use super::{Current, Kernel, TaskState};
 use crate::configuration::Kind;
 use crate::status::Status;
@@ -57,13 +58,16 @@ impl Kernel<'_> {
     #[inline]
     pub fn wait_event(&mut self, events: u64) -> Result<bool, Status> {
         let index = self.own_events()?;
-        // An identifier is below 255.
-        self.refuse_held(index as u8)?;
         let control = &mut self.tasks[index];
+        // In standard status too: tasks that run meanwhile would have its ceiling's interrupt level.
+        if control.resource != NO_RESOURCE {
+            return Err(Status::Resource);
+        }
         if control.events & events != 0 {
             return Ok(false);
         }
         control.awaited = events;
+        // An identifier is below 255.
         self.current = Current::Blocking(index as u8);
         Ok(true)
     }

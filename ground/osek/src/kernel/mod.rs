@@ -32,11 +32,13 @@ mod ready;
 mod resources;
 mod schedule_tables;
 mod tasks;
-
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use accounting::Budget;
 pub use alarms::{AlarmBase, Due};
+pub use interrupts::Interrupted;
 pub use schedule_tables::TableStatus;
 
 use crate::configuration::{
@@ -140,6 +142,7 @@ pub struct Switch {
 
 /// The kernel.
 #[derive(Debug)]
+#[cfg_attr(test, derive(Clone))]
 pub struct Kernel<'c> {
     configuration: &'c Configuration<'c>,
     place: Place,
@@ -225,7 +228,8 @@ impl<'c> Kernel<'c> {
         self.since_ns = now_ns;
         self.timeline.reset(configuration);
         for task in 0..configuration.tasks.len() {
-            if configuration.tasks[task].autostart & (1 << mode) != 0 {
+            let starts = configuration.tasks[task].autostart & (1 << mode) != 0;
+            if starts && self.admit_arrival(task, now_ns).is_ok() {
                 self.request(task, now_ns);
             }
         }
@@ -277,6 +281,11 @@ impl<'c> Kernel<'c> {
     /// The level that the running task has now; zero when idle.
     pub fn level(&self) -> u8 {
         self.level
+    }
+
+    /// The interrupt level that what runs asks for: of its ISR, and of the resources that it holds.
+    pub fn interrupt_level(&self) -> u8 {
+        self.interrupt_level
     }
 
     /// Whether another task has to run than the one that does, once no ISR is active.
@@ -363,7 +372,6 @@ impl<'c> Kernel<'c> {
         self.current = Current::Task(entry.task);
         if control.begins {
             control.begins = false;
-            control.events = 0;
             control.released_ns = entry.released_ns;
             Enter::Begin(entry.task, configured.entry)
         } else {

@@ -106,7 +106,7 @@ impl Kernel<'_> {
         if self.table(from)?.counter != self.table(to)?.counter {
             return Err(Status::Id);
         }
-        if self.tables[usize::from(from)].status == TableStatus::Stopped {
+        if self.tables[usize::from(from)].status != TableStatus::Running {
             return Err(Status::NoFunction);
         }
         if self.tables[usize::from(to)].status != TableStatus::Stopped {
@@ -199,18 +199,10 @@ impl Kernel<'_> {
         self.set_next_point(counter, table);
     }
 
+    /// The table that was to follow will not. Nothing follows that one: it does not run.
     fn drop_follower(&mut self, table: usize) {
         if let Some(next) = self.tables[table].next.take() {
-            self.drop_follower_of(next);
-        }
-    }
-
-    /// A table that was to follow will not; nor will the one that was to follow it.
-    fn drop_follower_of(&mut self, first: u8) {
-        let mut dropped = Some(first);
-        while let Some(table) = dropped {
-            let state = core::mem::replace(&mut self.tables[usize::from(table)], TableState::NEW);
-            dropped = state.next;
+            self.tables[usize::from(next)] = TableState::NEW;
         }
     }
 

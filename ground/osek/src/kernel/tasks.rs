@@ -57,19 +57,28 @@ impl Kernel<'_> {
     pub fn activate_task(&mut self, task: u8, at_ns: u64) -> Result<(), Status> {
         let index = usize::from(task);
         let configured = self.configuration.tasks.get(index).ok_or(Status::Id)?;
-        let control = &mut self.tasks[index];
-        if control.requests >= configured.activations {
+        if self.tasks[index].requests >= configured.activations {
             return Err(Status::Limit);
         }
-        if configured.inter_arrival_ns != 0 {
-            if let Some(last_ns) = control.activated_ns
-                && at_ns.saturating_sub(last_ns) < configured.inter_arrival_ns
-            {
-                return Err(Status::ProtectionArrival);
-            }
-            control.activated_ns = Some(at_ns);
-        }
+        self.admit_arrival(index, at_ns)?;
         self.request(index, at_ns);
+        Ok(())
+    }
+
+    /// Refuses an activation that comes too early after the one before; else notes its instant.
+    #[inline]
+    pub(super) fn admit_arrival(&mut self, index: usize, at_ns: u64) -> Result<(), Status> {
+        let inter_arrival_ns = self.configuration.tasks[index].inter_arrival_ns;
+        if inter_arrival_ns == 0 {
+            return Ok(());
+        }
+        let control = &mut self.tasks[index];
+        if let Some(last_ns) = control.activated_ns
+            && at_ns.saturating_sub(last_ns) < inter_arrival_ns
+        {
+            return Err(Status::ProtectionArrival);
+        }
+        control.activated_ns = Some(at_ns);
         Ok(())
     }
 
@@ -81,6 +90,8 @@ impl Kernel<'_> {
         if control.state == TaskState::Suspended {
             control.state = TaskState::Ready;
             control.begins = true;
+            // Now, not when it begins: what is set from here on is for this job.
+            control.events = 0;
         }
         let level = self.configuration.tasks[index].priority;
         // An identifier is below 255.
@@ -112,6 +123,7 @@ impl Kernel<'_> {
         self.refuse_held(task)?;
         if next == task {
             // It leaves the running state before it is activated: no second activation.
+            self.admit_arrival(usize::from(next), at_ns)?;
             self.current = Current::Chaining(task);
         } else {
             self.activate_task(next, at_ns)?;

@@ -93,8 +93,8 @@ impl<P: Port> System<P> {
     /// The function of a task returned without an end. The port calls it in the task's context, at
     /// any interrupt level; it does not return.
     pub fn missing_end(&self) -> ! {
-        self.lock();
         self.masks.reset();
+        self.port.set_level(self.kernel_level());
         self.fail_by_itself(Status::MissingEnd);
         self.end_by_force();
         unreachable!("a task that ended does not go on");

@@ -67,6 +67,7 @@ impl<P: Port> System<P> {
         if self.masks.hold_any() {
             // It ended with interrupts held back, which would stop everything else.
             self.masks.reset();
+            self.port.set_level(self.kernel_level());
             self.fail_by_itself(Status::DisabledInterrupts);
         }
         let ended_ns = now();

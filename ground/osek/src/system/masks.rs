@@ -8,42 +8,23 @@ use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use crate::port::{ALL_HELD, Port};
 
-/// One pair of services: how deep it is nested, and the level before.
+/// One pair of services: how deep it is nested, and the levels before it and while it holds.
 #[derive(Debug)]
 struct Pair {
     depth: AtomicU8,
     before: AtomicU8,
+    held: AtomicU8,
 }
 
 impl Pair {
     const fn new() -> Self {
-        Self { depth: AtomicU8::new(0), before: AtomicU8::new(0) }
+        Self { depth: AtomicU8::new(0), before: AtomicU8::new(0), held: AtomicU8::new(0) }
     }
 
-    /// Holds back what is not above `level`.
+    /// The level that it asks for; zero where it holds nothing back.
     #[inline]
-    fn hold(&self, port: &impl Port, level: u8) {
-        let depth = self.depth.load(Relaxed);
-        if depth == 0 {
-            let before = port.level();
-            if level > before {
-                port.set_level(level);
-            }
-            // An ISR that came in between has left it as it was.
-            self.before.store(before, Relaxed);
-        }
-        // 255 levels of nesting are as good as endless: it stays held then.
-        self.depth.store(depth.saturating_add(1), Relaxed);
-    }
-
-    /// Lets go what this pair held back. Without a `hold` before, nothing happens.
-    #[inline]
-    fn let_go(&self, port: &impl Port) {
-        let Some(depth) = self.depth.load(Relaxed).checked_sub(1) else { return };
-        self.depth.store(depth, Relaxed);
-        if depth == 0 {
-            port.set_level(self.before.load(Relaxed));
-        }
+    fn asked(&self) -> u8 {
+        if self.depth.load(Relaxed) == 0 { 0 } else { self.held.load(Relaxed) }
     }
 }
 
@@ -53,11 +34,18 @@ pub(super) struct Masks {
     disabled: Pair,
     all: Pair,
     kernel: Pair,
+    /// The level before the first of them.
+    base: AtomicU8,
 }
 
 impl Masks {
     pub(super) const fn new() -> Self {
-        Self { disabled: Pair::new(), all: Pair::new(), kernel: Pair::new() }
+        Self {
+            disabled: Pair::new(),
+            all: Pair::new(),
+            kernel: Pair::new(),
+            base: AtomicU8::new(0),
+        }
     }
 
     /// Whether anything is held back, so that services must not be called.
@@ -71,38 +59,38 @@ impl Masks {
     #[inline]
     pub(super) fn disable(&self, port: &impl Port) {
         if self.disabled.depth.load(Relaxed) == 0 {
-            self.disabled.hold(port, ALL_HELD);
+            self.hold(&self.disabled, port, ALL_HELD);
         }
     }
 
     /// `EnableAllInterrupts`
     #[inline]
     pub(super) fn enable(&self, port: &impl Port) {
-        self.disabled.let_go(port);
+        self.let_go(&self.disabled, port);
     }
 
     /// `SuspendAllInterrupts`
     #[inline]
     pub(super) fn suspend_all(&self, port: &impl Port) {
-        self.all.hold(port, ALL_HELD);
+        self.hold(&self.all, port, ALL_HELD);
     }
 
     /// `ResumeAllInterrupts`
     #[inline]
     pub(super) fn resume_all(&self, port: &impl Port) {
-        self.all.let_go(port);
+        self.let_go(&self.all, port);
     }
 
     /// `SuspendOSInterrupts`
     #[inline]
     pub(super) fn suspend_kernel(&self, port: &impl Port, kernel_level: u8) {
-        self.kernel.hold(port, kernel_level);
+        self.hold(&self.kernel, port, kernel_level);
     }
 
     /// `ResumeOSInterrupts`
     #[inline]
     pub(super) fn resume_kernel(&self, port: &impl Port) {
-        self.kernel.let_go(port);
+        self.let_go(&self.kernel, port);
     }
 
     /// Forgets what a task held back that is over.
@@ -111,5 +99,49 @@ impl Masks {
         for pair in [&self.disabled, &self.all, &self.kernel] {
             pair.depth.store(0, Relaxed);
         }
+    }
+
+    /// Holds back what is not above `level`.
+    fn hold(&self, pair: &Pair, port: &impl Port, level: u8) {
+        let depth = pair.depth.load(Relaxed);
+        if depth != 0 {
+            // 255 levels of nesting are as good as endless: it stays held then.
+            pair.depth.store(depth.saturating_add(1), Relaxed);
+            return;
+        }
+        let is_first = !self.hold_any();
+        let before = port.level();
+        if level > before {
+            port.set_level(level);
+        }
+        pair.held.store(level, Relaxed);
+        // The depth comes before the levels: an ISR of category 1 that passes after it finds the
+        // pair held and leaves the levels alone; one that passes before is overwritten.
+        pair.depth.store(1, Relaxed);
+        pair.before.store(before, Relaxed);
+        if is_first {
+            self.base.store(before, Relaxed);
+        }
+    }
+
+    /// Lets go what this pair held back. Without a `hold` before, nothing happens.
+    ///
+    /// Pairs that end in another order than they began in reverse are an error of the program; it
+    /// must not end with interrupts held back for ever, so the last one goes back to the first level.
+    fn let_go(&self, pair: &Pair, port: &impl Port) {
+        let Some(depth) = pair.depth.load(Relaxed).checked_sub(1) else { return };
+        if depth != 0 {
+            pair.depth.store(depth, Relaxed);
+            return;
+        }
+        // Read first: an ISR of category 1 may use the pair as soon as it is not held.
+        let (before, base) = (pair.before.load(Relaxed), self.base.load(Relaxed));
+        pair.depth.store(0, Relaxed);
+        let [disabled, all, kernel] = [&self.disabled, &self.all, &self.kernel].map(Pair::asked);
+        let level = match disabled.max(all).max(kernel) {
+            0 => base,
+            asked => asked.max(before),
+        };
+        port.set_level(level);
     }
 }

@@ -159,8 +159,8 @@ impl<P: Port> System<P> {
     /// `WaitEvent`: waits until one of these events of the calling task is set.
     ///
     /// # Errors
-    /// [`Status::Access`] for a basic task, [`Status::CallLevel`]; extended status:
-    /// [`Status::Resource`] where it still has one.
+    /// [`Status::Access`] for a basic task, [`Status::CallLevel`], [`Status::Resource`] where it
+    /// still has one.
     #[inline]
     pub fn wait_event(&self, events: u64) -> Result<(), Status> {
         let call = || Call::new(Service::WaitEvent, [events, 0, 0]);

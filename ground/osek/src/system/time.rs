@@ -79,7 +79,7 @@ impl<P: Port> System<P> {
         let result = self.decide(TASK_OR_ISR, |kernel| kernel.software_counter(counter));
         match result {
             Ok(index) => {
-                self.advance(index, 1);
+                self.advance(index);
                 self.dispatch_if_needed();
             }
             Err(status) => self.fail(&Call::of_one(Service::IncrementCounter, counter), status),
@@ -144,34 +144,38 @@ impl<P: Port> System<P> {
     /// Ticks at which nothing expires are passed over, so the work is bounded by what expires.
     pub fn tick(&self, ticks: u32, due_ns: u64) {
         self.as_isr(None, || {
-            self.lock();
-            self.tick_ns.store(due_ns, Relaxed);
-            let count = self.cell.with(|kernel| kernel.configuration().counters.len());
-            for counter in 0..count {
-                let hardware =
-                    self.cell.with(|kernel| kernel.configuration().counters[counter].hardware);
-                if hardware {
-                    self.advance(counter, ticks);
+            let counters = self.cell.with(|kernel| kernel.configuration().counters);
+            let period_ns = counters.iter().map(|counter| counter.tick_ns).max().unwrap_or(0);
+            let mut left = ticks;
+            while left > 0 {
+                left -= self.cell.with(|kernel| kernel.advance_hardware(left));
+                // What a late tick releases was due at that tick, not at the last one.
+                let late_ns = period_ns.saturating_mul(u64::from(left));
+                self.tick_ns.store(due_ns.saturating_sub(late_ns), Relaxed);
+                for counter in (0..counters.len()).filter(|index| counters[*index].hardware) {
+                    self.expire(counter);
                 }
             }
             self.tick_ns.store(0, Relaxed);
         });
     }
 
-    /// Advances a counter, and carries out what expires, tick by tick.
-    fn advance(&self, counter: usize, ticks: u32) {
-        let mut left = ticks;
-        while left > 0 {
-            left -= self.cell.with(|kernel| kernel.advance(counter, left));
-            while let Some(due) = self.cell.with(|kernel| kernel.take_due(counter)) {
-                match due {
-                    Due::Alarm(action) => self.carry_out(&action),
-                    Due::Point { first, count } => {
-                        let actions = self.cell.with(|kernel| kernel.configuration().actions);
-                        let first = usize::from(first);
-                        for action in &actions[first..first + usize::from(count)] {
-                            self.carry_out(action);
-                        }
+    /// Advances a counter by one tick, and carries out what expires.
+    fn advance(&self, counter: usize) {
+        self.cell.with(|kernel| kernel.advance(counter, 1));
+        self.expire(counter);
+    }
+
+    /// Carries out what expires now.
+    fn expire(&self, counter: usize) {
+        while let Some(due) = self.cell.with(|kernel| kernel.take_due(counter)) {
+            match due {
+                Due::Alarm(action) => self.carry_out(&action),
+                Due::Point { first, count } => {
+                    let actions = self.cell.with(|kernel| kernel.configuration().actions);
+                    let first = usize::from(first);
+                    for action in &actions[first..first + usize::from(count)] {
+                        self.carry_out(action);
                     }
                 }
             }
@@ -200,7 +204,7 @@ impl<P: Port> System<P> {
             }
             ActionKind::Callback => self.call_hook(action.callback, Place::AlarmCallback),
             // A counter advances only those after it, so this ends.
-            ActionKind::IncrementCounter => self.advance(usize::from(object), 1),
+            ActionKind::IncrementCounter => self.advance(usize::from(object)),
         }
     }
 }

@@ -89,6 +89,7 @@ impl Source {
             release: finished.histogram,
             wakeup: None,
             scan: None,
+            routine: None,
             counters: Counters::default(),
             spikes: Vec::new(),
             timeline: Timeline::default(),

@@ -33,6 +33,10 @@ impl Record {
             }
             _ => None,
         };
+        if let (Some(later), Some(earlier)) = (&mut self.routine, &earlier.routine) {
+            later.raw.merge(&earlier.raw);
+            later.clamped = later.clamped.saturating_add(earlier.clamped);
+        }
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         let (counters, before) = (&mut self.counters, earlier.counters);
         counters.planned_cycles = counters.planned_cycles.saturating_add(before.planned_cycles);

@@ -13,7 +13,8 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     html! {
         p.remark { "A number without its conditions is none. These travel with every record." }
         (machine(summary))
-        (runs(summary))
+        (runs(&summary.records, &ROWS))
+        (runs(&summary.routines, &ROUTINE_ROWS))
         (activity(summary))
         (site(summary))
         (repeat(summary))
@@ -41,6 +42,16 @@ const ROWS: [Row; 10] = [
     }),
 ];
 
+/// The same for routines of a kernel, which have no releases.
+const ROUTINE_ROWS: [Row; 6] = [
+    ("Started", |r| moment(&r.record.conditions.started_at)),
+    ("Took in all", |r| figures::nanos(r.record.conditions.duration_ns)),
+    ("Kernel", |r| written(&r.record.conditions.mode)),
+    ("Policy, read back", |r| written(&r.record.conditions.policy)),
+    ("Affinity, read back", |r| written(&r.record.conditions.affinity)),
+    ("/dev/cpu_dma_latency", |r| dma_latency(&r.record.conditions)),
+];
+
 fn written(text: &str) -> String {
     if text.is_empty() { "not known".to_owned() } else { text.to_owned() }
 }
@@ -56,7 +67,7 @@ fn dma_latency(conditions: &Conditions) -> String {
 /// The facts about the machine, once for all records that agree on them.
 fn machine(summary: &Summary<'_>) -> Markup {
     let mut machines: Vec<(&BTreeMap<String, String>, Vec<String>)> = Vec::new();
-    for record in &summary.records {
+    for record in summary.all_records() {
         let facts = &record.record.conditions.machine;
         match machines.iter_mut().find(|(known, _)| *known == facts) {
             Some((_, records)) => records.push(record.record.name.clone()),
@@ -108,13 +119,13 @@ fn pairs(facts: &BTreeMap<String, String>) -> Markup {
 }
 
 /// Conditions of the runs: what all have in common once, what differs as a table.
-fn runs(summary: &Summary<'_>) -> Markup {
-    let Some(first) = summary.records.first() else {
+fn runs(records: &[RecordSummary<'_>], rows: &[Row]) -> Markup {
+    let Some(first) = records.first() else {
         return html! {};
     };
-    let (same, different): (Vec<_>, Vec<_>) = ROWS.iter().partition(|(_, read)| {
+    let (same, different): (Vec<_>, Vec<_>) = rows.iter().partition(|(_, read)| {
         let value = read(first);
-        summary.records.iter().all(|record| read(record) == value)
+        records.iter().all(|record| read(record) == value)
     });
     html! {
         h3 { "Runs" }
@@ -133,7 +144,7 @@ fn runs(summary: &Summary<'_>) -> Markup {
                         }
                     }
                     tbody {
-                        @for record in &summary.records {
+                        @for record in records {
                             tr {
                                 th scope="row" { (record.record.name) }
                                 @for (_, read) in &different { td { (read(record)) } }
@@ -149,8 +160,7 @@ fn runs(summary: &Summary<'_>) -> Markup {
 /// What the machine did meanwhile.
 fn activity(summary: &Summary<'_>) -> Markup {
     let active: Vec<_> = summary
-        .records
-        .iter()
+        .all_records()
         .filter(|record| !record.record.conditions.activity.is_empty())
         .collect();
     html! {
@@ -169,15 +179,14 @@ fn activity(summary: &Summary<'_>) -> Markup {
 fn site(summary: &Summary<'_>) -> Markup {
     let manifest = &summary.evidence.manifest;
     let mut versions: Vec<&str> = vec![&manifest.quietcore_version];
-    for record in &summary.records {
+    for record in summary.all_records() {
         let version = record.record.conditions.quietcore_version.as_str();
         if !version.is_empty() && !versions.contains(&version) {
             versions.push(version);
         }
     }
     let strangers: Vec<_> = summary
-        .records
-        .iter()
+        .all_records()
         .filter(|record| record.record.conditions.site_sha256 != manifest.site_sha256)
         .map(|record| record.record.name.clone())
         .collect();
@@ -219,7 +228,7 @@ fn repeat(summary: &Summary<'_>) -> Markup {
     let run = match manifest.origin {
         Origin::Campaign => {
             let mut profiles: Vec<&str> = Vec::new();
-            for record in &summary.records {
+            for record in summary.all_records() {
                 if !profiles.contains(&record.record.profile.as_str()) {
                     profiles.push(&record.record.profile);
                 }
@@ -236,11 +245,12 @@ fn repeat(summary: &Summary<'_>) -> Markup {
             format!("quietcore qualify site.toml --profile {}{length}", profiles.join(","))
         }
         Origin::Probe => {
-            let probe = summary.records.first().map_or("NAME", |r| r.record.probe.as_str());
+            let probe = summary.all_records().next().map_or("NAME", |r| r.record.probe.as_str());
             format!("quietcore probe {probe}")
         }
         Origin::Import => {
-            let program = summary.records.first().map_or("PROGRAM", |r| r.record.probe.as_str());
+            let program =
+                summary.all_records().next().map_or("PROGRAM", |r| r.record.probe.as_str());
             format!("quietcore import {program} FILE.. --out DIR")
         }
     };

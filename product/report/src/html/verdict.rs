@@ -17,7 +17,11 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
         summary.notices.iter().partition(|notice| notice.kind <= NoticeKind::Damaged);
     html! {
         @for notice in grave { (alarm(notice)) }
-        @if summary.partitions.is_empty() {
+        @if summary.partitions.is_empty() && !summary.kernels.is_empty() {
+            @for kernel in summary.kernels.iter().take(HEROES_MAX) {
+                (super::routines::hero(kernel))
+            }
+        } @else if summary.partitions.is_empty() {
             div class="hero unproven" {
                 p.word { span.sign aria-hidden="true" { "?" } " NOT PROVEN" }
                 p.why { "This evidence holds no record: nothing was measured." }

@@ -173,6 +173,17 @@ impl Svg {
         self.push("</text>");
     }
 
+    /// A text that runs upwards from its place, which is in the middle of its line.
+    pub(crate) fn upright(
+        &mut self,
+        class: &str,
+        at: (impl Into<X>, f64),
+        anchor: Anchor,
+        text: &str,
+    ) {
+        self.text(&format!("upright {class}"), at, anchor, text);
+    }
+
     /// The element as markup.
     pub(crate) fn finish(mut self) -> PreEscaped<String> {
         self.push("</svg>");

@@ -19,6 +19,7 @@ fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
         release: Histogram::new(),
         wakeup: None,
         scan: None,
+        routine: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),

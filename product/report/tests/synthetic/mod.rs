@@ -1,6 +1,8 @@
 //! Evidence that was never measured: for tests and for looking at the report. Every name in it says
 //! so. The generator has a fixed seed, so that each run gives the same numbers.
 
+pub(crate) mod kernel;
+
 use std::collections::BTreeMap;
 
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
@@ -113,6 +115,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         release,
         wakeup: Some(wakeup),
         scan: None,
+        routine: None,
         counters,
         spikes,
         timeline: Timeline { slot_cycles, slots },
@@ -146,6 +149,7 @@ pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Rec
             program_period_ns: 1_000_000,
             deadline_ns: Some(DEADLINE_NS),
             watchdog_ns: Some(500_000),
+            by_kernel: false,
         },
         execution,
         response,

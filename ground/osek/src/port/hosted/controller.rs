@@ -193,6 +193,11 @@ impl<S: Seam> Controller<S> {
         compiler_fence(SeqCst);
     }
 
+    /// Raises the level; what is pending stays so.
+    pub fn raise_level(&self, level: u8) {
+        self.store_level(level);
+    }
+
     /// Raises or lowers the level. Returns whether something is pending that passes now, which the
     /// caller takes with [`begin`](Self::begin).
     #[inline]

@@ -42,13 +42,6 @@ impl Context {
 /// What a context begins with. The arguments are those of the switch.
 pub type Start = extern "C" fn(first: usize, second: usize) -> !;
 
-/// MXCSR of a context that begins.
-#[cfg(test)]
-const MXCSR: u32 = 0x1F80;
-/// x87 control word of a context that begins.
-#[cfg(test)]
-const FCW: u16 = 0x037F;
-
 /// Pushes what this context needs in order to go on. Then eax and r11d hold the control words.
 macro_rules! save {
     () => {
@@ -180,14 +173,7 @@ pub unsafe extern "C" fn drop_and_begin(
     first: usize,
     second: usize,
 ) -> ! {
-    naked_asm!(
-        note!(),
-        "mov r10, rsi",
-        "mov rsp, rdi",
-        "mov rdi, rdx",
-        "mov rsi, rcx",
-        begin!()
-    )
+    naked_asm!(note!(), "mov r10, rsi", "mov rsp, rdi", "mov rdi, rdx", "mov rsi, rcx", begin!())
 }
 
 #[cfg(all(test, not(miri)))]

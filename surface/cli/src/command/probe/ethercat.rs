@@ -168,6 +168,7 @@ fn record(request: &Ethercat, measured: &RoundTrips) -> Record {
         release: histogram,
         wakeup: None,
         scan: None,
+        routine: None,
         counters: Counters { planned_cycles: request.cycles, ..Counters::default() },
         spikes: Vec::new(),
         timeline: Timeline::default(),

@@ -6,6 +6,7 @@
 //! choice that has another way left, until there is none.
 
 use core::cell::{Cell, RefCell};
+use std::vec::Vec;
 
 use super::*;
 
@@ -266,7 +267,8 @@ fn the_more_urgent_of_two_that_wait_is_taken_first() {
 fn what_has_no_line_can_not_be_raised() {
     let controller = Controller::new(Seamless);
     controller.connect(&isrs(LEVELS), 1, 0);
-    for interrupt in [Interrupt::Isr(3), Interrupt::Isr(62), Interrupt::Isr(255), Interrupt::Timer] {
+    for interrupt in [Interrupt::Isr(3), Interrupt::Isr(62), Interrupt::Isr(255), Interrupt::Timer]
+    {
         assert!(!controller.pend(interrupt), "{interrupt:?}");
     }
     assert!(!controller.set_level(0));

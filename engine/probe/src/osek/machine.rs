@@ -1,0 +1,57 @@
+//! The kernel on its port, and the two ways to bring an interrupt.
+
+use std::sync::Arc;
+
+use quietcore_osek::port::hosted::{Hosted, alone};
+use quietcore_osek::system::System;
+
+use super::measurement::{Job, Progress, SHARED, Yield};
+use super::reading::Reading;
+use super::{OsekError, Plan, program};
+
+/// The kernel. There is one in a process, as its tasks, which have no parameters, know it by name.
+pub(super) static SYSTEM: System<Hosted> = System::new(Hosted::new());
+
+/// A way to bring an interrupt to the task that runs.
+pub(super) trait Bring {
+    /// Brings the interrupt of a source; its ISR has run when this returns.
+    fn bring(source: u32);
+}
+
+/// Through the virtual interrupt controller, without the operating system.
+pub(super) enum BySoftware {}
+
+impl Bring for BySoftware {
+    #[inline(always)]
+    fn bring(source: u32) {
+        SYSTEM.port().trigger(source);
+    }
+}
+
+/// By a signal to the own thread, as other threads do it.
+pub(super) enum BySignal {}
+
+impl Bring for BySignal {
+    #[inline(always)]
+    fn bring(source: u32) {
+        SYSTEM.port().raise(source);
+    }
+}
+
+/// `StartOS`, until MainTask has carried out the plan and shuts down.
+pub(super) fn run<R: Reading>(
+    plan: &Plan,
+    hertz: u64,
+    progress: &Arc<Progress>,
+) -> Result<Yield, OsekError> {
+    SHARED.prepare(Job {
+        series: plan.series.clone(),
+        warm_up: plan.warm_up,
+        hertz,
+        progress: Arc::clone(progress),
+    });
+    let configuration = program::tables::<R>(plan.variant);
+    alone::start(&SYSTEM, configuration, 0)
+        .map_err(|refused| OsekError::Start(refused.to_string()))?;
+    SHARED.take().map_err(OsekError::Program)
+}

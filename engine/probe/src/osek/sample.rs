@@ -1,0 +1,85 @@
+//! From the readings of a series to its figures. Pure.
+
+use quietcore_record::histogram::Histogram;
+
+/// What a series of one routine yielded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The values as measured, in counts of the clock.
+    pub raw: Histogram,
+    /// The values without the empty measurement, in whole ns.
+    pub net_ns: Histogram,
+    /// What was subtracted, in counts.
+    pub offset: u64,
+    /// Values below it, which count as zero.
+    pub clamped: u64,
+}
+
+impl Sample {
+    /// Takes `offset` off each of the counts, of which there are `hertz` a second.
+    pub fn of(counts: &[u64], offset: u64, hertz: u64) -> Self {
+        let mut sample =
+            Self { raw: Histogram::new(), net_ns: Histogram::new(), offset, clamped: 0 };
+        for count in counts {
+            sample.raw.record(*count);
+            sample.clamped += u64::from(*count < offset);
+            sample.net_ns.record(nanoseconds(count.saturating_sub(offset), hertz));
+        }
+        sample
+    }
+}
+
+/// Counts in ns, rounded.
+fn nanoseconds(counts: u64, hertz: u64) -> u64 {
+    let hertz = u128::from(hertz.max(1));
+    let nanoseconds = (u128::from(counts) * 1_000_000_000 + hertz / 2) / hertz;
+    u64::try_from(nanoseconds).unwrap_or(u64::MAX)
+}
+
+/// The median; the lower one of the two in the middle. Zero where there is no value. Changes the
+/// order.
+pub fn median(counts: &mut [u64]) -> u64 {
+    let Some(middle) = counts.len().checked_sub(1).map(|last| last / 2) else { return 0 };
+    *counts.select_nth_unstable(middle).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_median_is_a_value_of_the_sample() {
+        assert_eq!(median(&mut []), 0);
+        assert_eq!(median(&mut [7]), 7);
+        assert_eq!(median(&mut [9, 1]), 1);
+        assert_eq!(median(&mut [9, 1, 5]), 5);
+    }
+
+    #[test]
+    fn times_are_rounded_and_what_is_below_the_offset_is_zero_and_counted() {
+        let sample = Sample::of(&[40, 50, 51, 52, 300], 50, 2_500_000_000);
+        assert_eq!((sample.clamped, sample.raw.count(), sample.net_ns.count()), (1, 5, 5));
+        assert_eq!((sample.raw.min_ns(), sample.raw.max_ns()), (40, 300));
+        let times: Vec<_> = sample.net_ns.bins().map(|bin| (bin.low_ns, bin.count)).collect();
+        assert_eq!(times, [(0, 3), (1, 1), (100, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_or_negative(
+            counts in proptest::collection::vec(0_u64..1_000_000, 0..200),
+            offset in 0_u64..2_000,
+            hertz in 1_000_000_u64..6_000_000_000,
+        ) {
+            let sample = Sample::of(&counts, offset, hertz);
+            prop_assert_eq!(sample.raw.count(), counts.len() as u64);
+            prop_assert_eq!(sample.net_ns.count(), counts.len() as u64);
+            prop_assert!(sample.raw.is_consistent() && sample.net_ns.is_consistent());
+            let below = counts.iter().filter(|count| **count < offset).count() as u64;
+            prop_assert_eq!(sample.clamped, below);
+            let most = sample.raw.max_ns() as f64 * 1e9 / hertz as f64 + 1.0;
+            prop_assert!(sample.net_ns.max_ns() as f64 <= most);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A machine that is driven: a module in a partition, whose leading thread lends it its time.
+//!
+//! ```text
+//! leading thread   initialize ─► step ─────────────► step ───────────────► terminate
+//! machine            StartupHook  tick, tasks, idle    tick, tasks ─┐ until
+//!                                                      … go on there in the next step
+//! ```
+//!
+//! A step raises the tick, and goes on where the machine was left. It ends when the kernel is idle, or
+//! at the instant at which it has to be back: then the loader's timer interrupts it, unless the tasks
+//! hold back the kernel's interrupts at that instant; then it ends when they let them go. A critical
+//! section is never cut in two by the end of a step. A category 1 ISR is not, either.
+//!
+//! The timer is set only when a task runs, and for as long as one does: a step that finds nothing to do
+//! makes no system call.
+//!
+//! What the loader promises: `interrupt` is called by a signal handler that runs on the stack of
+//! what it interrupts (without `SA_ONSTACK`) and changes no mask (`SA_NODEFER`, empty `sa_mask`), since
+//! it returns when that context goes on, which may be in another step.
+//!
+//! After a crash in which the caller jumped out of a step, nothing here is used but
+//! [`terminate`] and [`initialize`], which both begin with throwing away whatever was.
+
+use super::controller::Interrupt;
+use super::services::{Given, Services};
+use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
+use crate::configuration::Configuration;
+use crate::port::x86_64::switch::save_and_resume;
+use crate::port::{Fault, Job, Port as _};
+use crate::system::System;
+
+/// The part of the machine that is needed only where it is driven.
+#[derive(Debug)]
+pub(super) struct Driven {
+    given: Own<Given>,
+    /// Ticks that no tick's interrupt has taken yet.
+    ticks_due: Own<u32>,
+    /// Whether a task runs, or was left in the middle.
+    is_busy: Own<bool>,
+    /// Whether there is something to be stepped.
+    has_started: Own<bool>,
+}
+
+impl Driven {
+    pub(super) const fn new() -> Self {
+        Self {
+            given: Own::new(Given::NOTHING),
+            ticks_due: Own::new(0),
+            is_busy: Own::new(false),
+            has_started: Own::new(false),
+        }
+    }
+
+    pub(super) fn take_ticks(&self) -> u32 {
+        self.ticks_due.0.replace(0)
+    }
+
+    /// The kernel leaves the idle context: from now on the end of a step needs a timer.
+    #[inline]
+    pub(super) fn becomes_busy(&self, port: &Hosted) {
+        self.is_busy.set(true);
+        if port.until_ns.get() != NEVER {
+            port.arm();
+        }
+    }
+
+    #[inline]
+    pub(super) fn becomes_idle(&self) {
+        self.is_busy.set(false);
+    }
+
+    pub(super) fn set_clock(&self, at_ns: Option<u64>) {
+        self.given.get().interrupt_at(at_ns);
+    }
+
+    pub(super) fn note_job(&self, job: &Job) {
+        self.given.get().note_job(job);
+    }
+
+    pub(super) fn note_error(&self, fault: &Fault) {
+        self.given.get().note_error(fault.task, fault.status as u8, fault.service as u8);
+    }
+
+    pub(super) fn note_end(&self) {
+        self.has_started.set(false);
+    }
+}
+
+/// Starts the kernel: the startup hook runs, and what starts by itself is ready. A machine that was
+/// driven before is thrown away, whatever it was at.
+///
+/// # Errors
+/// [`Refused`]; then nothing is left. `ShutdownOS` in the startup hook is no error: see [`ended`].
+///
+/// # Safety
+/// `services` is null or the loader's table, which outlives the machine. This and all functions below
+/// are called by one thread at a time, and not from inside of the machine.
+#[expect(unsafe_code, reason = "the loader's table is C")]
+pub unsafe fn initialize(
+    system: &'static System<Hosted>,
+    configuration: &'static Configuration<'static>,
+    mode: u8,
+    services: *const Services,
+) -> Result<(), Refused> {
+    let port = system.port();
+    if port.driver.get() == Driver::Alone {
+        return Err(Refused::AlreadyRuns);
+    }
+    terminate(port);
+    // SAFETY: as our caller promises.
+    port.driven.given.set(unsafe { Given::read(services) });
+    port.driven.ticks_due.set(0);
+    port.driven.is_busy.set(false);
+    port.driven.has_started.set(true);
+    port.prepare(system, configuration, Driver::Driven)?;
+    port.gate.open();
+    port.enter(mode);
+    let outcome = port.outcome.get();
+    if outcome.is_err() {
+        terminate(port);
+    }
+    outcome.map(drop)
+}
+
+/// Runs the machine until it is idle, or has to be back. Does nothing where it does not run.
+pub fn step(port: &Hosted) {
+    let driven = &port.driven;
+    if port.driver.get() != Driver::Driven || !driven.has_started.get() {
+        return;
+    }
+    let given = driven.given.get();
+    let mut ticks = port.ticks.get();
+    let due = ticks.of_cycle(given.due_ns().unwrap_or_else(|| port.now()));
+    port.ticks.set(ticks);
+    driven.ticks_due.set(driven.ticks_due.get().saturating_add(due));
+    if driven.ticks_due.get() != 0 {
+        port.controller.pend(Interrupt::Tick);
+    }
+    port.until_ns.set(given.until_ns().unwrap_or(NEVER));
+    if driven.is_busy.get() {
+        port.arm();
+    }
+    let (outside, inside) = (port.ways.place(OUTSIDE), port.ways.get(INSIDE));
+    #[expect(unsafe_code, reason = "the machine's context is gone on in")]
+    // SAFETY: it was left by `initialize` or by the step before, and not since.
+    unsafe {
+        save_and_resume(outside, inside);
+    }
+}
+
+/// An instant has come that the loader was asked for. Called by its signal handler in the thread
+/// inside of a step; anywhere else it does nothing.
+pub fn interrupt(port: &Hosted) {
+    if !port.is_inside() {
+        return;
+    }
+    let before = errno::get();
+    port.controller.pend(Interrupt::Timer);
+    port.take();
+    errno::set(before);
+}
+
+/// Throws the machine away, from whatever state. No hook is called.
+pub fn terminate(port: &Hosted) {
+    if port.driver.get() != Driver::Driven {
+        return;
+    }
+    port.hold_all();
+    port.gate.close(super::alone::give_way);
+    port.driver.set(Driver::Nobody);
+    port.driven.has_started.set(false);
+    port.driven.given.set(Given::NOTHING);
+    port.stacks.unmap();
+}
+
+/// The status that `ShutdownOS` got, where it ended the machine.
+pub fn ended(port: &Hosted) -> Option<u8> {
+    let has_ended = port.driver.get() == Driver::Driven && !port.driven.has_started.get();
+    if has_ended { port.outcome.get().ok() } else { None }
+}

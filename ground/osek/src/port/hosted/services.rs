@@ -1,0 +1,127 @@
+//! What the loader of a module offers: `quietcore_services.h`, as far as the machine uses it.
+// UNSAFETY: reads a table that C has written, and calls its functions.
+#![expect(unsafe_code, reason = "the table is the loader's, and its functions are C")]
+
+use core::ffi::c_void;
+
+use crate::port::Job;
+
+/// The version from which on the table has the members below `now`.
+const VERSION_WITH_TIMES: u32 = 2;
+
+/// A job as the loader is told of it: `struct quietcore_job`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ToldJob {
+    task: u32,
+    /// 1 where the task waits now, 0 where it ended.
+    waits: u32,
+    released_ns: u64,
+    started_ns: u64,
+    finished_ns: u64,
+    execution_ns: u64,
+}
+
+type Instant = extern "C" fn(*const c_void) -> u64;
+
+/// The table: `struct quietcore_services`, version 2. A null pointer is `None`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Services {
+    /// Its version.
+    pub version: u32,
+    /// Its bytes at the loader.
+    pub bytes: u32,
+    /// The first argument of each function.
+    pub context: *const c_void,
+    /// What COM uses.
+    pub com: [*const c_void; 8],
+    /// The instant of this cycle.
+    pub now: Option<Instant>,
+    /// When this cycle was due.
+    pub due: Option<Instant>,
+    /// When the step has to be back.
+    pub until: Option<Instant>,
+    /// Asks for an interrupt at an instant; zero for never.
+    pub interrupt_at: Option<extern "C" fn(*const c_void, u64)>,
+    /// Takes note of a job.
+    pub job: Option<extern "C" fn(*const c_void, *const ToldJob)>,
+    /// Takes note of an error: task, status, service.
+    pub error: Option<extern "C" fn(*const c_void, u32, u8, u8)>,
+}
+
+/// What is used of the table; a copy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    context: *const c_void,
+    due: Option<Instant>,
+    until: Option<Instant>,
+    interrupt_at: Option<extern "C" fn(*const c_void, u64)>,
+    job: Option<extern "C" fn(*const c_void, *const ToldJob)>,
+    error: Option<extern "C" fn(*const c_void, u32, u8, u8)>,
+}
+
+impl Given {
+    pub(super) const NOTHING: Self = Self {
+        context: core::ptr::null(),
+        due: None,
+        until: None,
+        interrupt_at: None,
+        job: None,
+        error: None,
+    };
+
+    /// Reads the table; of an older one what it has.
+    ///
+    /// # Safety
+    /// Null, or a table of at least the bytes that it says it has.
+    pub(super) unsafe fn read(table: *const Services) -> Self {
+        if table.is_null() {
+            return Self::NOTHING;
+        }
+        // SAFETY: every version begins with version and bytes.
+        let (version, bytes) = unsafe { ((*table).version, (*table).bytes) };
+        let whole = bytes as usize >= size_of::<Services>();
+        if version < VERSION_WITH_TIMES || !whole {
+            return Self::NOTHING;
+        }
+        // SAFETY: it has all of its bytes, as it says.
+        let Services { context, due, until, interrupt_at, job, error, .. } =
+            unsafe { table.read() };
+        Self { context, due, until, interrupt_at, job, error }
+    }
+
+    pub(super) fn due_ns(&self) -> Option<u64> {
+        self.due.map(|due| due(self.context))
+    }
+
+    pub(super) fn until_ns(&self) -> Option<u64> {
+        self.until.map(|until| until(self.context))
+    }
+
+    pub(super) fn interrupt_at(&self, at_ns: Option<u64>) {
+        if let Some(interrupt_at) = self.interrupt_at {
+            interrupt_at(self.context, at_ns.unwrap_or(0));
+        }
+    }
+
+    pub(super) fn note_job(&self, job: &Job) {
+        if let Some(note) = self.job {
+            let told = ToldJob {
+                task: u32::from(job.task),
+                waits: u32::from(job.waits),
+                released_ns: job.released_ns,
+                started_ns: job.started_ns,
+                finished_ns: job.finished_ns,
+                execution_ns: job.execution_ns,
+            };
+            note(self.context, &raw const told);
+        }
+    }
+
+    pub(super) fn note_error(&self, task: Option<u8>, status: u8, service: u8) {
+        if let Some(note) = self.error {
+            note(self.context, task.map_or(u32::MAX, u32::from), status, service);
+        }
+    }
+}

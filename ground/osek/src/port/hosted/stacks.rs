@@ -1,0 +1,310 @@
+//! Stacks of tasks: one mapping, made at the start, each stack with a guard page below it.
+//!
+//! ```text
+//! bounds[0]      bounds[1]                        bounds[2]                     bounds[n]
+//! │ guard │ idle │ guard │ for faults │ guard │ task 0       │ guard │ task 1 … │
+//!         └ canary                            └ canary
+//! ```
+//!
+//! A stack grows down. One that overflows faults in its guard page, and the address says whose it
+//! was. A function that jumps over the guard page with one large frame is caught by the compiler's
+//! stack probes (Rust has them; C with `-fstack-clash-protection`).
+//!
+//! All memory is written at the start, so that no page fault comes later, and with a pattern, so that
+//! one can tell afterwards how deep a stack was used.
+//!
+//! A task's stack has the bytes of its configuration, and a reserve for what comes from outside:
+//! frames of signals, which hold all vector registers, and the ISRs, which run on the stack of what
+//! they interrupt.
+// UNSAFETY: maps memory and looks at it.
+#![expect(unsafe_code, reason = "stacks are memory that the compiler does not know of")]
+
+mod valgrind;
+
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::Refused;
+use crate::configuration::TASKS_MAX;
+
+/// Stacks beside those of tasks.
+const OWN: usize = 2;
+/// The stack of the idle context.
+const IDLE: usize = 0;
+/// The stack on which faults are handled.
+const FAULT: usize = 1;
+/// Bytes of these two.
+const OWN_BYTES: usize = 64 * 1024;
+
+/// Most bytes of all stacks together, in bytes: they are all written at the start.
+pub(super) const STACKS_BYTES_MAX: usize = 1 << 30;
+/// What a function called by the kernel on a task's stack may take for each interrupt level, in
+/// bytes: the ISR itself.
+const ISR_BYTES: usize = 4096;
+/// The part of the kernel and of the signal handler in one interrupt, in bytes.
+const KERNEL_BYTES: usize = 2048;
+/// Size of a signal's frame where the kernel does not tell, in bytes.
+const FRAME_BYTES_DEFAULT: usize = 8192;
+
+/// What a stack is filled with.
+const PATTERN: u8 = 0xA5;
+const PATTERN_WORD: u64 = u64::from_ne_bytes([PATTERN; 8]);
+
+/// The stacks.
+#[derive(Debug)]
+pub(super) struct Stacks {
+    /// Where each stack's guard page begins, which is where the one before it ends; zero for none.
+    bounds: [AtomicUsize; OWN + TASKS_MAX + 1],
+    count: AtomicUsize,
+    page: AtomicUsize,
+}
+
+impl Stacks {
+    pub(super) const fn new() -> Self {
+        Self {
+            bounds: [const { AtomicUsize::new(0) }; OWN + TASKS_MAX + 1],
+            count: AtomicUsize::new(0),
+            page: AtomicUsize::new(4096),
+        }
+    }
+
+    /// Maps and fills all stacks: the kernel's own, and for each task its `bytes` and the reserve
+    /// for interrupts of so many different levels.
+    ///
+    /// # Errors
+    /// [`Refused`] where there is no such memory; then there are none.
+    pub(super) fn map(
+        &self,
+        bytes: impl Iterator<Item = u32> + Clone,
+        levels: usize,
+    ) -> Result<(), Refused> {
+        self.unmap();
+        let page = page_bytes();
+        self.page.store(page, Relaxed);
+        let sizes = || {
+            let own = [OWN_BYTES; OWN].into_iter();
+            let of_tasks = bytes.clone().map(|bytes| bytes as usize);
+            own.chain(of_tasks).map(|bytes| (bytes + reserve(levels)).next_multiple_of(page) + page)
+        };
+        let total = sizes().try_fold(0, |sum: usize, bytes| sum.checked_add(bytes));
+        let total = total.filter(|total| *total <= STACKS_BYTES_MAX);
+        let total = total.ok_or(Refused::StacksTooLarge)?;
+        let start = map_nothing(total)?;
+        self.bounds[0].store(start.addr().get(), Relaxed);
+        let mut at = start;
+        for (index, size) in sizes().enumerate() {
+            // SAFETY: the sizes add up to what was mapped.
+            let lowest = unsafe { at.add(page) };
+            if let Err(refused) = fill(lowest, size - page) {
+                self.bounds[index + 1].store(start.addr().get() + total, Relaxed);
+                self.count.store(index + 1, Relaxed);
+                self.unmap();
+                return Err(refused);
+            }
+            // SAFETY: as above.
+            at = unsafe { at.add(size) };
+            self.bounds[index + 1].store(at.addr().get(), Relaxed);
+            self.count.store(index + 1, Relaxed);
+            valgrind::register_stack(lowest.as_ptr(), at.as_ptr());
+        }
+        Ok(())
+    }
+
+    /// Gives all stacks back. The caller is on none of them.
+    pub(super) fn unmap(&self) {
+        let count = self.count.swap(0, Relaxed);
+        if count == 0 {
+            return;
+        }
+        let start = self.bounds[0].load(Relaxed);
+        let bytes = self.bounds[count].load(Relaxed) - start;
+        // SAFETY: exactly what `map` mapped, and nothing uses it, as our caller knows.
+        unsafe { libc::munmap(ptr::with_exposed_provenance_mut(start), bytes) };
+    }
+
+    /// Where a task's stack begins: the address above its highest byte.
+    #[inline]
+    pub(super) fn top(&self, task: u8) -> *mut u8 {
+        self.top_of(OWN + usize::from(task))
+    }
+
+    /// Where the idle context's stack begins.
+    pub(super) fn idle_top(&self) -> *mut u8 {
+        self.top_of(IDLE)
+    }
+
+    /// The stack on which faults are handled: its lowest byte, and its size.
+    pub(super) fn fault_stack(&self) -> (*mut u8, usize) {
+        let lowest = self.lowest(FAULT);
+        let bytes = self.bounds[FAULT + 1].load(Relaxed) - lowest;
+        (ptr::with_exposed_provenance_mut(lowest), bytes)
+    }
+
+    #[inline]
+    fn top_of(&self, index: usize) -> *mut u8 {
+        ptr::with_exposed_provenance_mut(self.bounds[index + 1].load(Relaxed))
+    }
+
+    /// The lowest address of a stack that may be used.
+    #[inline]
+    fn lowest(&self, index: usize) -> usize {
+        self.bounds[index].load(Relaxed) + self.page.load(Relaxed)
+    }
+
+    /// Whether the last word of a task's stack is as it was filled.
+    #[inline]
+    pub(super) fn is_intact(&self, task: u8) -> bool {
+        let place: *const u64 = ptr::with_exposed_provenance(self.lowest(OWN + usize::from(task)));
+        // SAFETY: the kernel asks for its tasks only, which have mapped stacks; volatile, because
+        // the compiler does not know that the stack's owner writes there.
+        unsafe { place.read_volatile() == PATTERN_WORD }
+    }
+
+    /// The most bytes of its stack that a task has used so far, reserve included. It looks at
+    /// the whole stack, word by word.
+    pub(super) fn high_water(&self, task: u8) -> Option<usize> {
+        let index = OWN + usize::from(task);
+        if index >= self.count.load(Relaxed) {
+            return None;
+        }
+        let top = self.bounds[index + 1].load(Relaxed);
+        let lowest = self.lowest(index);
+        let untouched = (lowest..top).step_by(size_of::<u64>()).take_while(|address| {
+            let word: *const u64 = ptr::with_exposed_provenance(*address);
+            // SAFETY: within the stack, which is mapped.
+            unsafe { word.read_volatile() == PATTERN_WORD }
+        });
+        Some(top - lowest - untouched.count() * size_of::<u64>())
+    }
+
+    /// Whether an address lies in one of the stacks.
+    pub(super) fn contain(&self, address: usize) -> bool {
+        let count = self.count.load(Relaxed);
+        let (first, last) = (self.bounds[0].load(Relaxed), self.bounds[count].load(Relaxed));
+        count != 0 && (first..last).contains(&address)
+    }
+
+    /// The task in whose guard page an address lies.
+    pub(super) fn task_of_guard(&self, address: usize) -> Option<u8> {
+        let page = self.page.load(Relaxed);
+        let tasks = self.count.load(Relaxed).checked_sub(OWN)?;
+        let guards = (0..tasks).map(|task| self.bounds[OWN + task].load(Relaxed));
+        let found = guards.into_iter().position(|guard| (guard..guard + page).contains(&address));
+        u8::try_from(found?).ok()
+    }
+}
+
+/// What is added to a task's stack for interrupts of so many levels, in bytes. Two more frames are
+/// for signals that only note that they came.
+fn reserve(levels: usize) -> usize {
+    (levels + 2) * (frame_bytes() + KERNEL_BYTES) + levels * ISR_BYTES
+}
+
+/// The bytes of the largest frame of a signal on this processor.
+fn frame_bytes() -> usize {
+    // SAFETY: asks for a number.
+    let told = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
+    if told == 0 { FRAME_BYTES_DEFAULT } else { told }
+}
+
+fn page_bytes() -> usize {
+    // SAFETY: asks for a number.
+    let told = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(told).unwrap_or(4096).max(4096)
+}
+
+/// Maps so many bytes that can't be used.
+fn map_nothing(bytes: usize) -> Result<NonNull<u8>, Refused> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+    // SAFETY: a new mapping at a place of the kernel's choice.
+    let place = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+    if place == libc::MAP_FAILED {
+        return Err(Refused::system("mmap of the stacks"));
+    }
+    place.expose_provenance();
+    NonNull::new(place.cast()).ok_or(Refused::system("mmap of the stacks"))
+}
+
+/// Makes a part of a mapping usable, and fills it.
+fn fill(lowest: NonNull<u8>, bytes: usize) -> Result<(), Refused> {
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: within the mapping, as our caller promises; nothing uses it yet.
+    if unsafe { libc::mprotect(lowest.as_ptr().cast(), bytes, rights) } != 0 {
+        return Err(Refused::system("mprotect of a stack"));
+    }
+    // SAFETY: it is writable now.
+    unsafe { lowest.write_bytes(PATTERN, bytes) };
+    Ok(())
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use std::vec;
+
+    use super::*;
+
+    fn mapped(bytes: &[u32]) -> Stacks {
+        let stacks = Stacks::new();
+        stacks.map(bytes.iter().copied(), 1).unwrap();
+        stacks
+    }
+
+    #[test]
+    fn a_stack_holds_what_was_asked_for_and_its_reserve() {
+        let stacks = mapped(&[100, 70_000]);
+        for (task, bytes) in [(0, 100), (1, 70_000)] {
+            let top = stacks.top(task).addr();
+            let lowest = stacks.lowest(OWN + usize::from(task));
+            assert!(top.is_multiple_of(16));
+            assert!(top - lowest >= bytes + frame_bytes() * 3, "{}", top - lowest);
+        }
+        stacks.unmap();
+    }
+
+    #[test]
+    fn the_high_water_mark_is_the_deepest_word_written() {
+        let stacks = mapped(&[4096]);
+        assert_eq!(stacks.high_water(0), Some(0));
+        // SAFETY: 100 words below the top of a stack of 512 at least.
+        unsafe { stacks.top(0).cast::<u64>().sub(100).write(1) };
+        assert_eq!(stacks.high_water(0), Some(800));
+        assert_eq!(stacks.high_water(1), None);
+        stacks.unmap();
+    }
+
+    #[test]
+    fn a_write_to_the_last_word_is_seen() {
+        let stacks = mapped(&[4096, 4096]);
+        assert!(stacks.is_intact(0));
+        let last: *mut u64 = ptr::with_exposed_provenance_mut(stacks.lowest(OWN));
+        // SAFETY: the lowest word of a mapped stack.
+        unsafe { last.write(0) };
+        assert!(!stacks.is_intact(0));
+        assert!(stacks.is_intact(1));
+        stacks.unmap();
+    }
+
+    #[test]
+    fn an_address_in_a_guard_page_names_the_task() {
+        let stacks = mapped(&[4096, 4096, 4096]);
+        for task in 0..3 {
+            let lowest = stacks.lowest(OWN + usize::from(task));
+            assert_eq!(stacks.task_of_guard(lowest - 1), Some(task));
+            assert_eq!(stacks.task_of_guard(lowest - 4096), Some(task));
+            assert_eq!(stacks.task_of_guard(lowest), None);
+            assert_eq!(stacks.task_of_guard(stacks.top(task).addr() - 1), None);
+        }
+        let of_idle = stacks.lowest(IDLE) - 1;
+        assert_eq!(stacks.task_of_guard(of_idle), None);
+        stacks.unmap();
+        assert_eq!(stacks.task_of_guard(of_idle), None);
+    }
+
+    #[test]
+    fn stacks_beyond_all_limits_are_refused() {
+        let stacks = Stacks::new();
+        let huge = vec![u32::MAX; 255];
+        assert_eq!(stacks.map(huge.into_iter(), 1), Err(Refused::StacksTooLarge));
+        assert_eq!(stacks.high_water(0), None);
+    }
+}

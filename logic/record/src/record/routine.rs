@@ -1,0 +1,299 @@
+//! What a routine of an OSEK kernel took: there in records of the probe `osek` only.
+//!
+//! ```text
+//! start ─ reading ─┬─ the routine ─┬─ reading ─ stop
+//!                  └─ nothing: the empty measurement, whose median is subtracted
+//! ```
+//!
+//! A routine takes some tens of nanoseconds, so its values are kept as the clock counted them, and
+//! the record's own histogram holds what remains of them in whole nanoseconds. None of this is a
+//! release: no application class judges it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::{Histogram, Quantile};
+use crate::record::Record;
+use crate::statistics::Statistics;
+
+/// The ten routines of seed 001, and the empty measurement.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Routine {
+    /// Two readings of the clock with nothing in between.
+    Empty,
+    /// A task activates a higher one, until that one runs.
+    Act,
+    /// A task activates a lower one, until the call returns.
+    Actl,
+    /// `DisableAllInterrupts`
+    Intdisable,
+    /// `EnableAllInterrupts`
+    Intenable,
+    /// An interrupt, until its ISR of category 1 runs.
+    Isrentry,
+    /// An interrupt, until its ISR of category 2 runs.
+    Isr2entry,
+    /// The end of an ISR of category 1, until the interrupted task goes on.
+    Isrexit,
+    /// The end of an ISR of category 2, until the task that it activated runs.
+    Istentry,
+    /// The end of a task that an ISR activated, until the interrupted task goes on.
+    Istexit,
+    /// The end of a task, until a lower one that is ready runs.
+    Terml,
+}
+
+impl Routine {
+    /// All of them, the empty measurement first, then in the order of the paper.
+    pub const ALL: [Self; 11] = [
+        Self::Empty,
+        Self::Act,
+        Self::Actl,
+        Self::Intdisable,
+        Self::Intenable,
+        Self::Isrentry,
+        Self::Isr2entry,
+        Self::Isrexit,
+        Self::Istentry,
+        Self::Istexit,
+        Self::Terml,
+    ];
+
+    /// The name, as the paper has it; `terml` is printed there as `term1`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Act => "act",
+            Self::Actl => "actl",
+            Self::Intdisable => "intdisable",
+            Self::Intenable => "intenable",
+            Self::Isrentry => "isrentry",
+            Self::Isr2entry => "isr2entry",
+            Self::Isrexit => "isrexit",
+            Self::Istentry => "istentry",
+            Self::Istexit => "istexit",
+            Self::Terml => "terml",
+        }
+    }
+
+    /// From what to what it is measured.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Empty => "two readings of the clock with nothing in between",
+            Self::Act => {
+                "before ActivateTask of a higher task, to the first statement of that task"
+            }
+            Self::Actl => "before ActivateTask of a lower task, to after the call",
+            Self::Intdisable => "before DisableAllInterrupts, to after the call",
+            Self::Intenable => "before EnableAllInterrupts, to after the call",
+            Self::Isrentry => {
+                "before the interrupt, to the first statement of an ISR of category 1"
+            }
+            Self::Isr2entry => {
+                "before the interrupt, to the first statement of an ISR of category 2"
+            }
+            Self::Isrexit => {
+                "last statement of an ISR of category 1, to the next one of the interrupted task"
+            }
+            Self::Istentry => {
+                "last statement of an ISR of category 2, to the first one of the task that it \
+                 activated"
+            }
+            Self::Istexit => {
+                "last statement of a task that an ISR activated, to the next one of the \
+                 interrupted task"
+            }
+            Self::Terml => {
+                "before TerminateTask, to the first statement of a lower task that is ready"
+            }
+        }
+    }
+
+    /// Whether an interrupt is part of it, which can be brought in two ways.
+    pub const fn has_interrupt(self) -> bool {
+        matches!(
+            self,
+            Self::Isrentry | Self::Isr2entry | Self::Isrexit | Self::Istentry | Self::Istexit
+        )
+    }
+}
+
+/// How an interrupt was brought.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trigger {
+    /// By an instruction of the interrupted task itself, as `INT n` does without a hypervisor.
+    Software,
+    /// By a signal of the operating system to the interrupted thread.
+    Signal,
+}
+
+impl Trigger {
+    /// The word in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Software => "software",
+            Self::Signal => "signal",
+        }
+    }
+}
+
+/// What a routine took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutineRun {
+    /// Which one.
+    pub routine: Routine,
+    /// How its interrupt was brought; `None` where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+    /// The kernel, its port and its configuration, in words.
+    pub kernel: String,
+    /// Counts of the clock a second: 1 000 000 000 for the kernel's own.
+    pub hertz: u64,
+    /// What is subtracted from each value: the median of the empty measurement, in counts; zero for
+    /// that one itself.
+    pub offset: u64,
+    /// Values that were below the offset, and count as zero.
+    pub clamped: u64,
+    /// The values as measured, in counts of the clock instead of ns.
+    pub raw: Histogram,
+}
+
+/// The figures of a routine, in ns, with what is below a nanosecond.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RoutineFigures {
+    /// Smallest value.
+    pub min_ns: f64,
+    /// Median; `None` where there is no value at all.
+    pub median_ns: Option<f64>,
+    /// 99 % quantile; `None` where fewer than ten values lie beyond it, as for the next one.
+    pub p99_ns: Option<f64>,
+    /// 99.99 % quantile.
+    pub p99_99_ns: Option<f64>,
+    /// Largest value.
+    pub max_ns: f64,
+    /// Median, in counts of the clock.
+    pub median_counts: Option<u64>,
+}
+
+impl RoutineRun {
+    /// What remains of a count after the empty measurement.
+    pub const fn net(&self, counts: u64) -> u64 {
+        counts.saturating_sub(self.offset)
+    }
+
+    /// Counts as a time, in ns.
+    pub fn nanoseconds(&self, counts: u64) -> f64 {
+        counts as f64 * 1e9 / self.hertz.max(1) as f64
+    }
+
+    /// The figures.
+    pub fn figures(&self) -> RoutineFigures {
+        let raw = Statistics::of_histogram(&self.raw);
+        let counts = |quantile: Option<Quantile>| quantile.map(|it| self.net(it.lower_bound()));
+        let time = |quantile| counts(quantile).map(|counts| self.nanoseconds(counts));
+        RoutineFigures {
+            min_ns: self.nanoseconds(self.net(raw.min_ns)),
+            median_ns: time(raw.median_ns),
+            p99_ns: time(raw.p99_ns),
+            p99_99_ns: time(raw.p99_99_ns),
+            max_ns: self.nanoseconds(self.net(raw.max_ns)),
+            median_counts: counts(raw.median_ns),
+        }
+    }
+
+    /// What contradicts itself, in words.
+    pub(super) fn self_check(&self, record: &Record) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if !self.raw.is_consistent() {
+            wrong.push("the bins of the counts do not add up".to_owned());
+        }
+        if self.raw.count() != record.release.count() {
+            wrong.push("there are not as many counts as times".to_owned());
+        }
+        if self.hertz == 0 {
+            wrong.push("the rate of the clock is not known".to_owned());
+        }
+        if self.clamped > self.raw.count() {
+            wrong.push("more values were below the empty measurement than were taken".to_owned());
+        }
+        wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::check::self_check;
+    use crate::test_record;
+
+    fn run(values: &[(u64, u64)]) -> RoutineRun {
+        let mut raw = Histogram::new();
+        for (value, times) in values {
+            raw.record_many(*value, *times);
+        }
+        RoutineRun {
+            routine: Routine::Act,
+            trigger: None,
+            kernel: "test".to_owned(),
+            hertz: 2_500_000_000,
+            offset: 50,
+            clamped: 1,
+            raw,
+        }
+    }
+
+    #[test]
+    fn the_empty_measurement_is_taken_off_and_never_more_than_there_is() {
+        let figures = run(&[(40, 1), (175, 1_998), (5_050, 1)]).figures();
+        assert!(figures.min_ns.abs() < 1e-9);
+        assert_eq!(figures.median_ns, Some(50.0));
+        assert_eq!(figures.median_counts, Some(125));
+        assert_eq!(figures.p99_ns, Some(50.0));
+        assert_eq!(figures.p99_99_ns, None, "it takes ten values beyond it");
+        assert!((figures.max_ns - 2_000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_routine_that_contradicts_its_record_is_found() {
+        let mut record = test_record(&[(50, 2_000)]);
+        record.routine = Some(run(&[(40, 1), (175, 1_999)]));
+        assert_eq!(self_check(&record, None), Vec::<String>::new());
+        record.routine = Some(RoutineRun { hertz: 0, clamped: 9, ..run(&[(175, 3)]) });
+        assert_eq!(self_check(&record, None).len(), 3);
+    }
+
+    #[test]
+    fn names_are_those_of_files() {
+        for routine in Routine::ALL {
+            assert_eq!(serde_json::to_value(routine).unwrap(), routine.name());
+        }
+        for trigger in [Trigger::Software, Trigger::Signal] {
+            assert_eq!(serde_json::to_value(trigger).unwrap(), trigger.name());
+        }
+    }
+}

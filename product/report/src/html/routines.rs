@@ -1,0 +1,193 @@
+//! The routines of a kernel: the plot, the figures, and from what to what each is measured.
+
+use maud::{Markup, html};
+use quietcore_record::record::{Routine, Trigger};
+
+use super::elements::quantity;
+use crate::figures::{self, NONE};
+use crate::plot;
+use crate::summary::{KernelSummary, RoutineCell, RoutineRow, Summary};
+
+/// The answer, where the evidence is about a kernel alone.
+pub(super) fn hero(kernel: &KernelSummary<'_>) -> Markup {
+    let median = |routine| {
+        let cell = kernel.row(routine).and_then(RoutineRow::longest);
+        cell.and_then(|cell| cell.figures.median_ns)
+            .map_or_else(|| NONE.to_owned(), figures::nanos_f64)
+    };
+    let tiles = [
+        (Routine::Act, "ActivateTask, until the higher task runs"),
+        (Routine::Actl, "ActivateTask of a lower task"),
+        (Routine::Terml, "TerminateTask, until the lower task runs"),
+        (Routine::Isr2entry, "interrupt, until its ISR 2 runs"),
+    ];
+    html! {
+        div class="hero neutral" {
+            div.answer {
+                p.who { "The kernel's routines, " b { (kernel.partition) } }
+                p.word { "A switch to a higher task takes " (median(Routine::Act)) }
+                p.why {
+                    "Median of " (loops(kernel)) " loops, the empty measurement subtracted. "
+                    "Routines have no period and no deadline, so no class judges them."
+                }
+            }
+            div.tiles {
+                @for (routine, what) in tiles {
+                    div.tile {
+                        p.label { (routine.name()) }
+                        p.value { (median(routine)) }
+                        p.note { (what) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn loops(kernel: &KernelSummary<'_>) -> String {
+    kernel.runs.last().map_or_else(|| NONE.to_owned(), |run| figures::count(run.loops))
+}
+
+pub(super) fn section(summary: &Summary<'_>) -> Markup {
+    html! {
+        @for kernel in &summary.kernels {
+            @if summary.kernels.len() > 1 { h3 { "Kernel on " (kernel.partition) } }
+            (conditions(kernel))
+            (plot_of(kernel))
+            (table(kernel))
+        }
+        (method(summary))
+    }
+}
+
+/// What the figures hold for.
+fn conditions(kernel: &KernelSummary<'_>) -> Markup {
+    let Some(cell) = kernel.cells().next() else { return html! {} };
+    let held = &cell.record.conditions;
+    let clock = held.machine.get("clock_of_routines").map_or("", String::as_str);
+    html! {
+        p.remark {
+            (cell.run.kernel) ". " (held.policy) " on CPU " (held.affinity)
+            @if !clock.is_empty() { ". Clock: " (clock) }
+            "."
+        }
+    }
+}
+
+fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
+    let runs = plot::drawn(kernel);
+    html! {
+        @if let Some(drawing) = plot::routines(kernel) {
+            figure.routines {
+                figcaption {
+                    span.name { "Minimum to maximum of each routine, the median as a ring" }
+                    span.sub { "time upwards, logarithmic; the maximum is written above" }
+                }
+                p.legend {
+                    @for (place, run) in runs.iter().enumerate() {
+                        span class=(format!("key {}", plot::class_of(place, runs.len()))) {
+                            (figures::count(kernel.runs[*run].loops)) " loops"
+                        }
+                    }
+                }
+                (drawing)
+            }
+        }
+    }
+}
+
+/// The columns of a run.
+const COLUMNS: [(&str, &str); 6] = [
+    ("min", "The smallest value, without the empty measurement."),
+    ("median", "Half of all values were at most this."),
+    ("p99", "99 % quantile; given where at least ten values lie beyond it."),
+    ("p99.99", "99.99 % quantile; given where at least ten values lie beyond it."),
+    ("max", "The largest value seen; an observed maximum, never a worst case."),
+    ("counts", "The median in counts of the clock."),
+];
+
+fn table(kernel: &KernelSummary<'_>) -> Markup {
+    html! {
+        @for (index, run) in kernel.runs.iter().enumerate() {
+            h3 {
+                (figures::count(run.loops)) " loops"
+                @if run.loops == 100 { span.sub { "as published" } }
+            }
+            div.scroll tabindex="0" role="region" aria-label=(format!("Routines, {}", run.profile)) {
+                table.statistics {
+                    thead {
+                        tr {
+                            th scope="col" { "Routine" }
+                            @for (name, meaning) in COLUMNS {
+                                th.n scope="col" title=(meaning) { (name) }
+                            }
+                            th.n scope="col" title="Values below the empty measurement, which count as zero." {
+                                "clamped"
+                            }
+                        }
+                    }
+                    tbody {
+                        @for row in &kernel.rows {
+                            @if let Some(cell) = &row.cells[index] { (line(row, cell)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn line(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> Markup {
+    let time = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), figures::nanos_f64);
+    let found = &cell.figures;
+    html! {
+        tr {
+            th scope="row" title=(row.routine.meaning()) {
+                (row.routine.name())
+                @if let Some(trigger) = row.trigger { span.sub { (trigger.name()) } }
+                @if !cell.record.is_valid() { span.sub { "invalid" } }
+            }
+            @for value in [Some(found.min_ns), found.median_ns, found.p99_ns, found.p99_99_ns, Some(found.max_ns)] {
+                td.n { (quantity(&time(value))) }
+            }
+            td.n { (found.median_counts.map_or_else(|| NONE.to_owned(), figures::count)) }
+            td.n { (figures::count(cell.run.clamped)) }
+        }
+    }
+}
+
+/// From what to what each routine goes, and what is in it.
+fn method(summary: &Summary<'_>) -> Markup {
+    let signals = summary
+        .kernels
+        .iter()
+        .flat_map(|kernel| &kernel.rows)
+        .any(|row| row.trigger == Some(Trigger::Signal));
+    html! {
+        h3 { "What is measured" }
+        div.prose {
+            p {
+                "The ten routines are those of Scordino et al. (seed 001, section IV-A), each from the "
+                "statement before to the statement after, in a program of one task for each of four "
+                "priorities. An empty measurement, two readings of the same shape, is made in the "
+                "same run; its median is subtracted from every value of the others, and shown as a "
+                "row of its own. The paper prints its figure 4 without numbers, so none of its "
+                "figures stand here."
+            }
+            @if signals {
+                p {
+                    "An interrupt is brought in two ways. By software it goes through the virtual "
+                    "interrupt controller of the port alone, as an INT instruction does without a "
+                    "hypervisor; that is how the paper brought its own. By a signal it is a system "
+                    "call that sends one to the own thread, and its delivery; its end holds the "
+                    "system call that returns from it."
+                }
+            }
+            dl.glossary {
+                @for routine in Routine::ALL {
+                    div { dt { (routine.name()) } dd { "From " (routine.meaning()) "." } }
+                }
+            }
+        }
+    }
+}

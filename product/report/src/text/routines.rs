@@ -1,0 +1,129 @@
+//! The routines of a kernel as a table, in ns.
+
+use super::Page;
+use super::table::fit;
+use crate::figures::{self, NONE};
+use crate::summary::{KernelSummary, RoutineCell, RoutineRow};
+
+/// Columns of a routine's name, and of how its interrupt was brought.
+const NAME: usize = 11;
+const TRIGGER: usize = 9;
+/// Columns of a time, in ns.
+const TIME: usize = 10;
+/// Columns of a count.
+const COUNT: usize = 9;
+
+impl Page {
+    /// All runs of a kernel.
+    pub(super) fn kernel(&mut self, kernel: &KernelSummary<'_>) {
+        self.conditions(kernel);
+        for (index, run) in kernel.runs.iter().enumerate() {
+            let published = if run.loops == 100 { ", as published" } else { "" };
+            let loops = format!("{} loops{published}", figures::count(run.loops));
+            self.paragraph("", &loops);
+            self.line(&format!(
+                "{} {} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>COUNT$} {:>COUNT$}",
+                fit("routine", NAME),
+                fit("interrupt", TRIGGER),
+                "min ns",
+                "median ns",
+                "p99 ns",
+                "p99.99 ns",
+                "max ns",
+                "counts",
+                "clamped"
+            ));
+            for row in &kernel.rows {
+                if let Some(cell) = &row.cells[index] {
+                    let line = routine(row, cell);
+                    self.line(&line);
+                }
+            }
+            self.line("");
+        }
+        let is_unknown = |cell: &RoutineCell<'_>| cell.figures.p99_99_ns.is_none();
+        let unknown = if kernel.cells().any(is_unknown) {
+            " A quantile takes ten values beyond it."
+        } else {
+            ""
+        };
+        self.paragraph(
+            "",
+            &format!(
+                "Without the empty measurement, whose median is subtracted; counts: the median in \
+                 counts of the clock; clamped: values below the empty measurement, which count as \
+                 zero.{unknown}"
+            ),
+        );
+        let trusted = |cell: &&RoutineCell<'_>| !cell.record.is_valid();
+        let mut reasons: Vec<&str> = Vec::new();
+        for because in kernel.cells().filter(trusted).flat_map(|it| &it.record.invalid_because) {
+            if !reasons.contains(&because.as_str()) {
+                reasons.push(because);
+            }
+        }
+        for because in reasons {
+            self.paragraph("invalid: ", because);
+        }
+        self.line("");
+    }
+
+    /// What the figures hold for.
+    fn conditions(&mut self, kernel: &KernelSummary<'_>) {
+        let Some(cell) = kernel.cells().next() else { return };
+        let held = &cell.record.conditions;
+        let clock = held.machine.get("clock_of_routines").map_or("", String::as_str);
+        self.paragraph("kernel  ", &cell.run.kernel);
+        let locked = held.activity.get("memory_locked").map_or("", String::as_str);
+        let locked = if locked.is_empty() { String::new() } else { format!(", {locked} locked") };
+        self.paragraph("thread  ", &format!("{} on CPU {}{locked}", held.policy, held.affinity));
+        if !clock.is_empty() {
+            self.paragraph("clock   ", clock);
+        }
+        for load in &held.loads {
+            self.paragraph(
+                "load    ",
+                &format!(
+                    "{} × {}: {} {}, {:.2} CPUs",
+                    load.workers,
+                    load.kind,
+                    figures::amount(load.operations_per_second),
+                    load.unit,
+                    load.cpu_share
+                ),
+            );
+        }
+        self.line("");
+    }
+}
+
+fn routine(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> String {
+    let found = &cell.figures;
+    let trigger = row.trigger.map_or("", |trigger| trigger.name());
+    format!(
+        "{} {} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>COUNT$} {:>COUNT$}",
+        fit(row.routine.name(), NAME),
+        fit(trigger, TRIGGER),
+        nanoseconds(Some(found.min_ns)),
+        nanoseconds(found.median_ns),
+        nanoseconds(found.p99_ns),
+        nanoseconds(found.p99_99_ns),
+        nanoseconds(Some(found.max_ns)),
+        found.median_counts.map_or_else(|| NONE.to_owned(), plain),
+        plain(cell.run.clamped),
+    )
+}
+
+/// A time in ns, its decimals below those of the others: with one below 1 µs, without beyond.
+fn nanoseconds(value_ns: Option<f64>) -> String {
+    match value_ns {
+        None => format!("{NONE}  "),
+        Some(value) if value < 999.95 => format!("{value:.1}"),
+        Some(value) => format!("{}  ", plain(value.round() as u64)),
+    }
+}
+
+/// A count with its thousands apart; the terminal counts columns, and has no narrow space.
+fn plain(count: u64) -> String {
+    figures::count(count).replace('\u{202f}', " ")
+}
