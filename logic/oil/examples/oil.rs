@@ -1,6 +1,6 @@
 //! Reads an OIL file, and prints what is wrong with it or what is made of it.
 //!
-//! Usage: `cargo run -p quietcore-oil --example oil -- FILE [header|source]`
+//! Usage: `cargo run -p quietcore-oil --example oil -- FILE [header|source|rust|oil]`
 
 use std::path::Path;
 
@@ -12,13 +12,15 @@ fn main() {
     let mut include =
         |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
     match quietcore_oil::read(file, &text, &mut include) {
-        Err(problems) => println!("{problems}"),
+        Err(problems) => eprintln!("{problems}"),
         Ok(configuration) => {
             for remark in configuration.remarks() {
-                println!("remark: {remark}");
+                eprintln!("remark: {remark}");
             }
             match arguments.get(1).map(String::as_str) {
                 Some("header") => print!("{}", quietcore_oil::header(&configuration)),
+                Some("rust") => print!("{}", quietcore_oil::rust(&configuration)),
+                Some("oil") => print!("{}", quietcore_oil::oil(&configuration)),
                 Some("source") => print!("{}", quietcore_oil::source(&configuration)),
                 _ => println!("{configuration:#?}"),
             }

@@ -11,7 +11,6 @@ pub struct Configuration {
     pub(crate) class: Class,
     pub(crate) checking: Checking,
     pub(crate) accounting: bool,
-    pub(crate) stack_check: bool,
     pub(crate) service_id: bool,
     pub(crate) parameter_access: bool,
     pub(crate) hooks: Hooks,
@@ -238,11 +237,6 @@ impl Configuration {
     /// Whether the times of each job are told.
     pub const fn accounting(&self) -> bool {
         self.accounting
-    }
-
-    /// Whether each switch looks at the stack that is left.
-    pub const fn stack_check(&self) -> bool {
-        self.stack_check
     }
 
     /// Which hooks the program has.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::application::shaped::article;
 use crate::nearest::either;
 use crate::schema::{Attribute, Kind, Presence, REFUSED, Shape};
 
@@ -61,6 +62,9 @@ const fn about(kind: Kind) -> &'static str {
 /// The rows of attributes, each followed by those of its blocks.
 fn rows(text: &mut String, before: &str, attributes: &[Attribute]) {
     for attribute in attributes {
+        if matches!(attribute.shape, Shape::Refused(_)) {
+            continue;
+        }
         let path = format!("{before}{}", attribute.word);
         let added = if attribute.is_standard { "" } else { " ⁺" };
         let missing = match attribute.presence {
@@ -96,9 +100,9 @@ fn value(shape: &Shape) -> String {
         Shape::NumberOrAuto { min, max } => format!("{min} … {max}, or `AUTO`"),
         Shape::Truth(_) => "`TRUE` or `FALSE`".to_owned(),
         Shape::Choice(choices) => either(choices.iter().map(|choice| choice.word)),
-        Shape::Reference(kind) => format!("a {}", kind.word()),
+        Shape::Reference(kind) => article(kind.word()),
         Shape::Function => "a string".to_owned(),
         Shape::Named(_) => "a name".to_owned(),
-        Shape::Refused(_) => "refused".to_owned(),
+        Shape::Refused(_) => String::new(),
     }
 }

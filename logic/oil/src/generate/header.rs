@@ -84,7 +84,6 @@ fn switches(text: &mut String, configuration: &Configuration) {
         ("QUIETCORE_OSEK_EXTENDED_STATUS".to_owned(), extended),
         ("QUIETCORE_OSEK_USE_GET_SERVICE_ID".to_owned(), configuration.service_id),
         ("QUIETCORE_OSEK_USE_PARAMETER_ACCESS".to_owned(), configuration.parameter_access),
-        ("QUIETCORE_OSEK_STACK_CHECK".to_owned(), configuration.stack_check),
     ];
     text.push_str("\n/* Conformance class, and what is switched on. */\n");
     for (name, is_on) in lines {
