@@ -1,7 +1,5 @@
 //! One case a rule: a configuration that works, and the smallest change that breaks it.
 
-extern crate std;
-
 use super::*;
 use crate::configuration::{
     Alarm, Class, Counter, ExpiryPoint, Isr, Resource, ScheduleTable, Task,
@@ -78,8 +76,11 @@ impl Tables {
     }
 }
 
-/// Each change, and how it is told.
-fn refuse(cases: &[(fn(&mut Tables), &str)]) {
+/// Breaks one rule.
+type Change = fn(&mut Tables);
+
+/// Each change is refused, and told so.
+fn refuse(cases: &[(Change, &str)]) {
     assert_eq!(Tables::working().check(), Ok(()));
     for (change, expected) in cases {
         let mut tables = Tables::working();
@@ -99,8 +100,7 @@ fn tables_fit_the_kernel() {
     let rule = "there are no more entries than the kernel has places";
     let full = |table: &str| std::format!("{table}[0]: {rule}");
     let many = Tables::working();
-    type Fill = fn(&mut Tables);
-    let fills: [(Fill, &str); 8] = [
+    let fills: [(Change, &str); 8] = [
         (|all| all.tasks.resize(256, basic(1)), "Tasks"),
         (|all| all.isrs.resize(63, all.isrs[0]), "Isrs"),
         (|all| all.resources.resize(256, all.resources[0]), "Resources"),

@@ -3,8 +3,6 @@
 //! A story drives the kernel as the system does: calls, then a dispatch at the level of tasks. What
 //! random programs find out together is in the crate's `tests/model`.
 
-extern crate std;
-
 mod accounting;
 mod alarms;
 mod events;

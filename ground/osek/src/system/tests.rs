@@ -4,8 +4,6 @@
 //! what all tasks do, one after the other, as straight-line code. Everything that the machine and
 //! the program's hooks notice is a line of one log.
 
-extern crate std;
-
 mod dispatch;
 mod errors;
 mod interrupts;

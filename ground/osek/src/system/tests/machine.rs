@@ -1,4 +1,6 @@
 //! The machine without contexts, and a program whose functions are set by each test.
+// UNSAFETY: a port's switch is an unsafe function, even one that switches nothing.
+#![expect(unsafe_code, reason = "the trait of ports asks for an unsafe function")]
 
 use core::any::Any;
 use std::boxed::Box;

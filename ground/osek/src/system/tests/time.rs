@@ -125,6 +125,7 @@ fn late_ticks_release_when_they_were_due() {
     assert_eq!(jobs, expected);
     assert_eq!(system.counter_value(0), Ok(9));
     assert_eq!(system.counter_value(3), Ok(9));
+    system.cancel_alarm(0).unwrap();
     system.tick(u32::MAX - 1, 9000);
     assert_eq!(system.counter_value(0), Ok(7));
 }
