@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use quietcore_probe::job::Injection;
 use quietcore_units::{CpuSet, Nanos};
 
-pub(crate) use osek::{Osek, OsekCheck, OsekGenerate, OsekKind};
+pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
     Assignment, Deploy, Down, Events, Force, How, Of, Ps, RestartRequest, Set, Top, TraceRequest,
     Unforce, Up, Watch,
@@ -75,7 +75,7 @@ pub(crate) enum Command {
     /// Simulate an EtherCAT segment on a network interface, for any main device
     Segment(Segment),
     /// Check an OSEK application's OIL file, or make what a program of its own needs
-    Osek(Osek),
+    Osek(OsekVerb),
     /// Print a JSON Schema: of the site file, or of what `show --json` prints
     Schema(Schema),
     /// Print a completion script for a shell
