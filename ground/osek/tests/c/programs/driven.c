@@ -76,6 +76,14 @@ TASK(High)
         ResumeOSInterrupts();
         section_ended = 2;
     }
+    if (fatal == 5) {
+        struct timespec used;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        const long end = used.tv_nsec / 1000000 + 3;
+        do {
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        } while (used.tv_nsec / 1000000 < end && used.tv_nsec / 1000000 >= end - 3);
+    }
     TerminateTask();
 }
 
@@ -104,11 +112,15 @@ static void interrupt_at(const void *context, uint64_t instant)
 
 static int jobs[4];
 static uint64_t latest_release;
+static uint64_t latest_execution_ns;
+static uint64_t latest_running_ns;
 
 static void note_job(const void *context, const struct quietcore_job *job)
 {
     jobs[job->task] += context == NULL;
     latest_release = job->released_ns;
+    latest_execution_ns = job->execution_ns;
+    latest_running_ns = job->finished_ns - job->started_ns;
 }
 
 static void note_error(const void *context, uint32_t task, uint8_t status, uint8_t service)
@@ -210,6 +222,16 @@ int main(void)
     while (section_ended != 2) {
         step(1);
     }
+
+    fatal = 5;
+    middles = 2;
+    const int done = jobs[2];
+    for (step(1); jobs[2] == done; step(0)) {
+        const struct timespec pause = {0, 20000000};
+        nanosleep(&pause, NULL); /* The loader has the processor. */
+    }
+    printf("time outside of a step is no execution time: %d\n",
+           latest_running_ns > 20000000u && latest_execution_ns + 20000000u <= latest_running_ns);
 
     puts("crash");
     fatal = 1;
