@@ -180,7 +180,8 @@ impl Names {
         if autostart.modes.is_empty() && self.modes.len() > 1 {
             let modes = self.modes[0].as_str();
             let message = format!(
-                "there are {} application modes; say in which, like `TRUE {{ APPMODE = {modes}; }}`",
+                "there are {} application modes; say in which, like `TRUE {{ APPMODE = {modes}; \
+                 }}`",
                 self.modes.len()
             );
             collector.refuse_word(&autostart.word, message);
@@ -239,8 +240,8 @@ impl Names {
     }
 }
 
-/// The names of the modes, the default first: `OSDEFAULTAPPMODE` where it is one of them or the only
-/// one, else the first one.
+/// The names of the modes, the default first: `OSDEFAULTAPPMODE` where it is one of them or the
+/// only one, else the first one.
 fn modes(application: &Application) -> Vec<String> {
     let mut modes: Vec<_> = application.modes.iter().map(|mode| mode.text.clone()).collect();
     // More are refused.
