@@ -87,6 +87,7 @@ fn leave_out_ours(sources: &mut Sources) {
             sources.left_out.push(LeftOut { file: file.name, why });
         }
     }
+    sources.left_out.sort_by(|one, other| one.file.cmp(&other.file));
 }
 
 impl From<&Problems> for BuildError {

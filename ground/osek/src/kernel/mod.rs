@@ -33,7 +33,7 @@ mod resources;
 mod schedule_tables;
 mod tasks;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod timeline;
 
 pub use accounting::Budget;

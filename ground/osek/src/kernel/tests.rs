@@ -3,8 +3,6 @@
 //! A story drives the kernel as the system does: calls, then a dispatch at the level of tasks. What
 //! random programs find out together is in the crate's `tests/model`.
 
-extern crate std;
-
 mod accounting;
 mod alarms;
 mod events;
@@ -23,7 +21,7 @@ use crate::port::{Enter, Leave};
 pub(crate) extern "C" fn nothing() {}
 
 /// A preemptable basic task.
-pub(crate) fn basic(priority: u8) -> Task {
+pub(crate) const fn basic(priority: u8) -> Task {
     Task {
         entry: nothing,
         events: 0,
@@ -39,32 +37,32 @@ pub(crate) fn basic(priority: u8) -> Task {
 }
 
 /// A preemptable extended task.
-pub(crate) fn extended(priority: u8) -> Task {
+pub(crate) const fn extended(priority: u8) -> Task {
     Task { events: u64::MAX, kind: Kind::Extended, ..basic(priority) }
 }
 
 /// The same task, not preemptable.
-pub(crate) fn not_preemptable(task: Task) -> Task {
+pub(crate) const fn not_preemptable(task: Task) -> Task {
     Task { running_level: SCHEDULER_LEVEL, ..task }
 }
 
 /// The same task, started with the kernel.
-pub(crate) fn at_start(task: Task) -> Task {
+pub(crate) const fn at_start(task: Task) -> Task {
     Task { autostart: 1, ..task }
 }
 
 /// A counter that the machine's tick drives.
-pub(crate) fn hardware(max_allowed: u32) -> Counter {
+pub(crate) const fn hardware(max_allowed: u32) -> Counter {
     Counter { max_allowed, ticks_per_base: 1, min_cycle: 1, hardware: true, tick_ns: 1 }
 }
 
 /// A counter that `IncrementCounter` advances.
-pub(crate) fn software(max_allowed: u32) -> Counter {
+pub(crate) const fn software(max_allowed: u32) -> Counter {
     Counter { hardware: false, tick_ns: 0, ..hardware(max_allowed) }
 }
 
 /// The activation of a task.
-pub(crate) fn activation(task: u16) -> Action {
+pub(crate) const fn activation(task: u16) -> Action {
     Action { kind: ActionKind::ActivateTask, object: task, events: 0, callback: None }
 }
 
