@@ -128,11 +128,8 @@ impl Names {
             Some((found, ..)) if *found == kind => {}
             Some((found, _, place)) => {
                 let place = collector.name(*place, reference.place);
-                let message = format!(
-                    "{} by {place}; here {} is named",
-                    article(found.noun()),
-                    article(kind.noun())
-                );
+                let (found, wanted) = (article(found.noun()), article(kind.noun()));
+                let message = format!("{found}, see {place}; name {wanted} here");
                 collector.refuse_word(reference, message);
             }
             None => collector.refuse_with(reference.place, name, || {
