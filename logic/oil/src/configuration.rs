@@ -1,4 +1,5 @@
-//! A checked application: what the kernel's tables are made of. Only [`read`](crate::read) makes one.
+//! A checked application: what the kernel's tables are made of. Only [`read`](crate::read) makes
+//! one.
 
 use quietcore_osek::configuration::{Checking, Class, Kind, Scale};
 
@@ -289,8 +290,8 @@ impl Configuration {
         &self.schedule_tables
     }
 
-    /// The time of a tick of the hardware counters, in ns; they all have the same. `None` where there
-    /// is no hardware counter.
+    /// The time of a tick of the hardware counters, in ns; they all have the same. `None` where
+    /// there is no hardware counter.
     pub fn hardware_tick_ns(&self) -> Option<u64> {
         self.counters.iter().find_map(|counter| counter.tick_ns)
     }
@@ -313,7 +314,8 @@ impl Configuration {
         modes.map(|index| self.modes[index].name.as_str())
     }
 
-    /// The functions that alarms and expiry points call, each once, in the order of their first use.
+    /// The functions that alarms and expiry points call, each once, in the order of their first
+    /// use.
     pub fn callbacks(&self) -> Vec<&str> {
         let tables = self.schedule_tables.iter().flat_map(|table| &table.points);
         let actions = tables.flat_map(|point| &point.actions);

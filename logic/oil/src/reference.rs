@@ -43,9 +43,9 @@ const fn about(kind: Kind) -> &'static str {
         Kind::Task => "A task, `TASK(name)` in C; at least one and at most 255.",
         Kind::Isr => "An interrupt service routine, `ISR(name)` in C; at most 62.",
         Kind::Resource => {
-            "A resource; at most 254 beside `RES_SCHEDULER`. Its ceiling is the highest priority of \
-             the tasks that use it, or the highest interrupt level where an ISR uses it. What uses \
-             another name of it counts, too."
+            "A resource; at most 254 beside `RES_SCHEDULER`. Its ceiling is the highest priority \
+             of the tasks that use it, or the highest interrupt level where an ISR uses it. What \
+             uses another name of it counts, too."
         }
         Kind::Event => "An event of one or more tasks, of which each has 64 at most.",
         Kind::Counter => "A counter; at most 32. All hardware counters have the same tick.",

@@ -1,7 +1,7 @@
 //! `os_cfg.h`: what a C or C++ program calls its objects by.
 //!
-//! Identifiers are enumerators and not macros, so that a task called `start` disturbs no structure of
-//! another header that has a field of this name.
+//! Identifiers are enumerators and not macros, so that a task called `start` disturbs no structure
+//! of another header that has a field of this name.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! Random applications that are valid, and how they are written down.
 //!
-//! All decisions come from a list of numbers, zero where it is used up, so that a failing application
-//! shrinks to a small one.
+//! All decisions come from a list of numbers, zero where it is used up, so that a failing
+//! application shrinks to a small one.
 
 use std::fmt::Write as _;
 
@@ -214,7 +214,8 @@ pub(crate) fn write(application: &Application, choices: &mut Choices<'_>) -> Str
     let isrs = application.isrs.iter().enumerate().map(|(index, isr)| {
         let (level, resources) = (isr.level, list("RESOURCE", "r", &isr.resources));
         format!(
-            "ISR i{index} {{ CATEGORY = 2 ; PRIORITY = {level} ; SOURCE = {index} ; {resources} }} ; "
+            "ISR i{index} {{ CATEGORY = 2 ; PRIORITY = {level} ; SOURCE = {index} ; \
+             {resources} }} ; "
         )
     });
     kinds.push(isrs.collect());
@@ -303,7 +304,8 @@ fn clocks(application: &Application, choices: &mut Choices<'_>) -> Vec<String> {
         for (offset, task) in &application.points {
             write!(
                 table,
-                "EXPIRYPOINT = p{offset} {{ OFFSET = {offset} ; ACTION = ACTIVATETASK {{ TASK = t{task} ; }} ; }} ; "
+                "EXPIRYPOINT = p{offset} {{ OFFSET = {offset} ; \
+                 ACTION = ACTIVATETASK {{ TASK = t{task} ; }} ; }} ; "
             )
             .unwrap();
         }

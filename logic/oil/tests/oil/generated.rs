@@ -242,15 +242,17 @@ fn others() -> Vec<Configuration> {
     vec![
         accept_objects("TASK only { PRIORITY = 1; };"),
         accept(
-            "OIL_VERSION = \"2.5\"; CPU c { OS k { USERESSCHEDULER = FALSE; }; TASK t { PRIORITY = 1; }; };",
+            "OIL_VERSION = \"2.5\";\n\
+             CPU c { OS k { USERESSCHEDULER = FALSE; }; TASK t { PRIORITY = 1; }; };",
         ),
         accept(example),
         // Names of fields, and of what a program might call its own.
         accept_objects(
-            "TASK tasks { PRIORITY = 1; EVENT = entry; EVENT = kind; }; EVENT entry; EVENT kind { MASK \
-             = 0x80000000; }; COUNTER counter { MAXALLOWEDVALUE = 1; }; ISR level { CATEGORY = 1; \
-             PRIORITY = 2; SOURCE = 0; }; RESOURCE ceiling; TASK priority { PRIORITY = 2; RESOURCE = \
-             ceiling; };",
+            "TASK tasks { PRIORITY = 1; EVENT = entry; EVENT = kind; };\n\
+             TASK priority { PRIORITY = 2; RESOURCE = ceiling; }; RESOURCE ceiling;\n\
+             EVENT entry; EVENT kind { MASK = 0x80000000; };\n\
+             COUNTER counter { MAXALLOWEDVALUE = 1; };\n\
+             ISR level { CATEGORY = 1; PRIORITY = 2; SOURCE = 0; };",
         ),
     ]
 }
@@ -288,16 +290,8 @@ fn the_header_is_valid_by_itself_in_c_and_in_cxx_together_with_the_services() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write_generated(folder, &configuration);
-    // Every name is a constant, and is taken by the service that it is for.
-    let uses = "#include \"os_cfg.h\"\n#include \"os.h\"\n#include <stdio.h>\n\
-        DeclareTask(sort); DeclareEvent(far); DeclareResource(belt); DeclareAlarm(full);\n\
-        int all(void);\nint all(void)\n{\n    EventMaskType events = part | jam | far;\n    TickType ticks = \
-        OSMAXALLOWEDVALUE_parts + OSMINCYCLE_clock + OSTICKSPERBASE + OSMAXALLOWEDVALUE;\n    \
-        ActivateTask(drive);\n    SetEvent(sort, events);\n    GetResource(belt_again);\n    \
-        ReleaseResource(belt_again);\n    SetRelAlarm(every_10_ms, ticks, OSTICKDURATION > 1u);\n    \
-        switch (GetActiveApplicationMode()) { case service: return 1; case OSDEFAULTAPPMODE: return 0; \
-        default: return 2; }\n}\n";
-    fs::write(folder.join("uses.c"), uses).unwrap();
+    let uses = repository_file("logic/oil/tests/harness/uses.c");
+    fs::copy(uses, folder.join("uses.c")).unwrap();
     fs::write(folder.join("functions.c"), functions(&configuration)).unwrap();
     let mut c = C99.to_vec();
     c.extend(["-c", "uses.c"]);

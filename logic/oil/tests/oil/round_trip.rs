@@ -136,11 +136,13 @@ fn written(configuration: &Configuration) -> String {
 }
 
 proptest! {
-    /// Goal: an application that is written down in whatever way is read as it was meant, the kernel
-    /// takes it, and it is the same when it is written by us and read again.
+    /// Goal: an application that is written down in whatever way is read as it was meant, the
+    /// kernel takes it, and it is the same when it is written by us and read again.
     /// Method: random valid applications; levels, ceilings and masks are computed once more here.
     #[test]
-    fn an_application_is_read_as_it_was_meant(numbers in prop::collection::vec(any::<u32>(), 0..600)) {
+    fn an_application_is_read_as_it_was_meant(
+        numbers in prop::collection::vec(any::<u32>(), 0..600),
+    ) {
         let mut choices = Choices::new(&numbers);
         let meant = application(&mut choices);
         let text = write(&meant, &mut choices);
