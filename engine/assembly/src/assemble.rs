@@ -14,7 +14,7 @@ use quietcore_site::{Partition, Remark, Site, Task};
 use quietcore_units::Nanos;
 
 use crate::names::{self, BusImage, NameProblem};
-use crate::{channels, fieldbus, tasks};
+use crate::{channels, fieldbus, kernel, tasks};
 
 /// Commands that may wait.
 const COMMAND_SLOTS: u32 = 1024;
@@ -42,6 +42,19 @@ pub enum AssemblyError {
         /// Why.
         #[source]
         source: quietcore_program::BuildError,
+    },
+    /// The program's kernel has a task that is called like the one which drives it.
+    #[error(
+        "partition `{partition}`: a task of `{oil}` is called `{name}` as the one that drives the \
+         kernel; call that one otherwise, in a `[[partition.program.task]]`"
+    )]
+    SameName {
+        /// The partition.
+        partition: String,
+        /// The OIL file.
+        oil: String,
+        /// The name.
+        name: String,
     },
     /// Names in the site file that the program or the fieldbus don't have.
     #[error("{}", list(.0))]
@@ -81,7 +94,8 @@ pub struct Assembly {
     pub first: Staged,
     /// What its exchange has room for.
     pub shape: Shape,
-    /// Its tasks, in the order of the exchange.
+    /// Its tasks, in the order of the exchange. Those of its own kernel stand behind them, and in
+    /// the job.
     pub tasks: Vec<Task>,
     /// What its process is told.
     pub job: ProgramJob,
@@ -126,7 +140,8 @@ impl Workshop {
     ) -> Result<Build, AssemblyError> {
         let rates = u32::try_from(partition.program.tasks.len()).ok();
         let defines = channels::defines(site, &partition.name)?;
-        let options = Options { rates, defines, ..Options::default() };
+        let oil = partition.program.oil.clone();
+        let options = Options { rates, defines, oil, ..Options::default() };
         quietcore_program::build(folder, &options, &self.build_folder)
             .map_err(|source| AssemblyError::Build { partition: partition.name.clone(), source })
     }
@@ -141,12 +156,12 @@ impl Workshop {
         let build = self.build(site, partition)?;
         let first = stage(site, partition, &bus, build, 1, 0)?;
         let program = &partition.program;
-        let order = tasks::order(program);
-        let task_jobs = order.iter().map(|task| tasks::job(program, task)).collect();
-        let tasks: Vec<Task> = order.into_iter().cloned().collect();
+        let mut tasks: Vec<Task> = tasks::order(program).into_iter().cloned().collect();
+        let kernel_tasks = kernel::tasks(partition, &first.build, &mut tasks)?;
+        let task_jobs = tasks.iter().map(|task| tasks::job(program, task)).collect();
         let retain_bytes = first.stage.retained_bytes() + RETAIN_GROWTH;
         let shape = Shape {
-            task_count: tasks.len() as u32,
+            task_count: (tasks.len() + kernel_tasks.len()) as u32,
             input_bytes: bus.input_bytes,
             output_bytes: bus.output_bytes,
             data_bytes: slot_bytes(first.build.data.bytes),
@@ -158,6 +173,7 @@ impl Workshop {
         let job = ProgramJob {
             cpu: partition.cpus_in_use().iter().next().map(quietcore_units::CpuId::get),
             tasks: task_jobs,
+            kernel_tasks,
             on_fault: on_fault(&program.on_fault),
             build: first.to_job(Vec::new()),
             channels: channels::jobs(site, &partition.name),
@@ -167,6 +183,14 @@ impl Workshop {
         };
         let fieldbus = fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus));
         Ok(Assembly { first, shape, tasks, job, fieldbus, bus })
+    }
+}
+
+impl Assembly {
+    /// The names of all tasks that the exchange has statistics of, in its order.
+    pub fn task_names(&self) -> impl Iterator<Item = &str> {
+        let of_kernel = self.job.kernel_tasks.iter().map(|task| task.name.as_str());
+        self.tasks.iter().map(|task| task.name.as_str()).chain(of_kernel)
     }
 }
 
@@ -200,6 +224,7 @@ pub fn stage(
     let substitutes = names.substitutes(&outputs);
     let triggers = names.triggers(&tasks::order(&partition.program));
     let retained = names.retained();
+    names.kernel();
     let remarks = names.finish().map_err(AssemblyError::Names)?;
     let stage = Stage {
         generation,

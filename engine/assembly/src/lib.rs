@@ -14,6 +14,7 @@
 mod assemble;
 pub mod channels;
 mod fieldbus;
+mod kernel;
 mod names;
 mod tasks;
 mod telling;

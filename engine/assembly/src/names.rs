@@ -133,7 +133,15 @@ impl<'a> Names<'a> {
         if self.problems.is_empty() { Ok(self.remarks) } else { Err(self.problems) }
     }
 
-    fn problem(&mut self, key: &str, problem: String) {
+    pub(super) fn partition(&self) -> &'a Partition {
+        self.partition
+    }
+
+    pub(super) fn build(&self) -> &'a Build {
+        self.build
+    }
+
+    pub(super) fn problem(&mut self, key: &str, problem: String) {
         self.problems.push(NameProblem { place: self.site.place(key), problem });
     }
 

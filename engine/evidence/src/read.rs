@@ -4,7 +4,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use quietcore_record::record::{RECORD_SCHEMA, Record};
-use quietcore_record::verdict::{Judgement, Verdict, judge, worst};
+use quietcore_record::verdict::{Judgement, Verdict, is_judged, judge, worst};
 use serde::de::DeserializeOwned;
 
 use crate::folder::{self, FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX};
@@ -36,7 +36,8 @@ impl Evidence {
         let judge_all = |record| {
             manifest.classes.iter().map(move |class| judge(record, class, manifest.exceedance))
         };
-        let judgements = records.iter().flat_map(judge_all).collect();
+        let judged = records.iter().filter(|record| is_judged(record));
+        let judgements = judged.flat_map(judge_all).collect();
         Self {
             manifest,
             records,

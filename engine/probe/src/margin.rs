@@ -52,6 +52,11 @@ impl Margin {
         self.current
     }
 
+    /// The longest that it can become.
+    pub fn largest(&self) -> Nanos {
+        self.largest
+    }
+
     /// Takes note of how late the last wake-up was.
     #[inline]
     pub fn learn(&mut self, wakeup_latency: Nanos) {

@@ -1,11 +1,12 @@
 /**
  * @file quietcore_module.h
- * @brief The face of a built program: all that its loader sees of it. Version 1.
+ * @brief The face of a built program: all that its loader sees of it. Version 2.
  *
  * A module is a shared object that exports one symbol, `quietcore_module`. The functions behind it are
  * generated for each model; they look alike whatever the generator of the model named and packed.
  *
- * All functions are called from one thread at a time. None of them blocks, allocates or keeps time.
+ * All functions are called from one thread at a time. None of them blocks, allocates or keeps time;
+ * a program that is a kernel with tasks of its own may reserve their stacks in initialize.
  */
 #ifndef QUIETCORE_MODULE_H
 #define QUIETCORE_MODULE_H
@@ -17,7 +18,7 @@ extern "C" {
 #endif
 
 /** The version of this file; a loader refuses a module of another one. */
-#define QUIETCORE_MODULE_VERSION 1u
+#define QUIETCORE_MODULE_VERSION 2u
 
 /** What the loader does for the program; see quietcore_services.h. */
 struct quietcore_services;
@@ -38,6 +39,14 @@ struct quietcore_module {
     const char *(*error_status)(void);
     /** The loader stores the address of its table here before it calls initialize. Never null. */
     const struct quietcore_services **services;
+    /** Called by a signal handler in the thread that is inside of step(0), at the instant that the
+     *  program asked for with the service `interrupt_at`. It may go on in another context, so that
+     *  the step returns, and come back in a later step. Null where it is not needed. */
+    void (*interrupt)(void);
+    /** Names of the tasks whose jobs the program tells with the service `job`; null where none. */
+    const char *const *tasks;
+    /** How many they are. */
+    uint32_t task_count;
 };
 
 /** The one symbol that a module exports. */

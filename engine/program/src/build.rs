@@ -9,6 +9,8 @@
 //! 6. `image`: the module is checked against all that its loader relies on.
 //! 7. `collect`: its symbols. `store`: all of it moves to its place at once.
 //!
+//! A folder with an OIL file is an OSEK program and goes another way: `kernel`.
+//!
 //! The same sources, options and compiler give the same bytes, wherever they lie.
 
 mod collect;
@@ -16,6 +18,7 @@ pub(crate) mod compiler;
 mod diagnostic;
 mod headers;
 pub(crate) mod image;
+mod kernel;
 pub(crate) mod lexing;
 pub(crate) mod objects;
 mod recipe;
@@ -50,6 +53,8 @@ pub use store::BUILD_SCHEMA;
 pub struct Options {
     /// Name of the model; `None` when the folder holds only one.
     pub model: Option<String>,
+    /// The OIL file of an OSEK program, relative to the folder; `None` when that holds one at most.
+    pub oil: Option<String>,
     /// Number of rates, for a model whose step function takes the rate's number and does not say
     /// how many there are. Where it is known, another number is an error.
     pub rates: Option<u32>,
@@ -69,6 +74,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             model: None,
+            oil: None,
             rates: None,
             compiler: None,
             defines: Vec::new(),
@@ -158,6 +164,35 @@ pub enum BuildError {
         text: String,
         /// Its errors.
         errors: Vec<Diagnostic>,
+    },
+    /// The OIL file describes no application that the kernel can run.
+    #[error("the OIL file is refused:\n{}", text.trim_end())]
+    Oil {
+        /// All that is wrong with it, a problem a line.
+        text: String,
+        /// The same, one by one.
+        errors: Vec<Diagnostic>,
+    },
+    /// The OIL file that was asked for is not there.
+    #[error(
+        "there is no OIL file `{wanted}` in the folder{}",
+        if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
+    )]
+    NoOil {
+        /// The file asked for.
+        wanted: String,
+        /// Those that are there.
+        names: Vec<String>,
+    },
+    /// There are several OIL files.
+    #[error(
+        "the folder holds several OIL files: {}; name the one that is meant, in the site file as \
+         `oil`",
+        names.join(", ")
+    )]
+    SeveralOil {
+        /// Their names.
+        names: Vec<String>,
     },
     /// The functions of the program can't be run.
     #[error(transparent)]

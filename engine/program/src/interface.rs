@@ -61,6 +61,29 @@ pub struct Interface {
     pub error_status: bool,
     /// Whether it sends or receives signals through `Com.h`.
     pub com: bool,
+    /// What is known of its kernel, where it is an OSEK program.
+    #[serde(default)]
+    pub kernel: Option<KernelInterface>,
+}
+
+/// The kernel of an OSEK program, as its OIL file describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelInterface {
+    /// That file, relative to the folder.
+    pub oil: String,
+    /// The first of its hardware counters, whose ticks are all the same; `None` where it has none.
+    pub counter: Option<KernelCounter>,
+    /// The names of its tasks, in the kernel's order. Never empty.
+    pub tasks: Vec<String>,
+}
+
+/// A hardware counter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelCounter {
+    /// Its name.
+    pub name: String,
+    /// The time of one tick, in ns.
+    pub tick_ns: u64,
 }
 
 /// A folder whose functions can't be run.

@@ -11,6 +11,7 @@
 //! |--------|------|
 //! | [`mod@build`] | the way from the folder to the module |
 //! | [`interface`] | the functions that a program is run by, and the C that makes them all look alike |
+//! | [`osek`] | what makes an OSEK program: the kernel as a library, its headers, the tables |
 //! | [`symbols`] | every variable with a static address: its path, type and place |
 //! | [`place`], [`value`] | a variable's bytes, and what they mean |
 //! | [`carry`], [`retain`] | values that survive a change of the program, or a restart |
@@ -27,6 +28,7 @@ pub mod carry;
 mod debug;
 pub mod interface;
 mod nearest;
+pub mod osek;
 pub mod place;
 pub mod retain;
 pub mod symbolise;

@@ -1,12 +1,15 @@
 /**
  * @file quietcore_services.h
- * @brief What a built program gets from whoever loaded it, version 1.
+ * @brief What a built program gets from whoever loaded it, version 2.
  *
  * The loader stores a table of these functions before it initialises the program. Programs call
- * them through Com.h. New members are added at the end, and `version` is raised.
+ * them through Com.h; those from `due` on are for a program that is a kernel with tasks of its own.
+ * New members are added at the end, and `version` is raised.
  *
- * All functions may be called from any task of the partition, between its release and its
- * completion: none waits, allocates or calls the operating system.
+ * All functions up to `now` may be called from any task of the partition, between its release and
+ * its completion: none waits, allocates or calls the operating system. Those from `due` on belong
+ * to the step of rate 0; elsewhere they do nothing, and what they tell is 0. Of them `interrupt_at`
+ * alone calls the operating system.
  */
 #ifndef QUIETCORE_SERVICES_H
 #define QUIETCORE_SERVICES_H
@@ -18,7 +21,7 @@ extern "C" {
 #endif
 
 /** Version of this table. */
-#define QUIETCORE_SERVICES_VERSION 1u
+#define QUIETCORE_SERVICES_VERSION 2u
 
 /** What a receiver knows about a signal or group beside its value. */
 struct quietcore_signal_state {
@@ -27,6 +30,16 @@ struct quietcore_signal_state {
     uint8_t updated;     /**< Update bit: 1 when there is a value that was not received yet. */
     uint8_t overdue;     /**< 1 when it has been out for longer than its timeout allows. */
     uint8_t reserved[6]; /**< Zero. */
+};
+
+/** A job of a task that ended, or a stretch of one after which the task began to wait. */
+struct quietcore_job {
+    uint32_t task;         /**< The task: its place in the module's list of names. */
+    uint32_t waits;        /**< 1 when the task waits now, 0 when it ended. */
+    uint64_t released_ns;  /**< When it was released, on the monotonic clock, in ns. */
+    uint64_t started_ns;   /**< When it ran first, likewise. */
+    uint64_t finished_ns;  /**< When it ended, likewise. */
+    uint64_t execution_ns; /**< How long it ran, without those that preempted it, in ns. */
 };
 
 /** The functions, and what they need. `context` is the first argument of each. */
@@ -47,6 +60,18 @@ struct quietcore_services {
     uint8_t (*group_state)(const void *context, uint16_t group,
                            struct quietcore_signal_state *state);
     uint64_t (*now)(const void *context); /**< Instant of this cycle, monotonic clock, in ns. */
+    /** Instant at which this cycle was due, monotonic clock, in ns. */
+    uint64_t (*due)(const void *context);
+    /** Instant at which this step has to be back, monotonic clock, in ns. */
+    uint64_t (*until)(const void *context);
+    /** Has `interrupt` of the module called at an instant, once, if the step still runs then. The
+     *  last call counts; 0 is never. */
+    void (*interrupt_at)(const void *context, uint64_t instant);
+    /** Tells of a job. */
+    void (*job)(const void *context, const struct quietcore_job *job);
+    /** Tells of an error: the task that was running or UINT32_MAX, the status and the service as
+     *  quietcore_osek.h numbers them. */
+    void (*error)(const void *context, uint32_t task, uint8_t status, uint8_t service);
 };
 
 #ifdef __cplusplus

@@ -266,7 +266,7 @@ uint32_t quietcore_osek_overflowed(const void *address);
 /**
  * @name Interrupts
  * An ISR has the number `source` in its table. In a program of its own the real-time signal
- * `SIGRTMIN + source` raises it too, for sources below 28.
+ * `SIGRTMIN + source` raises it too, for sources below 27.
  */
 /** @{ */
 

@@ -29,6 +29,8 @@
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "c")]
+pub mod c;
 pub mod check;
 pub mod configuration;
 pub mod kernel;

@@ -25,13 +25,17 @@ mod generate;
 mod nearest;
 mod problem;
 mod read;
+mod reference;
 mod schema;
+mod tables;
 mod text;
 
 pub use configuration::{
     Action, Alarm, AlarmStart, Configuration, Counter, Event, ExpiryPoint, Hooks, InternalResource,
     Isr, Mode, Resource, ScheduleTable, Task,
 };
-pub use generate::{header, source};
+pub use generate::{header, oil, rust, source};
 pub use problem::{PROBLEMS_MAX, Problem, Problems, Remark};
 pub use read::read;
+pub use reference::reference;
+pub use tables::{Function, Tables};

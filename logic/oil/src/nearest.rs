@@ -7,7 +7,10 @@ const COMPARED_MAX: usize = 2000;
 const LIKENESS_MIN: f64 = 0.75;
 
 /// The known name most like `wanted`, if one is.
-fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
     let wanted_lower = wanted.to_ascii_lowercase();
     names
         .into_iter()

@@ -84,6 +84,19 @@ pub struct FastestCycle {
     pub limited_by_period: bool,
 }
 
+/// Whether a record can be judged: a task that the program's own kernel released is held to nothing
+/// where it has no deadline.
+pub fn is_judged(record: &Record) -> bool {
+    let terms = record.scan.as_ref().map(|scan| scan.terms);
+    terms.is_none_or(|terms| !terms.by_kernel || terms.deadline_ns.is_some())
+}
+
+/// Whether the limits of a class are about a record: those of the cycle, not those of the tasks that
+/// the program's own kernel releases within it.
+pub fn is_held_to_class(record: &Record) -> bool {
+    record.scan.as_ref().is_none_or(|scan| !scan.terms.by_kernel)
+}
+
 /// Judges a record against a class. `exceedance` is the probability per cycle that must be
 /// excluded for a PASS.
 pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
@@ -110,6 +123,9 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     }
     if let Some(because) = distrust(record) {
         return not_proven(because);
+    }
+    if !is_held_to_class(record) {
+        return decide_by_deadline(record, exceedance);
     }
     let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, limit_ns(record, class)) else {
         return not_proven("the source gives no cycle for this class".to_owned());
@@ -164,6 +180,36 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     (Verdict::Pass, seen, None)
 }
 
+/// The verdict on a task that the program's own kernel released: whether its jobs ended in time.
+fn decide_by_deadline(record: &Record, exceedance: f64) -> (Verdict, String, Option<u64>) {
+    if let Some(because) = late_ends(record) {
+        return (Verdict::Fail, because, None);
+    }
+    let scan = record.scan.as_ref();
+    let Some((scan, deadline_ns)) = scan.and_then(|scan| Some((scan, scan.terms.deadline_ns?)))
+    else {
+        return (Verdict::NotProven, "the task has no deadline to be held to".to_owned(), None);
+    };
+    let (count, needed) = (scan.response.count(), cycles_needed(exceedance));
+    let seen = format!(
+        "none of {} jobs ended after its deadline of {} (longest response {}); with 95 % \
+         confidence fewer than 1 in {} does",
+        thousands(count),
+        Nanos::new(deadline_ns),
+        Nanos::new(scan.response.max_ns()),
+        thousands((1.0 / exceedance_bound(0, count)) as u64),
+    );
+    if count < needed {
+        let because = format!(
+            "{seen}; asked for is 1 in {}, which takes {} jobs",
+            thousands((1.0 / exceedance).round() as u64),
+            thousands(needed),
+        );
+        return (Verdict::NotProven, because, Some(needed));
+    }
+    (Verdict::Pass, seen, None)
+}
+
 /// The period that decides which classes a record can be about: that of the program's fastest task.
 fn measured_every(record: &Record) -> Option<u64> {
     record.scan.as_ref().map_or(record.period_ns, |scan| Some(scan.terms.program_period_ns))
@@ -171,7 +217,8 @@ fn measured_every(record: &Record) -> Option<u64> {
 
 /// The latest release: a tenth of the cycle, or of the period of a slower task of a program.
 fn limit_ns(record: &Record, class: &Class) -> Option<u64> {
-    Some(class.latency_limit_ns()?.max(own_limit_ns(record).unwrap_or(0)))
+    let of_class = class.latency_limit_ns().filter(|_| is_held_to_class(record));
+    Some(of_class?.max(own_limit_ns(record).unwrap_or(0)))
 }
 
 /// A tenth of the own period of a program's task, in ns: its latency limit for every class whose

@@ -15,6 +15,11 @@
 //! cancelled then would keep it for ever. Such a stretch lies between [`enter_shelter`] and
 //! [`leave_shelter`]: it is not cancelled there, and whoever cancels tries again.
 //!
+//! A program that is a kernel with tasks of its own gives a function to [`Guard::call`] that is
+//! called when the [`interrupting_signal`] comes to the thread meanwhile, in shelter at its end. It
+//! may go on in another context, and the call returns from there. After a fault it is not called
+//! any more.
+//!
 //! Limit: a program that was interrupted inside the C library (in `malloc`, say) leaves that
 //! library's locks as they were. Generated code does not allocate.
 //!
@@ -31,6 +36,8 @@ use std::sync::atomic::{
 
 /// A function of a control program: `step(rate)`.
 pub type Entry = extern "C" fn(u32);
+/// A function of a control program that a signal handler calls.
+pub type Interrupt = extern "C" fn();
 
 /// What ended a call early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +81,10 @@ unsafe extern "C" {
         guard: *const Guard,
         call: Entry,
         argument: u32,
+        interrupt: Option<Interrupt>,
         fault: *mut RawFault,
     ) -> c_int;
+    safe fn quietcore_guard_interrupting() -> c_int;
     safe fn quietcore_guard_enter_shelter();
     safe fn quietcore_guard_leave_shelter();
 }
@@ -109,8 +118,14 @@ pub fn install() -> io::Result<()> {
     cancelling_signal().map(|_| ()).map_err(|_| io::Error::last_os_error())
 }
 
+/// The signal by which a call is interrupted, once [`install`] has been called.
+pub fn interrupting_signal() -> c_int {
+    quietcore_guard_interrupting()
+}
+
 impl Guard {
-    /// Calls `entry(argument)`; to be used by one thread only, after [`install`].
+    /// Calls `entry(argument)`; to be used by one thread only, after [`install`]. The
+    /// [`interrupting_signal`] to that thread calls `interrupt` meanwhile.
     ///
     /// # Errors
     /// [`Fault`] when it crashed or was cancelled.
@@ -118,12 +133,19 @@ impl Guard {
     /// # Safety
     /// `entry` is C code that is loaded, and stays so while it runs; no frame between here and its
     /// crash owns anything that must be cleaned up, which holds for C. Frames that do, and can't
-    /// crash, are in shelter.
+    /// crash, are in shelter. The same holds for `interrupt`, which comes back at the end of a call
+    /// or goes on in another context, but not in that of a call which is over.
     #[inline]
-    pub unsafe fn call(&self, entry: Entry, argument: u32) -> Result<(), Fault> {
+    pub unsafe fn call(
+        &self,
+        entry: Entry,
+        argument: u32,
+        interrupt: Option<Interrupt>,
+    ) -> Result<(), Fault> {
         let mut fault = RawFault::default();
-        // SAFETY: both pointers are live for the call; of `entry` our caller promises it.
-        let failed = unsafe { quietcore_guard_call(self, entry, argument, &raw mut fault) };
+        // SAFETY: both pointers are live for the call; of the functions our caller promises it.
+        let failed =
+            unsafe { quietcore_guard_call(self, entry, argument, interrupt, &raw mut fault) };
         if failed == 0 {
             return Ok(());
         }

@@ -30,15 +30,17 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
-use crate::guard::{self, Entry, Fault, Guard};
+use crate::guard::{self, Entry, Fault, Guard, Interrupt};
 
 /// The largest module that is loaded.
 pub const MODULE_BYTES_MAX: u64 = 256 << 20;
 /// The version of the module's face that is understood.
-const FACE_VERSION: u32 = 1;
+const FACE_VERSION: u32 = 2;
 /// The most step functions of a module.
 pub const RATE_LIMIT: u32 = 64;
-/// What is kept of a model's error status.
+/// The most tasks of a module that is a kernel.
+pub const TASK_LIMIT: u32 = 255;
+/// What is kept of a model's error status, and of a task's name.
 const STATUS_BYTES_MAX: usize = 256;
 const PAGE: usize = 4096;
 
@@ -74,6 +76,12 @@ pub enum ModuleError {
         /// How many it says it has.
         found: u32,
     },
+    /// It has more tasks of its own than are possible.
+    #[error("the module has {found} tasks of its own; {TASK_LIMIT} are possible")]
+    Tasks {
+        /// How many it says it has.
+        found: u32,
+    },
     /// Its data can't be moved.
     #[error("the data of the module ({image:?}) can't be moved into {slot} bytes: {reason}")]
     Data {
@@ -106,7 +114,7 @@ pub struct DataSlot<'a> {
     pub bytes: usize,
 }
 
-/// The face of a module, version 1: `quietcore_module.h`.
+/// The face of a module, version 2: `quietcore_module.h`.
 #[repr(C)]
 struct Face {
     version: u32,
@@ -116,6 +124,9 @@ struct Face {
     terminate: extern "C" fn(),
     error_status: extern "C" fn() -> *const c_char,
     services: *mut *const c_void,
+    interrupt: Option<Interrupt>,
+    tasks: *const *const c_char,
+    task_count: u32,
 }
 
 /// A loaded module. Dropping it unloads its code; the data in the slot stay.
@@ -177,6 +188,11 @@ impl Module {
         if rate_count == 0 || rate_count > RATE_LIMIT {
             return Err(ModuleError::Rates { found: rate_count });
         }
+        // SAFETY: as above.
+        let task_count = unsafe { face.as_ref() }.task_count;
+        if task_count > TASK_LIMIT {
+            return Err(ModuleError::Tasks { found: task_count });
+        }
         let base = base_of(face);
         // SAFETY: the module has just been loaded, and no code of it runs.
         unsafe { share_data(base, image, slot) }?;
@@ -191,6 +207,23 @@ impl Module {
     /// The number of step functions, at least 1.
     pub fn rate_count(&self) -> u32 {
         self.rate_count
+    }
+
+    /// The names of the tasks whose jobs it tells; none where it is no kernel.
+    pub fn tasks(&self) -> Vec<String> {
+        let Face { tasks, task_count, .. } = *self.face();
+        if tasks.is_null() {
+            return Vec::new();
+        }
+        let names = (0..task_count as usize).map(|index| {
+            // SAFETY: the face's list has so many names.
+            let place = unsafe { tasks.add(index) };
+            // SAFETY: as above; the list lies in the module and is not written any more.
+            let name = unsafe { place.read() };
+            // SAFETY: a name is null or a string that lives as long as the module.
+            unsafe { text(name) }.unwrap_or_default()
+        });
+        names.collect()
     }
 
     /// Turns an address in this process into one of the module as linked; `None` if it is none.
@@ -221,10 +254,10 @@ impl Module {
     pub unsafe fn initialize(&self, guard: &Guard) -> Result<(), Fault> {
         // SAFETY: loaded C code. A function without parameters may be called with one in the C
         // calling conventions of the supported machines, which pass it in a register.
-        unsafe { guard.call(without_argument(self.face().initialize), 0) }
+        unsafe { guard.call(without_argument(self.face().initialize), 0, None) }
     }
 
-    /// Runs `step(rate)`.
+    /// Runs `step(rate)`. That of rate 0 may be interrupted, where the module has a function for it.
     ///
     /// # Errors
     /// [`Fault`] when it crashed or was cancelled.
@@ -233,8 +266,9 @@ impl Module {
     /// No other call of this rate runs, nor `initialize` or `terminate`.
     #[inline]
     pub unsafe fn step(&self, guard: &Guard, rate: u32) -> Result<(), Fault> {
+        let interrupt = if rate == 0 { self.face().interrupt } else { None };
         // SAFETY: loaded C code.
-        unsafe { guard.call(self.face().step, rate) }
+        unsafe { guard.call(self.face().step, rate, interrupt) }
     }
 
     /// Runs `terminate`.
@@ -246,7 +280,7 @@ impl Module {
     /// No other code of the module runs.
     pub unsafe fn terminate(&self, guard: &Guard) -> Result<(), Fault> {
         // SAFETY: as for `initialize`.
-        unsafe { guard.call(without_argument(self.face().terminate), 0) }
+        unsafe { guard.call(without_argument(self.face().terminate), 0, None) }
     }
 
     /// Whether the model reports an error. It is one call and one comparison.
@@ -257,11 +291,20 @@ impl Module {
 
     /// The model's error status in its own words, at most 256 bytes of it.
     pub fn error_status(&self) -> Option<String> {
-        let text = NonNull::new((self.face().error_status)().cast_mut())?;
-        // SAFETY: an error status is a string that lives as long as the module.
-        let text = unsafe { CStr::from_ptr(text.as_ptr()) }.to_bytes();
-        Some(String::from_utf8_lossy(&text[..text.len().min(STATUS_BYTES_MAX)]).into_owned())
+        // SAFETY: an error status is null or a string that lives as long as the module.
+        unsafe { text((self.face().error_status)()) }
     }
+}
+
+/// A text of a module's, at most 256 bytes of it; `None` for null.
+///
+/// # Safety
+/// `text` is null or a string that lives.
+unsafe fn text(text: *const c_char) -> Option<String> {
+    let text = NonNull::new(text.cast_mut())?;
+    // SAFETY: as promised by our caller.
+    let text = unsafe { CStr::from_ptr(text.as_ptr()) }.to_bytes();
+    Some(String::from_utf8_lossy(&text[..text.len().min(STATUS_BYTES_MAX)]).into_owned())
 }
 
 /// The same function, to be called with an argument that it ignores.

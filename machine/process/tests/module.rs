@@ -73,6 +73,7 @@ fn the_data_of_a_module_are_seen_and_changed_from_outside() {
     // SAFETY: the module is ours, and nothing else uses the slot.
     let module = unsafe { Module::load(&path, image, slot) }.unwrap();
     assert_eq!(module.rate_count(), 2);
+    assert_eq!(module.tasks(), ["fast", "slow"]);
     assert_eq!(read(&file, counts), [40, 50], "initial values");
     let guard = Guard::default();
     // SAFETY: no other thread calls the module, here and below.

@@ -76,7 +76,7 @@ impl<'a> Listener<'a> {
         match work {
             Work::Latency(_) => Self { readers: Vec::new(), program: None },
             Work::Program(run) => {
-                let names = run.assembly.tasks.iter().map(|task| task.name.as_str()).collect();
+                let names = run.assembly.task_names().collect();
                 Self {
                     readers: (0..=region.task_count()).filter_map(|by| region.events(by)).collect(),
                     program: Some((&run.assembly.first, names)),

@@ -168,8 +168,10 @@ impl ProgramRun {
         lead.unwrap_or(self.period)
     }
 
+    /// Its tasks, and behind them those of its kernel.
     fn tasks(&self) -> Vec<TaskRun> {
         let tasks = self.assembly.tasks.iter().zip(&self.assembly.job.tasks).enumerate();
+        let of_kernel = self.assembly.job.kernel_tasks.iter();
         tasks
             .map(|(number, (task, job))| TaskRun {
                 label: task.name.clone(),
@@ -190,9 +192,30 @@ impl ProgramRun {
                     program_period_ns: self.period.get(),
                     deadline_ns: task.deadline.map(Nanos::get),
                     watchdog_ns: Some(job.watchdog.get()),
+                    by_kernel: false,
                 }),
             })
+            .chain(of_kernel.map(|task| self.kernel_task(&task.name, task.deadline)))
             .collect()
+    }
+
+    /// A task of the program's kernel: it runs in the thread of the leading task.
+    fn kernel_task(&self, name: &str, deadline: Option<Nanos>) -> TaskRun {
+        TaskRun {
+            label: name.to_owned(),
+            cpu: self.cpu,
+            period: None,
+            planned_cycles: 0,
+            policy: self.assembly.job.tasks[0].policy,
+            wakes_early: false,
+            mode: "released by the program's kernel".to_owned(),
+            terms: Some(ScanTerms {
+                program_period_ns: self.period.get(),
+                deadline_ns: deadline.map(Nanos::get),
+                watchdog_ns: None,
+                by_kernel: true,
+            }),
+        }
     }
 }
 

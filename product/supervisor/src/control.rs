@@ -214,9 +214,13 @@ pub struct TaskDescription {
 }
 
 impl TaskDescription {
-    /// A task of the site file.
-    pub fn of(task: &quietcore_site::Task) -> Self {
-        Self { name: task.name.clone(), period: task.release.period().unwrap_or(Nanos::ZERO) }
+    /// The tasks of a partition, and behind them those of its program's kernel, which have no
+    /// period.
+    pub fn all(assembly: &quietcore_assembly::Assembly) -> Vec<Self> {
+        let period = |task: &quietcore_site::Task| task.release.period().unwrap_or(Nanos::ZERO);
+        let periods = assembly.tasks.iter().map(period).chain(std::iter::repeat(Nanos::ZERO));
+        let named = assembly.task_names().zip(periods);
+        named.map(|(name, period)| Self { name: name.to_owned(), period }).collect()
     }
 }
 

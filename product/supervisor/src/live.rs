@@ -125,7 +125,7 @@ impl Running {
                 state_folder: state.join(&partition.name),
                 runtime: plan.runtime.clone(),
                 shape: assembly.shape,
-                tasks: assembly.tasks.iter().map(TaskDescription::of).collect(),
+                tasks: TaskDescription::all(&assembly),
                 job: assembly.job,
                 fieldbus: assembly.fieldbus,
                 warm: plan.start == Restart::Warm,

@@ -12,9 +12,12 @@ use crate::build::image::{LinkedFile, MODULE_SYMBOL};
 use crate::build::objects::{self, Object, Selection};
 use crate::build::sources::{self, SourceFile, Sources};
 use crate::build::store::{self, Fresh};
-use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, headers, widths};
+use crate::build::{
+    Build, BuildError, Diagnostic, LeftOut, Options, collect, headers, kernel, widths,
+};
 use crate::debug::{self, DebugInfo};
 use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
+use crate::osek;
 
 /// Where the sources are copied to, below the folder of the build.
 const SOURCE_FOLDER: &str = "source";
@@ -64,15 +67,15 @@ const LINK: [&str; 10] = [
 ];
 
 /// A build on its way.
-struct Recipe<'a> {
+pub(super) struct Recipe<'a> {
     /// Where the copies of the sources lie.
     folder: &'a Path,
-    scratch: &'a Path,
+    pub(super) scratch: &'a Path,
     options: &'a Options,
     compiler: &'a Compiler,
-    sources: &'a Sources,
+    pub(super) sources: &'a Sources,
     /// Whether the code expects a `long` of 32 bits.
-    short_long: bool,
+    pub(super) short_long: bool,
 }
 
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
@@ -80,10 +83,14 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
     for include in &options.include {
         sources.beside.extend(sources::headers(include)?);
     }
+    let application = kernel::find(&mut sources, options)?;
     let compiler = Compiler::find(options)?;
-    let mut parts: Vec<&str> = headers::all().collect();
-    parts.extend(COMPILE);
-    parts.extend(LINK);
+    let words = headers::all().chain(COMPILE).chain(LINK);
+    let mut parts: Vec<&[u8]> = words.map(str::as_bytes).collect();
+    if application.is_some() {
+        parts.push(osek::LIBRARY);
+        parts.extend(osek::HEADERS.map(|(_, text)| text.as_bytes()));
+    }
     let hash = store::hash(&sources, options, &compiler.identity, &parts);
     let place = store::folder(out_dir, "program", &hash);
     if let Some(build) = store::find(&place, &hash) {
@@ -104,7 +111,10 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         sources: &sources,
         short_long: expects_short_long(&sources),
     };
-    let fresh = recipe.build()?;
+    let fresh = match &application {
+        Some(application) => recipe.build_osek(application)?,
+        None => recipe.build()?,
+    };
     store::keep(fresh, &hash, &compiler.identity, &scratch_path, &place)
 }
 
@@ -112,9 +122,7 @@ impl Recipe<'_> {
     fn build(&self) -> Result<Fresh, BuildError> {
         headers::write(self.scratch)?;
         self.copy_sources()?;
-        let exports = self.scratch.join(EXPORTS_FILE);
-        let text = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
-        fs::write(&exports, text).map_err(|error| BuildError::io(&exports, error))?;
+        self.write_exports()?;
         let objects = self.compile_all()?;
         let entry = interface::choose(&objects, self.options.model.as_deref())
             .map_err(|error| or_refused(error, &objects))?;
@@ -125,7 +133,7 @@ impl Recipe<'_> {
         let info = debug_info(&first)?;
         widths::check(&info)?;
         let mut discovery = interface::discover(&info, &entry, &self.surroundings(&entry))?;
-        let glue = self.compile_glue(&interface::glue(&discovery))?;
+        let glue = self.compile_text("quietcore_glue", &interface::glue(&discovery), &[])?;
         // The glue may need what the entry points do not, such as initial parameters.
         roots.extend(glue.needed.iter().cloned());
         let selection = self.select(&objects, &roots)?;
@@ -172,8 +180,15 @@ impl Recipe<'_> {
         })
     }
 
+    /// Says what a module exports.
+    pub(super) fn write_exports(&self) -> Result<(), BuildError> {
+        let exports = self.scratch.join(EXPORTS_FILE);
+        let text = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
+        fs::write(&exports, text).map_err(|error| BuildError::io(&exports, error))
+    }
+
     /// Writes the sources as they were read into a folder of the build's own.
-    fn copy_sources(&self) -> Result<(), BuildError> {
+    pub(super) fn copy_sources(&self) -> Result<(), BuildError> {
         for file in self.sources.compiled.iter().chain(&self.sources.included) {
             let path = self.folder.join(&file.name);
             let folder = path.parent().unwrap_or(self.folder);
@@ -185,7 +200,7 @@ impl Recipe<'_> {
     }
 
     /// Compiles all files, several at once.
-    fn compile_all(&self) -> Result<Vec<Object>, BuildError> {
+    pub(super) fn compile_all(&self) -> Result<Vec<Object>, BuildError> {
         let files = &self.sources.compiled;
         let next = AtomicUsize::new(0);
         let finished: Mutex<Vec<Option<Result<Object, BuildError>>>> =
@@ -221,19 +236,26 @@ impl Recipe<'_> {
             .map_err(|error| BuildError::io(&object, error))
     }
 
-    fn compile_glue(&self, text: &str) -> Result<Object, BuildError> {
-        let file = self.scratch.join("quietcore_glue.c");
+    /// Compiles a file that the build has written, with these arguments besides.
+    pub(super) fn compile_text(
+        &self,
+        name: &str,
+        text: &str,
+        more: &[&str],
+    ) -> Result<Object, BuildError> {
+        let file = self.scratch.join(format!("{name}.c"));
         fs::write(&file, text).map_err(|error| BuildError::io(&file, error))?;
-        let object = self.scratch.join("glue.o");
+        let object = self.scratch.join(format!("{name}.o"));
         let mut arguments = self.compile_arguments();
         arguments.push("-Werror=implicit-function-declaration".to_owned());
+        arguments.extend(more.iter().map(|it| (*it).to_owned()));
         arguments.extend(["-o".to_owned(), object.to_string_lossy().into_owned()]);
         arguments.push(file.to_string_lossy().into_owned());
         let outcome = self.compiler.run(self.folder, &arguments)?;
         if !outcome.success {
             return Err(refused([&outcome]));
         }
-        Object::new("quietcore_glue.c".to_owned(), object.clone(), outcome)
+        Object::new(format!("{name}.c"), object.clone(), outcome)
             .map_err(|error| BuildError::io(&object, error))
     }
 
@@ -259,7 +281,12 @@ impl Recipe<'_> {
     }
 
     /// Links object files; the file is read back as it is.
-    fn link(&self, name: &str, files: &[String], more: &[&str]) -> Result<Vec<u8>, BuildError> {
+    pub(super) fn link(
+        &self,
+        name: &str,
+        files: &[String],
+        more: &[&str],
+    ) -> Result<Vec<u8>, BuildError> {
         let output = self.scratch.join(name);
         let mut arguments: Vec<String> = LINK.iter().map(|it| (*it).to_owned()).collect();
         arguments.extend(more.iter().map(|it| (*it).to_owned()));
@@ -277,7 +304,7 @@ impl Recipe<'_> {
 
     /// The objects of the program. One that did not compile is an error if a name is open that it
     /// could define.
-    fn select(
+    pub(super) fn select(
         &self,
         objects: &[Object],
         roots: &BTreeSet<String>,
@@ -344,7 +371,7 @@ impl Recipe<'_> {
     }
 
     /// Files that are no part of the module, with those that nothing needs.
-    fn left_out(&self, objects: &[Object], selection: &Selection) -> Vec<LeftOut> {
+    pub(super) fn left_out(&self, objects: &[Object], selection: &Selection) -> Vec<LeftOut> {
         let mut left_out = self.sources.left_out.clone();
         for (index, object) in objects.iter().enumerate() {
             if selection.chosen.contains(&index) {
@@ -368,17 +395,17 @@ fn expects_short_long(sources: &Sources) -> bool {
 }
 
 /// Whether the program sends or receives through the channels of its partition.
-fn uses_services(objects: &[Object], selection: &Selection) -> bool {
+pub(super) fn uses_services(objects: &[Object], selection: &Selection) -> bool {
     let mut chosen = selection.chosen.iter().map(|index| &objects[*index]);
     chosen.any(|object| object.needed.contains(interface::SERVICES_NAME))
 }
 
-fn paths(objects: &[Object], selection: &Selection) -> Vec<String> {
+pub(super) fn paths(objects: &[Object], selection: &Selection) -> Vec<String> {
     let chosen = selection.chosen.iter();
     chosen.map(|index| objects[*index].path.to_string_lossy().into_owned()).collect()
 }
 
-fn debug_info(file: &[u8]) -> Result<DebugInfo, BuildError> {
+pub(super) fn debug_info(file: &[u8]) -> Result<DebugInfo, BuildError> {
     let file =
         object::File::parse(file).map_err(|error| BuildError::Variables(error.to_string()))?;
     Ok(debug::read(&file)?)
@@ -391,7 +418,7 @@ fn or_refused(error: InterfaceError, objects: &[Object]) -> BuildError {
     if failed.is_empty() { error.into() } else { refused(failed) }
 }
 
-fn refused<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> BuildError {
+pub(super) fn refused<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> BuildError {
     let (mut text, mut errors) = (String::new(), Vec::new());
     for outcome in outcomes {
         text.push_str(&outcome.text);

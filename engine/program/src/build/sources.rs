@@ -6,6 +6,7 @@
 //! | `.cpp`, `.cc` | left out: generated classes have another interface |
 //! | folders of reports and of tests (`html`, `instrumented`, `sil`, `pil`, …), hidden ones | not entered |
 //! | links | left out: what is built is what lies in the folder |
+//! | `.oil` | makes it an OSEK program: see `kernel` |
 //! | all others | part of the hash; `.c` is compiled, a folder with `.h` is searched for headers |
 
 use std::collections::BTreeSet;
@@ -45,7 +46,8 @@ const FOREIGN_FOLDERS: [&str; 12] = [
 ];
 
 /// Endings of files that can change what is built.
-const SOURCE_ENDINGS: [&str; 9] = ["c", "h", "inc", "inl", "def", "tbl", "dat", "txt", "csv"];
+const SOURCE_ENDINGS: [&str; 10] =
+    ["c", "h", "inc", "inl", "def", "tbl", "dat", "txt", "csv", "oil"];
 
 /// One source file.
 #[derive(Debug, Clone)]
@@ -76,6 +78,8 @@ pub(crate) struct Sources {
     pub(crate) mains: Vec<SourceFile>,
     /// Headers and other files that sources may include.
     pub(crate) included: Vec<SourceFile>,
+    /// What describes an OSEK application.
+    pub(crate) oil: Vec<SourceFile>,
     /// Headers of the folders that are searched beside it; part of the hash only.
     pub(crate) beside: Vec<SourceFile>,
     /// Folders that hold headers, relative; the folder itself is not among them.
@@ -130,6 +134,7 @@ pub(crate) fn scan(folder: &Path, leave_out: &[String]) -> Result<Sources, Folde
     let Scan { mut sources, cpp, .. } = scan;
     sources.compiled.sort_by(|one, other| one.name.cmp(&other.name));
     sources.included.sort_by(|one, other| one.name.cmp(&other.name));
+    sources.oil.sort_by(|one, other| one.name.cmp(&other.name));
     sources.mains.sort_by(|one, other| one.name.cmp(&other.name));
     sources.left_out.sort_by(|one, other| one.file.cmp(&other.file));
     if sources.compiled.is_empty() {
@@ -212,7 +217,9 @@ impl Scan<'_> {
         }
         let content = self.read(path)?;
         let file = SourceFile { name, content };
-        if !file.name.ends_with(".c") {
+        if file.name.ends_with(".oil") {
+            self.sources.oil.push(file);
+        } else if !file.name.ends_with(".c") {
             if file.name.ends_with(".h")
                 && let Some((folder, _)) = file.name.rsplit_once('/')
             {

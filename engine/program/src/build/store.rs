@@ -63,7 +63,12 @@ pub(super) struct Fresh {
 }
 
 /// The hash of all that decides about a build.
-pub(super) fn hash(sources: &Sources, options: &Options, compiler: &str, parts: &[&str]) -> String {
+pub(super) fn hash(
+    sources: &Sources,
+    options: &Options,
+    compiler: &str,
+    parts: &[&[u8]],
+) -> String {
     let mut hasher = Sha256::new();
     let mut add = |bytes: &[u8]| {
         // With the length before each part, no two lists of parts look alike.
@@ -73,12 +78,16 @@ pub(super) fn hash(sources: &Sources, options: &Options, compiler: &str, parts: 
     add(RECIPE.as_bytes());
     add(compiler.as_bytes());
     for part in parts {
-        add(part.as_bytes());
+        add(part);
     }
     add(options.model.as_deref().unwrap_or_default().as_bytes());
     add(&options.rates.unwrap_or_default().to_le_bytes());
     for define in &options.defines {
         add(define.as_bytes());
+    }
+    if let Some(oil) = &options.oil {
+        add(b"oil");
+        add(oil.as_bytes());
     }
     add(b"include");
     for file in &sources.beside {
@@ -86,7 +95,8 @@ pub(super) fn hash(sources: &Sources, options: &Options, compiler: &str, parts: 
         add(&file.content);
     }
     add(b"files");
-    for file in sources.compiled.iter().chain(&sources.included).chain(&sources.mains) {
+    let files = sources.compiled.iter().chain(&sources.included).chain(&sources.mains);
+    for file in files.chain(&sources.oil) {
         add(file.name.as_bytes());
         add(&file.content);
     }

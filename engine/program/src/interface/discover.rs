@@ -117,6 +117,7 @@ pub(crate) fn discover(
         terminate: entry.terminate.clone(),
         error_status: status.as_ref().is_some_and(|status| status.error_status),
         com: false,
+        kernel: None,
     };
     let header = around.header.clone();
     Ok(Discovery {

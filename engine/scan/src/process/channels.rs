@@ -16,19 +16,16 @@ use std::vec::Vec;
 
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::channel::{Channel, Entry};
-use quietcore_exchange::com::{
-    ComGroup, ComSignal, ComTable, Direction, OnTimeout, Services, Shelter,
-};
+use quietcore_exchange::com::{ComGroup, ComSignal, ComTable, Direction, OnTimeout, Shelter};
 use quietcore_process::channel::ChannelMemory;
 use quietcore_process::guard;
 
 use crate::process::job::ChannelJob;
 
 /// The channels of this process.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Channels {
     table: &'static ComTable<'static>,
-    services: Services<'static>,
 }
 
 /// The numbered signals and groups of the channels so far.
@@ -45,7 +42,7 @@ impl Channels {
     ///
     /// # Errors
     /// When a channel can't be mapped, or is not what the job says; in words.
-    pub(crate) fn open(jobs: &[ChannelJob]) -> Result<&'static Self, String> {
+    pub(crate) fn open(jobs: &[ChannelJob]) -> Result<Self, String> {
         let mut numbered = Numbered::default();
         for job in jobs {
             let added = map(job).and_then(|channel| numbered.add(job, &channel));
@@ -60,17 +57,12 @@ impl Channels {
             return Err("a channel changed while it was mapped".to_string());
         }
         let table: &'static ComTable<'static> = Box::leak(Box::new(table));
-        Ok(Box::leak(Box::new(Self { table, services: Services::new(table) })))
+        Ok(Self { table })
     }
 
     /// The signals and groups.
-    pub(crate) fn table(&self) -> &ComTable<'static> {
+    pub(crate) fn table(&self) -> &'static ComTable<'static> {
         self.table
-    }
-
-    /// What programs call.
-    pub(crate) fn services(&'static self) -> &'static Services<'static> {
-        &self.services
     }
 }
 

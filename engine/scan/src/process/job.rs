@@ -26,6 +26,9 @@ pub struct ProgramJob {
     pub cpu: Option<u32>,
     /// Its tasks. The first one leads: it takes commands, drives the fieldbus and swaps builds.
     pub tasks: Vec<TaskJob>,
+    /// The tasks of the program's own kernel, in its order; empty where it is no kernel. Their
+    /// statistics stand behind that of the one task which leads.
+    pub kernel_tasks: Vec<KernelTask>,
     /// What the outputs become in fault.
     pub on_fault: OnFault,
     /// The program to begin with.
@@ -62,6 +65,15 @@ pub struct TaskJob {
     pub policy: Policy,
     /// How it comes to its release.
     pub wake: Wake,
+}
+
+/// A task of the program's own kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelTask {
+    /// Its name.
+    pub name: String,
+    /// The latest completion after a release; none where none is asked for.
+    pub deadline: Option<Nanos>,
 }
 
 /// When a task is released.
@@ -196,12 +208,31 @@ impl ProgramJob {
         if !led {
             return Err("the first task leads and must be cyclic or freewheeling".to_string());
         }
+        if !self.kernel_tasks.is_empty() {
+            self.check_kernel()?;
+        }
         let stands =
             |task: &&TaskJob| matches!(task.kind, TaskKind::Cyclic { period: Nanos::ZERO, .. });
         match self.tasks.iter().find(stands) {
             Some(task) => Err(std::format!("the cyclic task `{}` has no period", task.name)),
             None => Ok(()),
         }
+    }
+
+    /// A kernel is driven by one cyclic task, and has a row for each task of its own.
+    fn check_kernel(&self) -> Result<(), String> {
+        if self.tasks.len() > 1 {
+            return Err("a program with tasks of its own is driven by one task alone".to_string());
+        }
+        if !matches!(self.tasks[0].kind, TaskKind::Cyclic { .. }) {
+            return Err("a program with tasks of its own is driven by a cyclic task".to_string());
+        }
+        let most = quietcore_process::module::TASK_LIMIT as usize;
+        if self.kernel_tasks.len() > most {
+            let count = self.kernel_tasks.len();
+            return Err(std::format!("{count} tasks of its own; {most} are possible"));
+        }
+        Ok(())
     }
 }
 

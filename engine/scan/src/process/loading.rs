@@ -10,8 +10,10 @@ use std::io;
 use std::ptr;
 use std::string::{String, ToString as _};
 use std::sync::Arc;
+use std::vec::Vec;
 
 use arc_swap::ArcSwapOption;
+use quietcore_exchange::com::Services;
 use quietcore_exchange::{DataSlot as Slot, Region};
 use quietcore_process::guard::Guard;
 use quietcore_process::module::{DataSlot, Module};
@@ -20,11 +22,11 @@ use rustix::thread::gettid;
 
 use crate::change::slot_of;
 use crate::fault::Fault;
-use crate::process::channels::Channels;
-use crate::process::job;
+use crate::process::job::{self, KernelTask};
+use crate::process::kernel;
 use crate::process::watchman::Watched;
 use crate::program::{Build, Program};
-use crate::stage::Room;
+use crate::stage::{Room, Stage};
 
 /// The longest that `initialize` or `terminate` of a program may take.
 pub(crate) const CALL_MAX: Nanos = Nanos::from_secs(10);
@@ -39,6 +41,8 @@ pub(crate) fn watched_loader(limit: Nanos) -> Watched {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     module: Module,
+    /// What the services of a kernel have to know of it.
+    kernel: Option<kernel::Inside>,
     watched: Arc<[Watched]>,
 }
 
@@ -49,10 +53,14 @@ impl Program for Loaded {
     #[inline]
     fn step(&self, task: usize, rate: u32) -> Result<(), Fault> {
         let Some(watched) = self.watched.get(task) else { return Err(Fault::Model) };
+        if let Some(kernel) = self.kernel {
+            kernel.enter();
+        }
         // SAFETY: each rate is given to one task only, which `Loader::load` checks; initialised
         // before any task got it.
         let stepped = unsafe { self.module.step(&watched.guard, rate) };
         stepped.map_err(|fault| {
+            kernel::stop_timer();
             let instruction = self.module.linked_address(fault.instruction);
             let instruction = instruction.unwrap_or(fault.instruction);
             if fault.is_cancelled() {
@@ -90,8 +98,10 @@ pub(crate) struct Loader<'a> {
     pub(crate) rates: &'a [u32],
     /// The guards of the tasks, and that of the thread that loads.
     pub(crate) watched: Arc<[Watched]>,
-    /// What its `Com_*` functions reach.
-    pub(crate) channels: &'static Channels,
+    /// The tasks of its kernel, where it is one.
+    pub(crate) kernel_tasks: &'a [KernelTask],
+    /// What it calls. They live longer than every build: who runs the tasks has them.
+    pub(crate) services: &'a Services<'a>,
 }
 
 impl Loader<'_> {
@@ -112,9 +122,10 @@ impl Loader<'_> {
                 ));
             }
         }
-        let services = ptr::from_ref(self.channels.services()).cast();
-        // SAFETY: the services are laid out as their header in C says and live as long as the
-        // process; nobody else knows the module yet.
+        self.check_tasks(&module.tasks())?;
+        let services = ptr::from_ref(self.services).cast();
+        // SAFETY: the services are laid out as their header in C says and live longer than the
+        // builds; nobody else knows the module yet.
         unsafe { module.connect(services) };
         let own = self.watched.last().ok_or("nobody looks after `initialize`")?;
         // SAFETY: nobody else knows the module yet.
@@ -133,8 +144,28 @@ impl Loader<'_> {
             return Err(std::format!("the model reports an error after `initialize`: {status}"));
         }
         self.give_values(build)?;
-        let program = Loaded { module, watched: Arc::clone(&self.watched) };
+        let Stage { slot, generation, .. } = *stage;
+        let kernel = kernel::Inside { slot, generation };
+        let kernel = (!self.kernel_tasks.is_empty()).then_some(kernel);
+        let program = Loaded { module, kernel, watched: Arc::clone(&self.watched) };
         Ok(Arc::new(Build { stage: stage.clone(), program }))
+    }
+
+    /// The exchange has a row for each task of a kernel, by its place in the list of names.
+    fn check_tasks(&self, found: &[String]) -> Result<(), String> {
+        if found.iter().eq(self.kernel_tasks.iter().map(|task| &task.name)) {
+            return Ok(());
+        }
+        let list = |names: &mut dyn Iterator<Item = &String>| {
+            let names: Vec<&str> = names.map(String::as_str).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        Err(std::format!(
+            "it has tasks of its own ({}) other than those that the partition was started with \
+             ({}); bring the site down and up again",
+            list(&mut found.iter()),
+            list(&mut self.kernel_tasks.iter().map(|task| &task.name))
+        ))
     }
 
     fn load_module(&self, build: &job::Build, slot: &Slot<'_>) -> Result<Module, String> {
@@ -177,15 +208,15 @@ mod tests {
     use quietcore_clock::Monotonic;
     use quietcore_exchange::Shape;
     use quietcore_exchange::channel::Entry;
-    use quietcore_exchange::com::{ComStatus, ComTable};
+    use quietcore_exchange::com::{ComStatus, ComTable, NoKernel, Provision};
     use quietcore_process::channel::ChannelMemory;
     use quietcore_process::exchange::Exchange;
     use quietcore_process::module::DataImage;
 
     use super::*;
+    use crate::process::channels::Channels;
     use crate::process::job::{ChannelEntry, ChannelJob};
     use crate::process::watchman;
-    use crate::stage::Stage;
 
     const QUEUE: ChannelEntry = ChannelEntry::Queue { message_bytes: 4, slots: 2 };
 
@@ -215,7 +246,7 @@ mod tests {
             scope.spawn(|| watchman::watch(&Monotonic, &watched, &done));
             let ends = [(); 20].map(|()| {
                 // SAFETY: while a frame of it owns something it is in shelter.
-                let ended = unsafe { watched[0].guard.call(receive_for_ever, 0) };
+                let ended = unsafe { watched[0].guard.call(receive_for_ever, 0, None) };
                 (ended, table.receive_message(0, &mut [0; 4], &mut 0))
             });
             done.store(true, Ordering::Relaxed);
@@ -236,13 +267,17 @@ mod tests {
         let exchange = Exchange::create(&Shape { data_bytes: 4096, ..Shape::of_tasks(1) }).unwrap();
         let watched: Arc<[Watched]> = [watched_loader(Nanos::from_millis(20))].into();
         let (region, file) = (exchange.region(), exchange.file().unwrap());
+        let channels = Channels::open(&[]).unwrap();
+        let services = Provision { table: channels.table(), kernel: &NoKernel };
+        let services = Services::new(&services);
         let loader = Loader {
             file: &file,
             region,
             room: Room { data: 4096, inputs: 0, outputs: 0, retain: 0, tasks: 1 },
             rates: &[0],
             watched: Arc::clone(&watched),
-            channels: Channels::open(&[]).unwrap(),
+            kernel_tasks: &[],
+            services: &services,
         };
         let done = AtomicBool::new(false);
         let [endless, good] = std::thread::scope(|scope| {

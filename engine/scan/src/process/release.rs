@@ -142,6 +142,11 @@ impl<'a, C: Clock> Waiting<'a, C> {
         }
     }
 
+    /// The longest that it wakes before a release.
+    pub(crate) fn margin_max(&self) -> Nanos {
+        self.margin.largest()
+    }
+
     /// When the next release is due.
     pub(crate) fn due(&self) -> Nanos {
         self.due

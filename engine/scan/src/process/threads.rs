@@ -17,6 +17,7 @@ use std::vec::Vec;
 
 use arc_swap::ArcSwapOption;
 use quietcore_clock::{Clock, Monotonic};
+use quietcore_exchange::com::{Provision, Services};
 use quietcore_exchange::{Recorder, Region, SLOT_COUNT, TaskState};
 use quietcore_probe::margin::Margin;
 use quietcore_probe::partition as settings;
@@ -29,6 +30,7 @@ use crate::follower::Follower;
 use crate::leader::Leader;
 use crate::process::channels::Channels;
 use crate::process::job::{ProgramJob, TaskJob, TaskKind};
+use crate::process::kernel::{Allowance, KernelCycle};
 use crate::process::loading::{self, Loader, Slots};
 use crate::process::orders::Orders;
 use crate::process::release::Waiting;
@@ -47,12 +49,14 @@ const START_DELAY: Nanos = Nanos::from_millis(20);
 const ENDLESS_SLOT_CYCLES: u64 = 1 << 32;
 
 /// All that the tasks' threads share.
-struct Hall<'a> {
+struct Hall<'a, 'map> {
     job: &'a ProgramJob,
-    region: Region<'a>,
+    region: Region<'map>,
     shared: Shared,
     slots: Slots,
-    channels: &'static Channels,
+    channels: Channels,
+    /// Of a program that is a kernel.
+    kernel: Option<&'a KernelCycle<'map>>,
     watched: Arc<[Watched]>,
     threads: [OnceLock<Thread>; TASK_LIMIT],
     ready: Barrier,
@@ -99,34 +103,51 @@ pub fn run<F: Fieldbus + Send>(
         job.tasks.iter().map(watched).chain([loading::watched_loader(loading::CALL_MAX)]).collect();
     let rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
     let channels = Channels::open(&job.channels)?;
+    let kernel = KernelCycle::new();
+    let services = Provision { table: channels.table(), kernel: &kernel };
+    let services = Services::new(&services);
     let loader = Loader {
         file,
         region,
         room: room(region, job.tasks.len()),
         rates: &rates,
         watched: Arc::clone(&watched),
-        channels,
+        kernel_tasks: &job.kernel_tasks,
+        services: &services,
     };
+    let kernel = (!job.kernel_tasks.is_empty()).then_some(&kernel);
+    let surroundings = Surroundings { region, channels, kernel, memory_refused };
     watchman::watch_during(job, &watched, || {
-        run_loaded(job, &loader, memory_refused, bring_up, orders)
+        run_loaded(job, &loader, surroundings, bring_up, orders)
     })
+}
+
+/// What the tasks find when they begin.
+#[derive(Clone, Copy)]
+struct Surroundings<'a, 'map> {
+    region: Region<'map>,
+    channels: Channels,
+    kernel: Option<&'a KernelCycle<'map>>,
+    memory_refused: Option<i32>,
 }
 
 /// Loads the first build and runs the tasks, under the eyes of the watchman.
 fn run_loaded<F: Fieldbus + Send>(
     job: &ProgramJob,
     loader: &Loader<'_>,
-    memory_refused: Option<i32>,
+    surroundings: Surroundings<'_, '_>,
     bring_up: impl FnOnce() -> Result<F, String>,
     orders: &Orders,
 ) -> Result<(), String> {
     let first = loader.load(&job.build)?;
+    let Surroundings { region, channels, kernel, memory_refused } = surroundings;
     let hall = Hall {
         job,
-        region: loader.region,
+        region,
+        kernel,
         shared: Shared::default(),
         slots: [ArcSwapOption::empty(), ArcSwapOption::empty()],
-        channels: loader.channels,
+        channels,
         watched: Arc::clone(&loader.watched),
         threads: Default::default(),
         ready: Barrier::new(job.tasks.len()),
@@ -186,15 +207,20 @@ fn watched(task: &TaskJob) -> Watched {
     }
 }
 
-impl<'a> Hall<'a> {
-    /// Prepares the calling thread and returns what its task needs.
-    fn prepare(&self, index: usize, task: &TaskJob) -> Option<(Task<'a>, Option<u32>)> {
-        let number = index as u32;
-        let shared = self.region.task(number)?;
-        let slot_cycles = match self.job.cycles {
+impl<'map> Hall<'_, 'map> {
+    /// Releases to a stretch of the time line.
+    fn slot_cycles(&self) -> u64 {
+        match self.job.cycles {
             Some(cycles) => cycles.div_ceil(SLOT_COUNT as u64),
             None => ENDLESS_SLOT_CYCLES,
-        };
+        }
+    }
+
+    /// Prepares the calling thread and returns what its task needs.
+    fn prepare(&self, index: usize, task: &TaskJob) -> Option<(Task<'map>, Option<u32>)> {
+        let number = index as u32;
+        let shared = self.region.task(number)?;
+        let slot_cycles = self.slot_cycles();
         // A task without a period of its own is late by no period.
         let period = match task.kind {
             TaskKind::Cyclic { period, .. } => period,
@@ -204,6 +230,14 @@ impl<'a> Hall<'a> {
         let thread_id = gettid().as_raw_nonzero().get().unsigned_abs();
         recorder.set_thread_id(thread_id);
         self.watched[index].thread_id.store(thread_id, Ordering::Relaxed);
+        if let (0, Some(kernel)) = (index, self.kernel) {
+            let first = self.job.tasks.len() as u32;
+            let tasks = &self.job.kernel_tasks;
+            let leads = kernel.lead(self.region, tasks, first, slot_cycles, thread_id);
+            leads
+                .map_err(|error| std::eprintln!("quietcore-runtime: no timer: {error}"))
+                .ok()??;
+        }
         let pinned =
             settings::prepare(&mut recorder, self.job.cpu, task.policy, self.memory_refused);
         // A thread's first look allocates; its cycles must not.
@@ -274,11 +308,12 @@ impl<'a> Hall<'a> {
         };
         let mut waiting = self.waiting(0, job, cpu, start);
         let warm_up = self.job.warm_up_cycles;
+        let (period, deadline) = (job.kind.period(), job.deadline);
+        let allowance = Allowance { period, deadline, margin: waiting.margin_max() };
         self.channels.table().begin(start);
         leader.begin(start);
         if warm_up == 0 {
-            leader.task().recorder().set_first_release(waiting.due());
-            leader.task().recorder().set_state(TaskState::Running);
+            self.begin_measuring(&mut leader, waiting.due());
         }
         let mut left = self.job.cycles;
         let mut warming = warm_up;
@@ -289,6 +324,9 @@ impl<'a> Hall<'a> {
                 break;
             };
             self.channels.table().begin_cycle(release.started);
+            if let Some(kernel) = self.kernel {
+                kernel.begin_cycle(&release, leader.task().cycle, &allowance);
+            }
             let guards = self.slots.each_ref().map(ArcSwapOption::load);
             let builds = guards.each_ref().map(|build| build.as_deref());
             let done = leader.cycle(&release, &builds, &self.shared, || Monotonic.now());
@@ -302,9 +340,9 @@ impl<'a> Hall<'a> {
                 warming = warming.saturating_sub(1 + next.skipped);
                 if warming == 0 {
                     leader.task().recorder().clear();
+                    self.kernel.inspect(|kernel| kernel.forget());
                     waiting.catch_up();
-                    leader.task().recorder().set_first_release(waiting.due());
-                    leader.task().recorder().set_state(TaskState::Running);
+                    self.begin_measuring(&mut leader, waiting.due());
                     self.measuring.store(true, Ordering::Relaxed);
                 }
             } else {
@@ -313,12 +351,21 @@ impl<'a> Hall<'a> {
         }
         if warming > 0 {
             leader.task().recorder().clear();
+            self.kernel.inspect(|kernel| kernel.forget());
         }
         leader.task().recorder().set_state(end);
+        self.kernel.inspect(|kernel| kernel.end(end));
         self.done.store(true, Ordering::Relaxed);
         for thread in self.threads.iter().filter_map(OnceLock::get) {
             thread.unpark();
         }
+    }
+
+    /// Says that what counts begins now, with the release at `due`.
+    fn begin_measuring<B: Fieldbus>(&self, leader: &mut Leader<'_, B>, due: Nanos) {
+        leader.task().recorder().set_first_release(due);
+        leader.task().recorder().set_state(TaskState::Running);
+        self.kernel.inspect(|kernel| kernel.measure(due));
     }
 
     fn follow(&self, index: usize, job: &TaskJob) {

@@ -7,6 +7,9 @@ struct quietcore_module {
     void (*terminate)(void);
     const char *(*error_status)(void);
     const void **services;
+    void (*interrupt)(void);
+    const char *const *tasks;
+    unsigned task_count;
 };
 
 static void good(void) {}
@@ -19,5 +22,5 @@ static void step(unsigned rate) { (void)rate; }
 static const char *error_status(void) { return 0; }
 
 const struct quietcore_module quietcore_module = {
-    1, 1, INITIALIZE, step, endless, error_status, 0,
+    2, 1, INITIALIZE, step, endless, error_status, 0, 0, 0, 0,
 };

@@ -15,16 +15,21 @@
 //! | send or receive a group | wait-free, no locked instruction |
 //! | send or receive a message | one locked instruction; [`ComStatus::Busy`] when two tasks use one queue at once |
 //!
+//! A program that is a kernel with tasks of its own finds more in the same table of functions: see
+//! [`KernelHost`].
+//!
 //! A signal that is sent, and the shadow buffer of a group, belong to one task. Where two use them
 //! at once, values of both may be mixed in the group, or one sending may be lost; nothing worse.
 
 mod claim;
 mod entry;
+mod kernel;
 mod services;
 mod table;
 
 pub use entry::{ComGroup, ComSignal, Direction, OnTimeout};
-pub use services::{SERVICES_VERSION, Services};
+pub use kernel::{Job, KernelHost, NoKernel};
+pub use services::{Provision, SERVICES_VERSION, Services};
 pub use table::{ComTable, Shelter, SignalState};
 
 /// What a COM function says, with the number that C programs see.

@@ -14,22 +14,34 @@ use core::marker::PhantomData;
 use core::ptr;
 use core::slice;
 
+use quietcore_units::Nanos;
+
 use crate::com::ComStatus;
+use crate::com::kernel::{Job, KernelHost};
 use crate::com::table::{ComTable, SignalState};
 use crate::primitive::words::WORD_BYTES;
 
 /// The version of the table of functions.
-pub const SERVICES_VERSION: u32 = 1;
+pub const SERVICES_VERSION: u32 = 2;
 
 /// Messages are touched at this distance before their queue is claimed, so that a program which
 /// points to where nothing is crashes while it holds no claim: it may be another build that runs
 /// next, in the same process. For the same reason it is not ended in a claim; see `Shelter`.
 const PAGE_BYTES: usize = 4096;
 
-/// The functions by which a program reaches its channels.
+/// What stands behind the functions.
+#[derive(Clone, Copy, Debug)]
+pub struct Provision<'a, 'map> {
+    /// The program's signals.
+    pub table: &'a ComTable<'map>,
+    /// The cycle that it runs in, where it is a kernel.
+    pub kernel: &'a dyn KernelHost,
+}
+
+/// The functions by which a program reaches its channels, and a kernel its cycle.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Services<'map> {
+pub struct Services<'a> {
     version: u32,
     bytes: u32,
     context: *const c_void,
@@ -42,21 +54,26 @@ pub struct Services<'map> {
     signal_state: unsafe extern "C" fn(*const c_void, u16, *mut SignalState) -> u8,
     group_state: unsafe extern "C" fn(*const c_void, u16, *mut SignalState) -> u8,
     now: unsafe extern "C" fn(*const c_void) -> u64,
-    table: PhantomData<&'map ComTable<'map>>,
+    due: unsafe extern "C" fn(*const c_void) -> u64,
+    until: unsafe extern "C" fn(*const c_void) -> u64,
+    interrupt_at: unsafe extern "C" fn(*const c_void, u64),
+    job: unsafe extern "C" fn(*const c_void, *const Job),
+    error: unsafe extern "C" fn(*const c_void, u32, u8, u8),
+    provision: PhantomData<&'a Provision<'a, 'a>>,
 }
 
-// SAFETY: the context is a table that all threads may use.
+// SAFETY: the context is a table and a cycle that all threads may use.
 unsafe impl Send for Services<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Services<'_> {}
 
-impl<'map> Services<'map> {
-    /// Functions for a program whose signals stand in `table`. They must outlive the program.
-    pub fn new(table: &'map ComTable<'map>) -> Self {
+impl<'a> Services<'a> {
+    /// Functions for a program. They must outlive it.
+    pub fn new(provision: &'a Provision<'_, '_>) -> Self {
         Self {
             version: SERVICES_VERSION,
             bytes: size_of::<Self>() as u32,
-            context: ptr::from_ref(table).cast(),
+            context: ptr::from_ref(provision).cast(),
             send_signal,
             receive_signal,
             send_group,
@@ -66,19 +83,44 @@ impl<'map> Services<'map> {
             signal_state,
             group_state,
             now,
-            table: PhantomData,
+            due,
+            until,
+            interrupt_at,
+            job,
+            error,
+            provision: PhantomData,
         }
     }
+}
+
+/// What stands behind a context; `None` for null.
+///
+/// # Safety
+/// A context that is not null is that of [`Services::new`], whose provision lives.
+#[inline]
+unsafe fn provision<'a>(context: *const c_void) -> Option<&'a Provision<'a, 'a>> {
+    // SAFETY: as promised: null, or a reference that `new` made.
+    unsafe { context.cast::<Provision<'a, 'a>>().as_ref() }
 }
 
 /// The table behind a context; `None` for null.
 ///
 /// # Safety
-/// A context that is not null is that of [`Services::new`], whose table lives.
+/// As for [`provision`].
 #[inline]
-unsafe fn table<'map>(context: *const c_void) -> Option<&'map ComTable<'map>> {
-    // SAFETY: as promised: null, or a reference that `new` made.
-    unsafe { context.cast::<ComTable<'map>>().as_ref() }
+unsafe fn table<'a>(context: *const c_void) -> Option<&'a ComTable<'a>> {
+    // SAFETY: as promised by our caller.
+    unsafe { provision(context) }.map(|provision| provision.table)
+}
+
+/// The cycle behind a context; `None` for null.
+///
+/// # Safety
+/// As for [`provision`].
+#[inline]
+unsafe fn kernel<'a>(context: *const c_void) -> Option<&'a dyn KernelHost> {
+    // SAFETY: as promised by our caller.
+    unsafe { provision(context) }.map(|provision| provision.kernel)
 }
 
 /// `send_signal` of the table of functions.
@@ -250,4 +292,59 @@ unsafe extern "C" fn now(context: *const c_void) -> u64 {
     // SAFETY: C hands back the context it was given.
     let table = unsafe { table(context) };
     table.map_or(0, |table| table.now().get())
+}
+
+/// `due` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
+unsafe extern "C" fn due(context: *const c_void) -> u64 {
+    // SAFETY: C hands back the context it was given.
+    let kernel = unsafe { kernel(context) };
+    kernel.map_or(0, |kernel| kernel.due().get())
+}
+
+/// `until` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
+unsafe extern "C" fn until(context: *const c_void) -> u64 {
+    // SAFETY: C hands back the context it was given.
+    let kernel = unsafe { kernel(context) };
+    kernel.map_or(0, |kernel| kernel.until().get())
+}
+
+/// `interrupt_at` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
+unsafe extern "C" fn interrupt_at(context: *const c_void, instant: u64) {
+    // SAFETY: C hands back the context it was given.
+    if let Some(kernel) = unsafe { kernel(context) } {
+        kernel.interrupt_at((instant != 0).then_some(Nanos::new(instant)));
+    }
+}
+
+/// `job` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`]; `job` is null or a structure.
+unsafe extern "C" fn job(context: *const c_void, job: *const Job) {
+    // SAFETY: C hands back the context it was given.
+    let kernel = unsafe { kernel(context) };
+    // SAFETY: null, or a structure of C's own that nobody changes during the call.
+    if let (Some(kernel), Some(job)) = (kernel, unsafe { job.as_ref() }) {
+        kernel.note_job(job);
+    }
+}
+
+/// `error` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
+unsafe extern "C" fn error(context: *const c_void, task: u32, status: u8, service: u8) {
+    // SAFETY: C hands back the context it was given.
+    if let Some(kernel) = unsafe { kernel(context) } {
+        kernel.note_error((task != u32::MAX).then_some(task), status, service);
+    }
 }

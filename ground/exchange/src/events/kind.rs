@@ -179,6 +179,15 @@ pub enum Happening {
         /// How often a link was lost, all ports together.
         lost_links: u32,
     },
+    /// A kernel with tasks of its own found an error in what the program asked of it.
+    KernelError {
+        /// The task that was running, where one was: its number among the kernel's tasks.
+        task: Option<u32>,
+        /// What was wrong, as the kernel numbers it.
+        status: u8,
+        /// In which service, likewise; 0 for none.
+        service: u8,
+    },
     /// The partition tells something that this program does not know.
     Unknown {
         /// The number of the kind.
@@ -263,6 +272,11 @@ impl Happening {
             Self::ErrorCounters { subdevice, invalid_frames, lost_links } => {
                 (29, [u64::from(subdevice), pack(invalid_frames, lost_links), 0, 0])
             }
+            Self::KernelError { task, status, service } => {
+                let known = u32::from(task.is_some());
+                let what = pack(u32::from(status), u32::from(service));
+                (30, [pack(task.unwrap_or(0), known), what, 0, 0])
+            }
             Self::Unknown { kind, words } => (kind, words),
         }
     }
@@ -324,6 +338,15 @@ impl Happening {
                 let (invalid_frames, lost_links) = unpack(second);
                 Self::ErrorCounters { subdevice: first as u32, invalid_frames, lost_links }
             }
+            30 => {
+                let (task, known) = unpack(first);
+                let (status, service) = unpack(second);
+                Self::KernelError {
+                    task: (known != 0).then_some(task),
+                    status: status as u8,
+                    service: service as u8,
+                }
+            }
             kind => Self::Unknown { kind, words },
         }
     }
@@ -339,12 +362,12 @@ mod tests {
 
         /// Whatever stands in the ring becomes an event, which can be shown and told again.
         #[test]
-        fn every_word_is_an_event(kind in 0_u32..35, words in any::<[u64; WORDS]>()) {
+        fn every_word_is_an_event(kind in 0_u32..36, words in any::<[u64; WORDS]>()) {
             let what = Happening::decode(kind, words);
             let is_unknown = matches!(what, Happening::Unknown { .. });
             let has_no_words = what.to_string().starts_with("event ");
             prop_assert_eq!(has_no_words, is_unknown, "{}", what);
-            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=29), "{}", kind);
+            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=30), "{}", kind);
             let (again, words) = what.encode();
             prop_assert_eq!((again, Happening::decode(again, words)), (kind, what));
         }

@@ -51,6 +51,12 @@ impl fmt::Display for Happening {
                 write!(f, "released: {} bytes at {}", target.bytes, target.offset)
             }
             Self::ForcesReleased { count } => write!(f, "released: {count} variables"),
+            Self::KernelError { task: Some(task), status, service } => {
+                write!(f, "kernel: status {status} in service {service}, task {task}")
+            }
+            Self::KernelError { task: None, status, service } => {
+                write!(f, "kernel: status {status} in service {service}, no task")
+            }
             of_fieldbus => of_fieldbus.fmt_fieldbus(f),
         }
     }

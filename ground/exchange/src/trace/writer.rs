@@ -61,9 +61,22 @@ impl<'map> TraceWriter<'map> {
     /// is off. `data` is the slot that the program runs in, as build `generation`.
     #[inline]
     pub fn sample(&mut self, cycle: u64, time: Nanos, data: &DataSlot<'_>, generation: u32) {
+        self.look(generation);
+        self.take(cycle, time, data, generation);
+    }
+
+    /// Looks for a request: the first half of [`sample`](Self::sample), where that is done in two
+    /// places.
+    #[inline]
+    pub fn look(&mut self, generation: u32) {
         if self.request[0].load(Relaxed) != self.seen {
             self.look_at_request(generation);
         }
+    }
+
+    /// Takes a sample if one is due: the other half.
+    #[inline]
+    pub fn take(&mut self, cycle: u64, time: Nanos, data: &DataSlot<'_>, generation: u32) {
         let Some(running) = &mut self.running else {
             return;
         };

@@ -5,10 +5,12 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use quietcore_exchange::channel::channel_bytes;
 use quietcore_exchange::com::{
-    ComTable, Direction, OnTimeout, SERVICES_VERSION, Services, SignalState,
+    ComTable, Direction, Job, KernelHost, NoKernel, OnTimeout, Provision, SERVICES_VERSION,
+    Services, SignalState,
 };
 use quietcore_units::Nanos;
 
@@ -80,6 +82,36 @@ impl Program {
     }
 }
 
+/// A cycle that remembers what it was asked.
+#[derive(Default)]
+struct Seen {
+    instants: Mutex<Vec<Option<Nanos>>>,
+    jobs: Mutex<Vec<Job>>,
+    errors: Mutex<Vec<(Option<u32>, u8, u8)>>,
+}
+
+impl KernelHost for Seen {
+    fn due(&self) -> Nanos {
+        Nanos::new(1_000)
+    }
+
+    fn until(&self) -> Nanos {
+        Nanos::new(1_900)
+    }
+
+    fn interrupt_at(&self, instant: Option<Nanos>) {
+        self.instants.lock().unwrap().push(instant);
+    }
+
+    fn note_job(&self, job: &Job) {
+        self.jobs.lock().unwrap().push(*job);
+    }
+
+    fn note_error(&self, task: Option<u32>, status: u8, service: u8) {
+        self.errors.lock().unwrap().push((task, status, service));
+    }
+}
+
 fn use_every_function(object: &Path) {
     let memory = Memory::new(channel_bytes(&entries()).unwrap());
     let channel = memory.make_channel(&entries()).unwrap();
@@ -98,10 +130,28 @@ fn use_every_function(object: &Path) {
 
     let program = Program::load(object);
     assert_eq!(program.call(c"without_a_loader", 0), 0, "line of the failed check");
+    let no_kernel = |table| Provision { table, kernel: &NoKernel };
+    let (sender, receiver) = (no_kernel(&sender), no_kernel(&receiver));
     program.give(Some(&Services::new(&sender)));
     assert_eq!(program.call(c"send_all", 0xdead_beef), 0, "line of the failed check");
     program.give(Some(&Services::new(&receiver)));
     assert_eq!(program.call(c"receive_all", 0xdead_beef), 0, "line of the failed check");
+    assert_eq!(program.call(c"is_no_kernel", 0), 0, "line of the failed check");
+    let seen = Seen::default();
+    let kernel = Provision { kernel: &seen, ..receiver };
+    program.give(Some(&Services::new(&kernel)));
+    assert_eq!(program.call(c"is_a_kernel", 0), 0, "line of the failed check");
+    assert_eq!(*seen.instants.lock().unwrap(), [Some(Nanos::new(1_900)), None]);
+    let job = Job {
+        task: 3,
+        waits: 1,
+        released_ns: 10,
+        started_ns: 20,
+        finished_ns: 40,
+        execution_ns: 15,
+    };
+    assert_eq!(*seen.jobs.lock().unwrap(), [job]);
+    assert_eq!(*seen.errors.lock().unwrap(), [(Some(2), 4, 1), (None, 7, 255)]);
     program.give(None);
 
     let expected = [
@@ -110,6 +160,8 @@ fn use_every_function(object: &Path) {
         size_of::<SignalState>(),
         std::mem::offset_of!(SignalState, updated),
         SERVICES_VERSION as usize,
+        size_of::<Job>(),
+        std::mem::offset_of!(Job, execution_ns),
     ];
     for (index, expected) in (0..).zip(expected) {
         assert_eq!(program.layout(index), expected, "number {index} of `layout`");

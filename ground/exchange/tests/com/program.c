@@ -13,6 +13,8 @@ extern "C" {
 int send_all(uint32_t value);
 int receive_all(uint32_t expected);
 int without_a_loader(void);
+int is_no_kernel(void);
+int is_a_kernel(void);
 unsigned layout(unsigned index);
 
 #ifdef __cplusplus
@@ -83,12 +85,41 @@ int without_a_loader(void)
     return 0;
 }
 
+int is_no_kernel(void)
+{
+    const struct quietcore_services *given = quietcore_services_given;
+    struct quietcore_job job = {0, 0, 0, 0, 0, 0};
+    CHECK(given->due(given->context) == 0u);
+    CHECK(given->until(given->context) == 0u);
+    given->interrupt_at(given->context, 1u);
+    given->job(given->context, &job);
+    given->error(given->context, 0u, 1u, 1u);
+    return 0;
+}
+
+int is_a_kernel(void)
+{
+    const struct quietcore_services *given = quietcore_services_given;
+    struct quietcore_job job = {3u, 1u, 10u, 20u, 40u, 15u};
+    CHECK(given->due(given->context) == 1000u);
+    CHECK(given->until(given->context) == 1900u);
+    given->interrupt_at(given->context, 1900u);
+    given->interrupt_at(given->context, 0u);
+    given->job(given->context, &job);
+    given->job(given->context, NULL);
+    given->error(given->context, 2u, 4u, 1u);
+    given->error(given->context, UINT32_MAX, 7u, 255u);
+    return 0;
+}
+
 unsigned layout(unsigned index)
 {
     const size_t numbers[] = {sizeof(struct quietcore_services),
                               offsetof(struct quietcore_services, context),
                               sizeof(struct quietcore_signal_state),
                               offsetof(struct quietcore_signal_state, updated),
-                              QUIETCORE_SERVICES_VERSION};
+                              QUIETCORE_SERVICES_VERSION,
+                              sizeof(struct quietcore_job),
+                              offsetof(struct quietcore_job, execution_ns)};
     return index < sizeof numbers / sizeof numbers[0] ? (unsigned)numbers[index] : 0u;
 }

@@ -37,6 +37,7 @@ mod timeline;
 
 pub use accounting::Budget;
 pub use alarms::{AlarmBase, Due};
+pub use interrupts::Interrupted;
 pub use schedule_tables::TableStatus;
 
 use crate::configuration::{
@@ -278,6 +279,11 @@ impl<'c> Kernel<'c> {
     /// The level that the running task has now; zero when idle.
     pub fn level(&self) -> u8 {
         self.level
+    }
+
+    /// The interrupt level that what runs asks for: of its ISR, and of the resources that it holds.
+    pub fn interrupt_level(&self) -> u8 {
+        self.interrupt_level
     }
 
     /// Whether another task has to run than the one that does, once no ISR is active.

@@ -8,9 +8,10 @@ use quietcore_osek::configuration::{Checking, Class};
 use quietcore_osek::kernel::Place;
 use quietcore_osek::status::{Service, Status};
 
-use crate::stage::{Answer, Case, SYSTEM, Scene};
+use crate::stage::{Answer, Case, SYSTEM, Scene, nothing, place};
 use crate::world::{
-    ALARM, CLASSES, COUNTER, HIGHER, LOWER, OTHER_TABLE, RESOURCE, TABLE, WAITER,
+    ALARM, CLASSES, COUNTER, EXTENDED_ACTOR, HIGHER, ISR_RESOURCE, LOWER, OTHER_TABLE, RESOURCE,
+    SEVERAL, TABLE, WAITER,
 };
 
 /// All places that a service may be called from while the kernel runs.
@@ -46,30 +47,30 @@ struct Level {
 fn levels() -> Vec<Level> {
     use Service as S;
     let level = |service, places, scene| Level { service, places, scene };
-    let set_alarm = || drop(SYSTEM.set_relative_alarm(ALARM, 3, 0));
-    let start = || drop(SYSTEM.start_table_relative(TABLE, 3));
+    let set_alarm = || SYSTEM.set_relative_alarm(ALARM, 3, 0);
+    let start = || SYSTEM.start_table_relative(TABLE, 3);
     let prepared = |prepare, call| Scene { prepare, ..Scene::of(call) };
     let extended = |scene| Scene { extended: true, ..scene };
     let ending = |call| Scene { ends: true, ..Scene::of(call) };
     vec![
         level(S::ActivateTask, TASK_ISR, Scene::of(|| SYSTEM.activate_task(LOWER))),
         level(S::TerminateTask, TASK, ending(|| SYSTEM.terminate_task())),
-        level(S::ChainTask, TASK, ending(|| SYSTEM.chain_task(crate::world::SEVERAL))),
+        level(S::ChainTask, TASK, ending(|| SYSTEM.chain_task(SEVERAL))),
         level(S::Schedule, TASK, Scene::of(|| SYSTEM.schedule())),
         level(S::GetTaskId, LOOKING, Scene::of(|| SYSTEM.task_id().map(drop))),
         level(S::GetTaskState, LOOKING, Scene::of(|| SYSTEM.task_state(HIGHER).map(drop))),
-        level(S::GetResource, TASK_ISR, prepared(|| (), take_and_give)),
-        level(S::ReleaseResource, TASK_ISR, prepared(|| (), give_what_was_taken)),
+        level(S::GetResource, TASK_ISR, Scene::of(take_and_give)),
+        level(S::ReleaseResource, TASK_ISR, Scene::of(give_what_was_taken)),
         level(
             S::SetEvent,
             TASK_ISR,
-            prepared(|| drop(SYSTEM.activate_task(WAITER)), || SYSTEM.set_event(WAITER, 0b10)),
+            prepared(|| SYSTEM.activate_task(WAITER), || SYSTEM.set_event(WAITER, 0b10)),
         ),
         level(S::ClearEvent, TASK, extended(Scene::of(|| SYSTEM.clear_event(0b10)))),
         level(
             S::GetEvent,
             LOOKING,
-            prepared(|| drop(SYSTEM.activate_task(WAITER)), || SYSTEM.event(WAITER).map(drop)),
+            prepared(|| SYSTEM.activate_task(WAITER), || SYSTEM.event(WAITER).map(drop)),
         ),
         level(S::WaitEvent, TASK, extended(prepared(set_own_event, || SYSTEM.wait_event(0b10)))),
         level(S::GetAlarmBase, LOOKING, Scene::of(|| SYSTEM.alarm_base(ALARM).map(drop))),
@@ -101,20 +102,20 @@ fn levels() -> Vec<Level> {
         ),
         level(
             S::GetScheduleTableStatus,
-            LOOKING,
+            TASK_ISR,
             Scene::of(|| SYSTEM.table_status(TABLE).map(drop)),
         ),
     ]
 }
 
-fn set_own_event() {
-    let _ = SYSTEM.set_event(crate::world::EXTENDED_ACTOR, 0b10);
+fn set_own_event() -> Answer {
+    SYSTEM.set_event(EXTENDED_ACTOR, 0b10)
 }
 
 /// An ISR has resources of its own.
 pub(crate) fn own_resource() -> u8 {
-    match crate::stage::place() {
-        Place::Isr2 => crate::world::ISR_RESOURCE,
+    match place() {
+        Place::Isr2 => ISR_RESOURCE,
         _ => RESOURCE,
     }
 }
@@ -127,7 +128,7 @@ fn take_and_give() -> Answer {
 
 fn give_what_was_taken() -> Answer {
     let resource = own_resource();
-    if TASK_ISR.contains(&crate::stage::place()) {
+    if TASK_ISR.contains(&place()) {
         SYSTEM.get_resource(resource)?;
     }
     SYSTEM.release_resource(resource)
@@ -141,9 +142,9 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
             PLACES.into_iter().flat_map(move |place| {
                 [Checking::Standard, Checking::Extended].into_iter().filter_map(move |checking| {
                     let (status, when) = expected(service, places, place, class, checking)?;
-                    let without_events = status == Some(Status::Service);
-                    let prepare = if without_events { crate::stage::nothing } else { scene.prepare };
-                    let extended = scene.extended && !without_events;
+                    let has_objects = class.has_events() || !is_of_events(service);
+                    let prepare = if has_objects { scene.prepare } else { nothing };
+                    let extended = scene.extended && has_objects;
                     // A call that is refused ends nothing.
                     let ends = scene.ends && status.is_none();
                     let scene = Scene { prepare, extended, ends, ..scene };

@@ -37,6 +37,10 @@ fn main() -> std::process::ExitCode {
         let cases = cases.clone();
         move || document::names_differ(&cases).map_err(Into::into)
     }));
+    trials.push(Trial::test("every_service_is_tested", {
+        let cases = cases.clone();
+        move || document::every_service_is_tested(&cases).map_err(Into::into)
+    }));
     trials.push(Trial::test("the_page_says_what_was_tested", move || {
         document::compare(&cases).map_err(Into::into)
     }));

@@ -6,11 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use quietcore_osek::configuration::{Checking, Class};
 use quietcore_osek::kernel::Place;
 use quietcore_osek::port::hosted::Hosted;
+use quietcore_osek::port::hosted::alone::start;
 use quietcore_osek::status::{Service, Status};
 use quietcore_osek::system::System;
 
+use crate::statuses::interrupts::END;
 use crate::world::{
-    ACTOR, CALLING_ALARM, COUNTER, EXTENDED_ACTOR, HIGHER, ISR, LOWER, NOTHING, configuration,
+    ACTOR, CALLING_ALARM, COUNTER, EXTENDED_ACTOR, HIGHER, ISR_SOURCE, LOWER, NOTHING,
+    configuration,
 };
 
 /// The kernel under test.
@@ -26,7 +29,7 @@ pub(crate) type Answer = Result<(), Status>;
 #[derive(Clone, Copy)]
 pub(crate) struct Scene {
     /// Brings the kernel into the state that the case needs. Runs in the actor, before the call.
-    pub(crate) prepare: fn(),
+    pub(crate) prepare: fn() -> Answer,
     /// The call.
     pub(crate) call: fn() -> Answer,
     /// What must hold after it, in words for what does not. Runs in the actor.
@@ -38,7 +41,9 @@ pub(crate) struct Scene {
 }
 
 /// Nothing to prepare.
-pub(crate) fn nothing() {}
+pub(crate) fn nothing() -> Answer {
+    Ok(())
+}
 
 /// Nothing to look at.
 pub(crate) fn fine() -> Result<(), &'static str> {
@@ -110,12 +115,18 @@ struct Seen {
 static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
 /// Whether the case's call is being made, so that error hooks are its own.
 static CALLING: AtomicBool = AtomicBool::new(false);
+/// Whether the case is prepared, so that hooks are called for its trigger.
+static PREPARED: AtomicBool = AtomicBool::new(false);
 /// How often the actor began.
 static ACTOR_RUNS: AtomicU32 = AtomicU32::new(0);
 /// How often the higher task has run.
 pub(crate) static HIGHER_RUNS: AtomicU32 = AtomicU32::new(0);
 /// How often the waiter went on after its event.
 pub(crate) static WAITER_RUNS: AtomicU32 = AtomicU32::new(0);
+
+/// How often the ISRs of category 1 and 2 have run that cases raise to see whether they come.
+pub(crate) static CATEGORY_1_RUNS: AtomicU32 = AtomicU32::new(0);
+pub(crate) static CATEGORY_2_RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// Looks at what was seen, or adds to it; never across a call into the kernel.
 fn seen<R>(look: impl FnOnce(&mut Seen) -> R) -> R {
@@ -133,12 +144,18 @@ fn case() -> Case {
 /// What was not as the case says.
 pub(crate) fn play(case: &Case) -> Result<(), String> {
     seen(|seen| *seen = Seen { case: Some(*case), ..Seen::default() });
-    for count in [&ACTOR_RUNS, &HIGHER_RUNS, &WAITER_RUNS] {
+    let counts = [&ACTOR_RUNS, &HIGHER_RUNS, &WAITER_RUNS, &CATEGORY_1_RUNS, &CATEGORY_2_RUNS];
+    for count in counts {
         count.store(0, Relaxed);
     }
     CALLING.store(false, Relaxed);
-    Hosted::run(&SYSTEM, configuration(case.class, case.checking), MODE)
+    PREPARED.store(false, Relaxed);
+    let end = start(&SYSTEM, configuration(case.class, case.checking), MODE)
         .map_err(|error| error.to_string())?;
+    let expected_end = if case.service == Service::ShutdownOs { END } else { 0 };
+    if end != expected_end {
+        return Err(format!("it was shut down with {end} instead of {expected_end}"));
+    }
     let seen = seen(std::mem::take);
     if let Some(broken) = seen.broken {
         return Err(broken.into());
@@ -165,7 +182,8 @@ pub(crate) fn play(case: &Case) -> Result<(), String> {
 
 /// Makes the case's call, once.
 fn make_call() {
-    if seen(|seen| seen.answer.is_some()) {
+    let too_early = !PREPARED.load(Relaxed) && case().place != Place::StartupHook;
+    if too_early || seen(|seen| seen.answer.is_some()) {
         return;
     }
     let scene = case().scene;
@@ -192,19 +210,25 @@ fn finish() -> ! {
     SYSTEM.shut_down(0)
 }
 
+/// Says that the case's call ends the kernel.
+pub(crate) fn will_end() {
+    seen(|seen| seen.looked = Some(Ok(())));
+}
+
 /// Prepares the case and makes its call from where it has to be.
 fn perform() {
     let case = case();
-    if case.place != Place::StartupHook {
-        (case.scene.prepare)();
+    if case.place != Place::StartupHook && (case.scene.prepare)().is_err() {
+        seen(|seen| seen.broken = Some("the case could not be prepared"));
     }
+    PREPARED.store(true, Relaxed);
     let triggered = match case.place {
         Place::Task => {
             make_call();
             Ok(())
         }
         Place::Isr2 => {
-            SYSTEM.port().raise(ISR);
+            SYSTEM.port().trigger(ISR_SOURCE);
             Ok(())
         }
         Place::ErrorHook => match SYSTEM.task_state(NOTHING) {
@@ -279,7 +303,13 @@ pub(crate) extern "C" fn isr() {
     }
 }
 
-pub(crate) extern "C" fn low_isr() {}
+pub(crate) extern "C" fn category_1() {
+    CATEGORY_1_RUNS.fetch_add(1, Relaxed);
+}
+
+pub(crate) extern "C" fn category_2() {
+    CATEGORY_2_RUNS.fetch_add(1, Relaxed);
+}
 
 pub(crate) extern "C" fn callback() {
     if case().place == Place::AlarmCallback {

@@ -5,7 +5,7 @@ use quietcore_osek::kernel::{Place, TableStatus, TaskState};
 use quietcore_osek::status::{Service, Status};
 
 use crate::levels::{LOOKING, TASK_ISR};
-use crate::stage::{Answer, Case, HIGHER_RUNS, SYSTEM, Scene, WAITER_RUNS, fine, nothing};
+use crate::stage::{Answer, Case, HIGHER_RUNS, SYSTEM, Scene, WAITER_RUNS};
 use crate::world::{
     ACTOR, ALARM, CLASSES, COUNTER, EXTENDED_ACTOR, FOREIGN_TABLE, HARDWARE_COUNTER, HIGHER,
     ISR_RESOURCE, LOW_ISR_RESOURCE, LOW_RESOURCE, LOWER, MAX_ALLOWED, MIN_CYCLE, NOTHING,
@@ -22,8 +22,6 @@ enum In {
     Events,
     /// BCC2 and ECC2.
     Several,
-    /// BCC1 and ECC1.
-    Single,
 }
 
 impl In {
@@ -32,7 +30,6 @@ impl In {
             Self::All => true,
             Self::Events => class.has_events(),
             Self::Several => class.has_several(),
-            Self::Single => !class.has_several(),
         }
     }
 }
@@ -79,7 +76,7 @@ impl Line {
         Self { classes, ..self }
     }
 
-    fn after(self, prepare: fn()) -> Self {
+    fn after(self, prepare: fn() -> Answer) -> Self {
         Self { scene: Scene { prepare, ..self.scene }, ..self }
     }
 
@@ -106,6 +103,7 @@ fn state_is(task: u8, state: TaskState) -> bool {
 }
 
 mod alarms;
+pub(crate) mod interrupts;
 mod resources_and_events;
 mod tasks;
 
@@ -113,6 +111,7 @@ mod tasks;
 pub(crate) fn cases() -> impl Iterator<Item = Case> {
     let lines = tasks::lines().into_iter();
     let lines = lines.chain(resources_and_events::lines()).chain(alarms::lines());
+    let lines = lines.chain(interrupts::lines());
     lines.flat_map(|line| {
         let Line { service, when, status, under, places, classes, scene } = line;
         let all = CLASSES.into_iter().filter(move |class| classes.holds(*class));
@@ -122,8 +121,15 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
                 let checkings = checkings.into_iter().filter(move |checking| {
                     under == Under::Both || *checking == Checking::Extended
                 });
-                checkings
-                    .map(move |checking| Case { service, when, place, class, checking, status, scene })
+                checkings.map(move |checking| Case {
+                    service,
+                    when,
+                    place,
+                    class,
+                    checking,
+                    status,
+                    scene,
+                })
             })
         })
     })

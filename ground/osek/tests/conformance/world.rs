@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use quietcore_osek::configuration::{
     Action, ActionKind, Alarm, Checking, Class, Configuration, Counter, Entry, ExpiryPoint, Hooks,
-    Isr, Kind, Resource, SCHEDULER_LEVEL, ScheduleTable, Scale, Task,
+    Isr, Kind, Resource, SCHEDULER_LEVEL, Scale, ScheduleTable, Task,
 };
 
 use crate::stage;
@@ -35,10 +35,12 @@ pub(crate) const ISR_RESOURCE: u8 = 3;
 /// Its ceiling is below the ISR of the cases.
 pub(crate) const LOW_ISR_RESOURCE: u8 = 4;
 
-/// The ISR that makes a case's call.
-pub(crate) const ISR: u8 = 0;
-/// An ISR of a lower level.
-pub(crate) const LOW_ISR: u8 = 1;
+/// Raises the ISR that makes a case's call.
+pub(crate) const ISR_SOURCE: u32 = 1;
+/// Raises an ISR of category 2 above that one.
+pub(crate) const CATEGORY_2_SOURCE: u32 = 2;
+/// Raises an ISR of category 1.
+pub(crate) const CATEGORY_1_SOURCE: u32 = 3;
 
 /// Of 16 values; a cycle has 2 ticks at least.
 pub(crate) const COUNTER: u8 = 0;
@@ -69,10 +71,7 @@ pub(crate) const MIN_CYCLE: u32 = 2;
 pub(crate) const CLASSES: [Class; 4] = [Class::Bcc1, Class::Bcc2, Class::Ecc1, Class::Ecc2];
 
 /// The configuration of a class and a kind of checking.
-pub(crate) fn configuration(
-    class: Class,
-    checking: Checking,
-) -> &'static Configuration<'static> {
+pub(crate) fn configuration(class: Class, checking: Checking) -> &'static Configuration<'static> {
     static ALL: LazyLock<Vec<Configuration<'static>>> = LazyLock::new(|| {
         let kinds = [Checking::Standard, Checking::Extended];
         let pairs = CLASSES.into_iter().flat_map(|class| kinds.map(|checking| (class, checking)));
@@ -96,8 +95,9 @@ fn build(class: Class, checking: Checking) -> Configuration<'static> {
         },
         tasks: Vec::leak(tasks(class)),
         isrs: &[
-            Isr { entry: stage::isr, source: 1, level: 2, category: 2 },
-            Isr { entry: stage::low_isr, source: 2, level: 1, category: 2 },
+            Isr { entry: stage::isr, source: ISR_SOURCE, level: 2, category: 2 },
+            Isr { entry: stage::category_2, source: CATEGORY_2_SOURCE, level: 3, category: 2 },
+            Isr { entry: stage::category_1, source: CATEGORY_1_SOURCE, level: 4, category: 1 },
         ],
         resources: &[
             Resource { scale: Scale::Task, ceiling: SCHEDULER_LEVEL },
@@ -123,15 +123,21 @@ fn build(class: Class, checking: Checking) -> Configuration<'static> {
                 tick_ns: 3_600_000_000_000,
             },
         ],
-        alarms: &[
-            Alarm { action: activate(LOWER), counter: 0, autostart: 0, first: 0, cycle: 0 },
-            Alarm { action: call(stage::callback), counter: 0, autostart: 0, first: 0, cycle: 0 },
-        ],
-        schedule_tables: &[table(0), table(0), table(1)],
+        alarms: &ALARMS,
+        schedule_tables: &TABLES,
         expiry_points: &[ExpiryPoint { offset: 2, first_action: 0, action_count: 1 }],
-        actions: &[activate(LOWER)],
+        actions: &ACTIONS,
     }
 }
+
+static ALARMS: [Alarm; 2] = [
+    Alarm { action: activate(LOWER), counter: 0, autostart: 0, first: 0, cycle: 0 },
+    Alarm { action: call(stage::callback), counter: 0, autostart: 0, first: 0, cycle: 0 },
+];
+
+static TABLES: [ScheduleTable; 3] = [table(0), table(0), table(1)];
+
+static ACTIONS: [Action; 1] = [activate(LOWER)];
 
 fn tasks(class: Class) -> Vec<Task> {
     let basic = |entry, priority| Task {

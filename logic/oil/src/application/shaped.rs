@@ -1,12 +1,15 @@
 //! Attributes compared with the tables of the schema: known, of the right kind, within their range,
 //! as often as they may be given. What `IMPLEMENTATION` declares narrows ranges and gives defaults.
 
-use crate::nearest::{either, remedy};
+use crate::nearest::{either, nearest, remedy};
 use crate::problem::Collector;
 use crate::schema::{Attribute, Choice, Shape};
 use crate::text::declaration::{Declaration, Range};
 use crate::text::place::{Given, Place, Word};
 use crate::text::tree::{self, Block, Value};
+
+/// Attributes among which one is looked for that is only misspelled.
+const COMPARED_MAX: usize = 50;
 
 /// The attributes of an object or a block that are as they should be.
 #[derive(Debug, Default)]
@@ -102,8 +105,8 @@ pub(crate) fn shape(
             unknown(owner, attribute, schema, declared, collector);
             continue;
         };
-        if let Some(first) = shaped.one(known.word)
-            && !known.presence.is_many()
+        if !known.presence.is_many()
+            && let Some(first) = shaped.one(known.word)
         {
             let first = collector.name(first.token.place, attribute.name.place);
             let message = format!("given twice; the first one is in {first}");
@@ -117,12 +120,25 @@ pub(crate) fn shape(
     }
     let is_given = |word| block.attributes.iter().chain(&fallbacks).any(|it| it.name.text == word);
     let required = schema.iter().filter(|known| known.presence.is_required());
-    for known in required.filter(|known| !block.is_damaged && !is_given(known.word)) {
+    // What is written like it is meant to be it, and is told already.
+    let is_meant = |word| {
+        let given = block.attributes.iter().take(COMPARED_MAX);
+        let mut names = given.map(|attribute| attribute.name.text.as_str());
+        names.any(|name| nearest(name, usable(schema)) == Some(word))
+    };
+    let is_missing = |word| !block.is_damaged && !is_given(word) && !is_meant(word);
+    for known in required.filter(|known| is_missing(known.word)) {
         let message =
             format!("`{}` of {} is missing; write {}", known.word, owner.what, specimen(known));
         collector.refuse(owner.place, owner.word, message);
     }
     shaped
+}
+
+/// The attributes that are not refused.
+fn usable(schema: &[Attribute]) -> impl Iterator<Item = &'static str> + Clone {
+    let usable = schema.iter().filter(|known| !matches!(known.shape, Shape::Refused(_)));
+    usable.map(|known| known.word)
 }
 
 /// Attributes that are not given, and for which `IMPLEMENTATION` has a default.
@@ -164,7 +180,7 @@ fn unknown(
         return;
     }
     collector.refuse_with(name.place, &name.text, || {
-        let words = schema.iter().map(|known| known.word);
+        let words = usable(schema);
         let otherwise = if schema.is_empty() {
             "it has none".to_owned()
         } else {
@@ -182,7 +198,10 @@ fn entry(
     declaration: Option<&Declaration>,
     collector: &mut Collector,
 ) -> Option<Entry> {
-    let token = Word { text: attribute.token.clone(), place: attribute.place };
+    let mut token = Word { text: attribute.token.clone(), place: attribute.place };
+    if attribute.value == Value::Wrong {
+        return None;
+    }
     if let Shape::Refused(remedy) = known.shape {
         collector.refuse_word(&attribute.name, format!("there are no messages here; {remedy}"));
         return None;
@@ -197,10 +216,15 @@ fn entry(
     let within = declaration.is_none_or(|declaration| is_declared(declaration, value, &token));
     if let (Some(declaration), false) = (declaration, within) {
         let place = collector.name(declaration.name.place, token.place);
-        let message =
-            format!("not among the values of `{}` that {place} declares", declaration.name.text);
+        let message = format!(
+            "not among the values of `{}` that {place} declares; change one of the two",
+            declaration.name.text
+        );
         collector.refuse_word(&token, message);
         return None;
+    }
+    if let (Shape::Function, Some(name)) = (&known.shape, unquoted(&token.text)) {
+        token.text = name.to_owned();
     }
     let schema = block_schema(known, value);
     let declared = declaration.map_or(&[][..], |it| it.branch(&attribute.token));
@@ -210,6 +234,11 @@ fn entry(
     let block = attribute.block.as_ref().unwrap_or(&empty);
     let block = shape(owner, block, schema, declared, collector);
     Some(Entry { word: known.word, token, value, block })
+}
+
+/// A string without its quotation marks.
+fn unquoted(token: &str) -> Option<&str> {
+    token.strip_prefix('"')?.strip_suffix('"')
 }
 
 /// The attributes that may stand in the block behind a value.

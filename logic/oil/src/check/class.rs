@@ -59,10 +59,13 @@ fn several(application: &Application) -> Vec<(Word, String)> {
     let mut first_of: HashMap<u32, &str> = HashMap::new();
     for task in &application.tasks {
         if task.activations.value > 1 && task.events.is_empty() {
-            found.push((task.activations.word.clone(), "has one activation a task".to_owned()));
+            found.push((
+                task.activations.word.clone(),
+                "allows one activation of a task".to_owned(),
+            ));
         }
         if let Some(first) = first_of.get(&task.priority.value) {
-            let what = format!("has one task a priority, and this one is that of `{first}`");
+            let what = format!("allows one task of a priority, and `{first}` has this one");
             found.push((task.priority.word.clone(), what));
         } else {
             first_of.insert(task.priority.value, &task.name.text);

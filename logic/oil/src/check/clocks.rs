@@ -181,6 +181,13 @@ pub(super) fn order(application: &mut Application, names: &mut Names, collector:
     }) {
         ordered.push(open.remove(next));
     }
+    ordered.extend(&open);
+    // What a circle leads to is open, too, and is no part of it.
+    while let Some(end) = open.iter().position(|counter| {
+        !increments.iter().any(|it| it.from == *counter && open.contains(&it.to))
+    }) {
+        open.remove(end);
+    }
     for circle in increments.iter().filter(|it| open.contains(&it.from) && open.contains(&it.to)) {
         let message = format!(
             "counters increment each other in a circle with `{}`; let one of them stand on its own",
@@ -188,7 +195,6 @@ pub(super) fn order(application: &mut Application, names: &mut Names, collector:
         );
         collector.refuse_word(circle.word, message);
     }
-    ordered.extend(open);
     let mut numbers = vec![0; ordered.len()];
     for (number, counter) in ordered.iter().enumerate() {
         numbers[*counter] = number;

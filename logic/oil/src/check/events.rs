@@ -44,7 +44,8 @@ pub(super) fn masks(
         }
         let taken = tasks_of[index].iter().fold(0, |taken, task| taken | used[*task]);
         let free = u32::min(u64::trailing_ones(taken), 63);
-        if taken == u64::MAX {
+        let is_over = |task: &usize| application.tasks[*task].events.len() > TASK_EVENTS_MAX;
+        if taken == u64::MAX && !tasks_of[index].iter().any(is_over) {
             let message = "no bit is left for this event that no other one of its tasks has";
             collector.refuse_word(&event.name, message);
         }

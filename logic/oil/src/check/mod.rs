@@ -13,6 +13,7 @@ mod table;
 mod words;
 
 pub(crate) use class::word as class_word;
+pub(crate) use names::SCHEDULER_RESOURCE;
 
 use crate::application::Application;
 use crate::check::names::Names;
@@ -21,12 +22,17 @@ use crate::problem::Collector;
 use quietcore_osek::configuration::{Checking, Kind};
 
 /// The configuration that an application means; `None` where something is told to be wrong with it.
-pub(crate) fn check(application: &Application, collector: &mut Collector) -> Option<Configuration> {
-    let names = Names::of(application, collector);
-    names.check_references(application, collector);
+pub(crate) fn check(
+    mut application: Application,
+    collector: &mut Collector,
+) -> Option<Configuration> {
+    let mut names = Names::of(&application, collector);
+    names.check_references(&application, collector);
     if !collector.is_clean() {
         return None;
     }
+    clocks::order(&mut application, &mut names, collector);
+    let application = &application;
     let levels = levels::levels(application, collector);
     let class = class::class(application, collector);
     let resources = resources::resources(application, &names, &levels, collector);

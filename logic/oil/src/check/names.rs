@@ -139,7 +139,9 @@ impl Names {
                 let objects = self.objects.iter().filter(|(_, (found, ..))| *found == kind);
                 let mut known: Vec<_> = objects.map(|(name, _)| name.as_str()).collect();
                 known.sort_unstable();
-                let otherwise = format!("write `{} {name} {{ … }};`", kind.word());
+                let needs_more = kind.attributes().iter().any(|it| it.presence.is_required());
+                let block = if needs_more { " { … }" } else { "" };
+                let otherwise = format!("write `{} {name}{block};`", kind.word());
                 let hint = remedy(name, known, &otherwise);
                 format!("there is no {} of this name; {hint}", kind.noun())
             }),
@@ -164,7 +166,7 @@ impl Names {
             && characters.all(|it| it.is_ascii_alphanumeric() || it == '_');
         if !is_identifier || name.text.len() > crate::text::lexeme::WORD_BYTES_MAX {
             let message = "no name of a C function; write a letter, then letters, digits and `_`";
-            collector.refuse_word(name, message);
+            collector.refuse(name.place, &format!("\"{}\"", name.text), message);
         } else if let Some(taken) = taken(&name.text) {
             collector.refuse_word(name, format!("{taken}; choose another name"));
         }
@@ -241,6 +243,8 @@ impl Names {
 /// one, else the first one.
 fn modes(application: &Application) -> Vec<String> {
     let mut modes: Vec<_> = application.modes.iter().map(|mode| mode.text.clone()).collect();
+    // More are refused.
+    modes.truncate(MODES_MAX);
     match modes.iter().position(|mode| mode == DEFAULT_MODE) {
         Some(default) => modes[..=default].rotate_right(1),
         None if modes.is_empty() => modes.push(DEFAULT_MODE.to_owned()),

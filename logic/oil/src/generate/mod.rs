@@ -1,7 +1,11 @@
-//! What is made of a configuration.
+//! What is made of a configuration: C files, a Rust file, OIL again.
 
 mod header;
+mod oil;
+mod rust;
 mod source;
 
 pub use header::header;
+pub use oil::oil;
+pub use rust::rust;
 pub use source::source;

@@ -6,6 +6,8 @@
 //! TASK_TYPE NAME[];
 //! ```
 
+use std::collections::HashSet;
+
 use crate::nearest::remedy;
 use crate::schema::is_object_word;
 use crate::text::declaration::{Branch, Declaration, Declarations, Fallback, Range};
@@ -48,9 +50,11 @@ impl Parser<'_, '_> {
         let what = format!("the declarations of `{}`", kind.text);
         let attributes = self.declarations(&what, 1)?;
         self.end_of(&what)?;
-        let known = declarations.objects.iter_mut().find(|(word, _)| word.text == kind.text);
-        match known {
-            Some((_, declared)) => declared.extend(attributes),
+        match declarations.objects.iter_mut().find(|(word, _)| word.text == kind.text) {
+            Some((_, declared)) => {
+                declared.extend(attributes);
+                self.refuse_repeated(declared);
+            }
             None => declarations.objects.push((kind, attributes)),
         }
         Ok(())
@@ -66,6 +70,7 @@ impl Parser<'_, '_> {
         let mut declarations = Vec::new();
         loop {
             if self.take("}") {
+                self.refuse_repeated(&mut declarations);
                 return Ok(declarations);
             }
             if self.is_at_end() || self.is_at_object() {
@@ -77,6 +82,18 @@ impl Parser<'_, '_> {
                 Err(Unreadable) => self.recover(),
             }
         }
+    }
+
+    /// Leaves one declaration of each attribute.
+    fn refuse_repeated(&mut self, declarations: &mut Vec<Declaration>) {
+        let mut seen = HashSet::new();
+        declarations.retain(|declaration| {
+            let is_new = seen.insert(declaration.name.text.clone());
+            if !is_new {
+                self.collector.refuse_word(&declaration.name, "declared twice; leave one");
+            }
+            is_new
+        });
     }
 
     fn declaration(&mut self, depth: usize) -> Result<Declaration, Unreadable> {
@@ -93,7 +110,7 @@ impl Parser<'_, '_> {
         }
         let default = if self.take("=") {
             let place = self.peek().place;
-            let token = self.peek().text().to_owned();
+            let token = self.peek().text().into_owned();
             let value = self.value(&format!("the default of `{}`", name.text))?;
             let is_one = token != "NO_DEFAULT";
             is_one.then_some(Fallback { value, token, place })

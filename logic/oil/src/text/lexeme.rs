@@ -4,6 +4,8 @@
 //! without its end and a character that OIL has no use for are tokens too: the parser says what
 //! would be right in their place.
 
+use std::borrow::Cow;
+
 use logos::{Filter, Lexer, Logos};
 
 use crate::problem::Collector;
@@ -38,14 +40,14 @@ pub(crate) struct Token {
 
 impl Token {
     /// The token as a problem shows it; empty at the end of the file.
-    pub(crate) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
         match &self.kind {
-            TokenKind::Word(text)
-            | TokenKind::Number(text)
-            | TokenKind::Text(text)
-            | TokenKind::Foreign(text) => text,
-            TokenKind::Mark(mark) => mark,
-            TokenKind::End => "",
+            TokenKind::Word(text) | TokenKind::Number(text) | TokenKind::Foreign(text) => {
+                Cow::Borrowed(text)
+            }
+            TokenKind::Text(text) => Cow::Owned(format!("\"{text}\"")),
+            TokenKind::Mark(mark) => Cow::Borrowed(mark),
+            TokenKind::End => Cow::Borrowed(""),
         }
     }
 

@@ -33,12 +33,14 @@ pub(crate) struct Unreadable;
 pub(crate) struct Parser<'t, 'c> {
     tokens: &'t [Token],
     at: usize,
+    /// The last token of which was told that it is not what is expected.
+    told: Option<usize>,
     pub(crate) collector: &'c mut Collector,
 }
 
 /// Makes a tree of tokens, the last of which is the end.
 pub(crate) fn parse(tokens: &[Token], collector: &mut Collector) -> Tree {
-    let mut parser = Parser { tokens, at: 0, collector };
+    let mut parser = Parser { tokens, at: 0, told: None, collector };
     let mut tree = Tree::default();
     let mut sections = Sections::default();
     while !parser.is_at_end() {
@@ -50,12 +52,14 @@ pub(crate) fn parse(tokens: &[Token], collector: &mut Collector) -> Tree {
         }
     }
     let end = parser.peek().place;
-    if sections.version.is_none() {
+    // A section that could not be read may be the one that seems to be missing.
+    let is_missing = parser.collector.is_clean();
+    if sections.version.is_none() && is_missing {
         let first = &tokens[0];
         let message = format!("`OIL_VERSION = \"{VERSION}\";` is missing; begin with it");
-        parser.collector.refuse(first.place, first.text(), message);
+        parser.collector.refuse(first.place, &first.text(), message);
     }
-    if sections.cpu.is_none() {
+    if sections.cpu.is_none() && is_missing {
         let message = "there is no CPU; describe the application in `CPU name { … };`";
         parser.collector.refuse(end, "", message);
     }
@@ -94,21 +98,22 @@ impl Parser<'_, '_> {
 
     fn section_word(&mut self) -> Result<Word, Unreadable> {
         let token = self.peek().clone();
-        match token.kind {
+        match token.kind.clone() {
             TokenKind::Word(text) if SECTIONS.contains(&text.as_str()) => {
                 self.at += 1;
                 Ok(Word { text, place: token.place })
             }
             _ => {
-                let found = token.text().to_owned();
-                let otherwise = format!("expected {}", either(SECTIONS));
-                let hint = if is_object_word(&found) {
-                    format!("objects stand in `CPU name {{ … }};`; {otherwise}")
-                } else {
-                    remedy(&found, SECTIONS, &otherwise)
-                };
-                let message = format!("no section of an OIL file; {hint}");
-                self.collector.refuse(token.place, &found, message);
+                let found = token.text().into_owned();
+                self.collector.refuse_with(token.place, &found, || {
+                    let otherwise = format!("expected {}", either(SECTIONS));
+                    let hint = if is_object_word(&found) {
+                        format!("objects stand in `CPU name {{ … }};`; {otherwise}")
+                    } else {
+                        remedy(&found, SECTIONS, &otherwise)
+                    };
+                    format!("no section of an OIL file; {hint}")
+                });
                 Err(Unreadable)
             }
         }
@@ -122,7 +127,7 @@ impl Parser<'_, '_> {
             TokenKind::Text(_) | TokenKind::Number(_) => {
                 let message =
                     format!("this is OIL {VERSION}; write `OIL_VERSION = \"{VERSION}\";`");
-                self.collector.refuse(token.place, token.text(), message);
+                self.collector.refuse(token.place, &token.text(), message);
             }
             _ => return Err(self.expected(&format!("`\"{VERSION}\"`"))),
         }
@@ -197,7 +202,7 @@ impl Parser<'_, '_> {
         let name = self.word("an attribute like `NAME = value;`, or `}`")?;
         self.expect("=", &format!("behind `{}`", name.text))?;
         let place = self.peek().place;
-        let token = self.peek().text().to_owned();
+        let token = self.peek().text().into_owned();
         let what = format!("the value of `{}`", name.text);
         let value = self.value(&what)?;
         let block = if self.peek().is("{") {
@@ -228,7 +233,7 @@ impl Parser<'_, '_> {
                     NumberError::TooLarge => format!("a number beyond {}", u64::MAX),
                 };
                 self.collector.refuse(token.place, text, message);
-                Value::Integer { negative: false, magnitude: 0 }
+                Value::Wrong
             }),
             TokenKind::Mark(_) | TokenKind::Foreign(_) | TokenKind::End => {
                 return Err(self.expected(what));
@@ -286,8 +291,11 @@ impl Parser<'_, '_> {
 
     /// Tells that something else is expected than what is there.
     pub(crate) fn expected(&mut self, what: &str) -> Unreadable {
-        let token = &self.tokens[self.at];
-        self.collector.refuse(token.place, token.text(), format!("expected {what}"));
+        // What follows from the same token follows from the first problem with it.
+        if self.told.replace(self.at) != Some(self.at) {
+            let token = &self.tokens[self.at];
+            self.collector.refuse(token.place, &token.text(), format!("expected {what}"));
+        }
         Unreadable
     }
 

@@ -43,7 +43,7 @@ pub(crate) struct Attribute {
     pub(crate) value: Value,
     /// Where the value stands.
     pub(crate) place: Place,
-    /// The value's token.
+    /// The value's token; a string in its quotation marks.
     pub(crate) token: String,
     /// The block behind the value.
     pub(crate) block: Option<Block>,
@@ -69,6 +69,8 @@ pub(crate) enum Value {
     Text,
     /// `AUTO`
     Auto,
+    /// Something that was told already.
+    Wrong,
 }
 
 impl Value {
@@ -81,6 +83,7 @@ impl Value {
             Self::Float => "a number with a fraction",
             Self::Text => "a string",
             Self::Auto => "`AUTO`",
+            Self::Wrong => "this",
         }
     }
 }

@@ -49,6 +49,7 @@ pub(crate) fn test_scan_record() -> Record {
             program_period_ns: 1_000_000,
             deadline_ns: Some(800_000),
             watchdog_ns: Some(500_000),
+            by_kernel: false,
         },
         execution: of(120_000),
         response: of(124_000),

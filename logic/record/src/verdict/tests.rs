@@ -200,3 +200,29 @@ fn a_program_that_stopped_fails_whatever_else_is_wrong() {
     assert_eq!(judgement.because, "the program failed: it crashed at line 7");
     assert_eq!(fastest_cycle(&record, 1e-2), Err(judgement.because));
 }
+
+/// Goal: a task that a kernel releases by its own priorities is held to its deadline, not to the
+/// jitter and latency of the cycle around it.
+#[test]
+fn a_task_of_a_kernel_is_judged_by_its_deadline_alone() {
+    let motion = class("motion-control");
+    let mut record = crate::test_scan_record();
+    record.period_ns = None;
+    record.release = test_record(&[(4_000, 15_000), (900_000, 15_000)]).release;
+    assert_eq!(judge(&record, &motion, QUICK).verdict, Verdict::Fail, "held to the class");
+    record.scan.as_mut().unwrap().terms.by_kernel = true;
+    let judgement = judge(&record, &motion, QUICK);
+    assert_eq!(judgement.verdict, Verdict::Pass, "{}", judgement.because);
+    assert_eq!(judgement.latency_limit_ns, None);
+    assert!(judgement.because.contains("jobs ended after its deadline of 800 µs"));
+    let few = judge(&record, &motion, 1e-6);
+    assert_eq!((few.verdict, few.cycles_needed), (Verdict::NotProven, Some(2_995_732)));
+    let mut late = record.clone();
+    late.scan.as_mut().unwrap().counters.overruns = 1;
+    assert_eq!(judge(&late, &motion, QUICK).verdict, Verdict::Fail);
+    assert!(is_judged(&record) && !is_held_to_class(&record));
+    record.scan.as_mut().unwrap().terms.deadline_ns = None;
+    assert!(!is_judged(&record), "it is held to nothing");
+    assert_eq!(judge(&record, &motion, QUICK).verdict, Verdict::NotProven);
+    assert!(is_judged(&crate::test_scan_record()) && is_judged(&test_record(&[])));
+}

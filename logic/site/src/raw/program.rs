@@ -19,7 +19,12 @@ pub(crate) struct RawProgram {
     /// measured by the probe.
     #[schemars(extend("format" = "quietcore-path"), example = &"models/servo")]
     pub(crate) model: Option<String>,
-    /// The time between two releases. Left out: the cycle of the class.
+    /// The OIL file of an OSEK program, relative to the folder; needed only where that holds more
+    /// than one.
+    #[schemars(extend("format" = "quietcore-path"), example = &"conveyor.oil")]
+    pub(crate) oil: Option<String>,
+    /// The time between two releases. Left out: the cycle of the class. Of an OSEK program it is the
+    /// tick of its hardware counters.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -99,8 +104,17 @@ pub(crate) struct RawProgram {
     /// How often the program is started again after a fault.
     #[schemars(example = serde_json::json!({ "limit": 5, "wait": "100 ms" }))]
     pub(crate) restart: Option<RawRestart>,
+    /// The latest completion of jobs of an OSEK program's own tasks after their release, by the names
+    /// of the tasks in the OIL file. A task that is not named has none.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "deadlines",
+        example = serde_json::json!({ "Control": "500 us", "Supervise": "20 ms" })
+    )]
+    pub(crate) deadlines: Option<BTreeMap<String, Nanos>>,
     /// The tasks that run its step functions. Left out: one cyclic task for the one step function
-    /// of the program; a program of several rates needs one task for each.
+    /// of the program; a program of several rates needs one task for each. An OSEK program has one,
+    /// which drives its kernel.
     #[schemars(length(min = 1, max = 16))]
     pub(crate) task: Option<Vec<RawTask>>,
 }
@@ -112,6 +126,21 @@ fn substitutes(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         "additionalProperties": { "type": ["boolean", "integer", "number"] },
         "minProperties": 1,
         "maxProperties": 256,
+    })
+}
+
+fn deadlines(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": "object",
+        "propertyNames": { "format": "quietcore-variable" },
+        "additionalProperties": {
+            "type": "string",
+            "format": "quietcore-duration",
+            "x-minimum": "1 us",
+            "x-maximum": "10 min",
+        },
+        "minProperties": 1,
+        "maxProperties": 255,
     })
 }
 

@@ -1,5 +1,6 @@
 //! A checked program: its tasks, its timing, and what happens when it fails.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use quietcore_units::Nanos;
@@ -29,6 +30,12 @@ pub struct Program {
     /// The folder of generated C as written, relative to the site file; `None` means that the
     /// partition is only measured by the probe.
     pub model: Option<String>,
+    /// The OIL file of an OSEK program, relative to the folder; `None` where that holds one at
+    /// most.
+    pub oil: Option<String>,
+    /// The latest completion of jobs of an OSEK program's own tasks, by their names in the OIL
+    /// file; 1 µs to 10 min.
+    pub deadlines: BTreeMap<String, Nanos>,
     /// The time between two releases, 20 µs to 10 s.
     pub period: Nanos,
     /// The latest completion after the release.
@@ -74,6 +81,8 @@ pub struct Task {
     /// The program is at fault after this many cycles in a row beyond the watchdog time, or after
     /// one cycle beyond that time multiplied by this; 1 to 100.
     pub sensitivity: u32,
+    /// Whether it is there because the file names none.
+    pub implied: bool,
 }
 
 /// What releases a task.

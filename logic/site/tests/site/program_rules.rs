@@ -98,6 +98,35 @@ fn without_tasks_there_is_one_with_the_times_of_the_program() {
 }
 
 #[test]
+fn an_osek_program_names_its_oil_file_and_the_deadlines_of_its_tasks() {
+    let text = "period = \"1 ms\"\noil = \"a.oil\"\ndeadlines = { Control = \"500 us\", slow_1 = \
+                \"2 min\" }";
+    let osek = program(&without_tasks(text));
+    assert_eq!(osek.oil.as_deref(), Some("a.oil"));
+    let deadlines: Vec<_> = osek.deadlines.iter().map(|(name, time)| (&name[..], *time)).collect();
+    assert_eq!(
+        deadlines,
+        [("Control", Nanos::from_micros(500)), ("slow_1", Nanos::from_secs(120))]
+    );
+    assert!(osek.tasks[0].implied);
+    let plain = program(GOOD);
+    assert!(plain.deadlines.is_empty() && plain.oil.is_none() && !plain.tasks[0].implied);
+    let short = text.replace("500 us", "500 ns");
+    let key = "partition.a.program.deadlines.Control";
+    expect_problem(
+        &without_tasks(&short),
+        key,
+        "`500 ns` is less than is allowed; write 1 us to 10 min",
+    );
+    let probe = without_tasks(text).replace("model = \"models/turbine\"", "");
+    let problems = support::read_text(&probe).unwrap_err().to_string();
+    for key in ["oil", "deadlines"] {
+        let problem = format!("`partition.a.program.{key}`: it says how a program runs");
+        assert!(problems.contains(&problem), "{problems}");
+    }
+}
+
+#[test]
 fn the_defaults_of_failure_are_those_of_the_reference() {
     let program = program(GOOD);
     assert_eq!(program.overrun, Overrun::Skip);

@@ -6,8 +6,14 @@
  *
  * Between `sigsetjmp` and `siglongjmp` lie frames of C: this file's and the program's. Those of a
  * service that the program called may lie there too; while one owns something, the call is in
- * shelter and is not cancelled. */
+ * shelter and is not cancelled.
+ *
+ * A program that is a kernel with tasks of its own may be interrupted while it runs: the handler
+ * calls the program's own function, which may go on in another context, so that the call returns
+ * while the handler's frame waits on a task's stack for a later call. So that handler runs on the
+ * stack that it finds, holds back no signal, and its place is left to the program. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -43,12 +49,18 @@ static sigset_t guarded_signals(void)
         sigaddset(&set, fault_signals[index]);
     }
     sigaddset(&set, SIGRTMIN + 1);
+    /* What a handler of these has interrupted is over: no other context may go on from there. */
+    sigaddset(&set, SIGRTMIN + 2);
     return set;
 }
 
 static _Thread_local volatile sig_atomic_t inside;
 /* Not zero while the thread is where it must not be cancelled. */
 static _Thread_local volatile sig_atomic_t sheltered;
+/* Not zero when an interrupt came in shelter. */
+static _Thread_local volatile sig_atomic_t interrupted;
+/* What an interrupt calls; null where the program has nothing. */
+static _Thread_local void (*volatile on_interrupt)(void);
 static _Thread_local sigjmp_buf way_out;
 static _Thread_local struct quietcore_fault caught;
 static _Thread_local struct quietcore_guard *entered;
@@ -99,6 +111,24 @@ static void on_cancel(int signal, siginfo_t *information, void *context)
     }
 }
 
+static void on_interrupting(int signal, siginfo_t *information, void *context)
+{
+    (void)signal;
+    (void)information;
+    (void)context;
+    void (*const interrupt)(void) = on_interrupt;
+    if (!inside || interrupt == NULL) {
+        return; /* It comes too late. */
+    }
+    if (sheltered) {
+        interrupted = 1;
+        return;
+    }
+    const int kept = errno;
+    interrupt();
+    errno = kept;
+}
+
 /* Begins a stretch of a call in which it is not cancelled: it has claimed what others need. */
 void quietcore_guard_enter_shelter(void)
 {
@@ -110,6 +140,20 @@ void quietcore_guard_leave_shelter(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
     sheltered = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (interrupted) {
+        interrupted = 0;
+        void (*const interrupt)(void) = on_interrupt;
+        if (inside && interrupt != NULL) {
+            interrupt();
+        }
+    }
+}
+
+/* The signal that interrupts; valid after the installation. */
+int quietcore_guard_interrupting(void)
+{
+    return SIGRTMIN + 2;
 }
 
 /* Installs the handlers, once a process. Returns the cancelling signal, or -1. */
@@ -129,18 +173,28 @@ int quietcore_guard_install(void)
     action.sa_sigaction = on_cancel;
     action.sa_flags |= SA_RESTART;
     const int cancelling = SIGRTMIN + 1;
-    return sigaction(cancelling, &action, NULL) == 0 ? cancelling : -1;
+    if (sigaction(cancelling, &action, NULL) != 0) {
+        return -1;
+    }
+    /* On the stack that it finds, and with nothing held back: its frame may wait there. */
+    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    action.sa_sigaction = on_interrupting;
+    return sigaction(quietcore_guard_interrupting(), &action, NULL) == 0 ? cancelling : -1;
 }
 
-/* Calls `call(argument)`. Returns 0 when it returned, 1 when a fault ended it. */
+/* Calls `call(argument)`; the interrupting signal calls `interrupt` meanwhile, unless that is null.
+ * Returns 0 when it returned, 1 when a fault ended it. */
 int quietcore_guard_call(struct quietcore_guard *guard, void (*call)(uint32_t), uint32_t argument,
-                         struct quietcore_fault *fault)
+                         void (*interrupt)(void), struct quietcore_fault *fault)
 {
     const uint64_t ordinal = atomic_load_explicit(&guard->ordinal, memory_order_relaxed);
     int failed = 0;
     entered = guard;
     if (sigsetjmp(way_out, 0) == 0) {
         atomic_store_explicit(&guard->ordinal, ordinal + 1, memory_order_relaxed);
+        on_interrupt = interrupt;
+        interrupted = 0;
         inside = 1;
         atomic_signal_fence(memory_order_seq_cst);
         call(argument);

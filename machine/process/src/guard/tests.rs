@@ -47,7 +47,7 @@ fn a_call_in_shelter_is_cancelled_when_it_has_left_it() {
             let thread_id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
             sender.send(thread_id).unwrap();
             // SAFETY: the function has no frame that would need cleaning up.
-            let ended = unsafe { guard.call(loop_in_shelter, 0) };
+            let ended = unsafe { guard.call(loop_in_shelter, 0, None) };
             sender.send(0).unwrap();
             ended
         });
@@ -77,7 +77,7 @@ fn a_call_that_returns_leaves_no_trace() {
     install().unwrap();
     let guard = Guard::default();
     // SAFETY: the function lives as long as the program.
-    assert_eq!(unsafe { guard.call(note, 7) }, Ok(()));
+    assert_eq!(unsafe { guard.call(note, 7, None) }, Ok(()));
     assert_eq!(CALLED_WITH.load(Ordering::Relaxed), 7);
     assert_eq!(guard.running(), None);
 }
@@ -87,7 +87,7 @@ fn a_crash_is_a_fault_with_its_address_again_and_again() {
     install().unwrap();
     let guard = Guard::default();
     // SAFETY: the function has no frame that would need cleaning up.
-    let faults = [(); 3].map(|()| unsafe { guard.call(read_nowhere, 0) }.unwrap_err());
+    let faults = [(); 3].map(|()| unsafe { guard.call(read_nowhere, 0, None) }.unwrap_err());
     for fault in faults {
         assert_eq!((fault.signal, fault.address), (libc::SIGSEGV.unsigned_abs(), 0x40));
         assert!(fault.instruction != 0 && fault.instruction == faults[0].instruction);
@@ -105,7 +105,7 @@ fn a_call_that_does_not_return_is_cancelled() {
             let thread_id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
             sender.send(thread_id).unwrap();
             // SAFETY: the function has no frame that would need cleaning up.
-            unsafe { guard.call(loop_forever, 0) }
+            unsafe { guard.call(loop_forever, 0, None) }
         });
         let thread_id = receiver.recv().unwrap();
         let call = loop {

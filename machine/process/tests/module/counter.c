@@ -11,10 +11,13 @@ struct quietcore_module {
     void (*terminate)(void);
     const char *(*error_status)(void);
     const struct quietcore_services **services;
+    void (*interrupt)(void);
+    const char *const *tasks;
+    uint32_t task_count;
 };
 
 #ifndef VERSION
-#define VERSION 1
+#define VERSION 2
 #endif
 
 int32_t counts[2] = {40, 50};
@@ -33,6 +36,8 @@ static void step(uint32_t rate)
 static void terminate_it(void) { counts[0] = -1; }
 static const char *error_status(void) { return counts[0] > 100 ? "too many" : 0; }
 
+static const char *const tasks[] = {"fast", "slow"};
+
 __attribute__((visibility("default"))) const struct quietcore_module quietcore_module = {
-    VERSION, 2, initialize, step, terminate_it, error_status, &services,
+    VERSION, 2, initialize, step, terminate_it, error_status, &services, 0, tasks, 2,
 };

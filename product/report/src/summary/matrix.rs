@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use quietcore_evidence::Evidence;
 use quietcore_record::class::{Class, JitterDefinition};
 use quietcore_record::record::Record;
-use quietcore_record::verdict::{Judgement, Verdict, fastest_cycle, worst};
+use quietcore_record::verdict::{
+    Judgement, Verdict, fastest_cycle, is_held_to_class, is_judged, worst,
+};
 use quietcore_units::Nanos;
 
 use super::{IMPORTED, RecordSummary};
@@ -219,7 +221,7 @@ fn columns<'a>(
     let mut columns: Vec<Column<'a>> = Vec::new();
     for (index, summary) in records.iter().enumerate() {
         let record = summary.record;
-        if record.partition != partition {
+        if record.partition != partition || !is_judged(record) {
             continue;
         }
         let known = columns
@@ -267,7 +269,10 @@ fn cell(
         .records
         .iter()
         .map(|index| judged(class, *index, &records[*index], judgements))
-        .max_by_key(|cell| (cell.verdict, records[cell.record].statistics.max_ns))
+        .max_by_key(|cell| {
+            let RecordSummary { record, statistics, .. } = &records[cell.record];
+            (cell.verdict, is_held_to_class(record), statistics.max_ns)
+        })
         .expect("a column is made for a record")
 }
 
@@ -392,6 +397,9 @@ fn fastest(
     for index in columns.iter().filter(|column| column.reserved).flat_map(|column| &column.records)
     {
         let summary = &records[*index];
+        if !is_held_to_class(summary.record) {
+            continue;
+        }
         let found = fastest_cycle(summary.record, exceedance)
             .map_err(|because| format!("{}: {because}", summary.label()))?;
         if slowest.is_none_or(|slowest| found.cycle_ns > slowest.cycle_ns) {

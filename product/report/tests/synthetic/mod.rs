@@ -149,6 +149,7 @@ pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Rec
             program_period_ns: 1_000_000,
             deadline_ns: Some(DEADLINE_NS),
             watchdog_ns: Some(500_000),
+            by_kernel: false,
         },
         execution,
         response,

@@ -153,10 +153,16 @@ impl Kept {
             );
             return refuse(ErrorKind::NotNow, what, "bring the site down and up again");
         }
-        let rates = staged.build.interface.rates.len();
-        if rates < setup.tasks.len() {
-            let what = format!("it has {rates} step functions for {} tasks", setup.tasks.len());
+        let (rates, tasks) = (staged.build.interface.rates.len(), setup.job.tasks.len());
+        if rates < tasks {
+            let what = format!("it has {rates} step functions for {tasks} tasks");
             return refuse(ErrorKind::Build, what, "give it a step function for each task");
+        }
+        let kernel = staged.build.interface.kernel.as_ref();
+        let own: &[String] = kernel.map_or(&[], |kernel| &kernel.tasks);
+        if !own.iter().eq(setup.job.kernel_tasks.iter().map(|task| &task.name)) {
+            let what = "its OIL file has other tasks than the program that runs".to_owned();
+            return refuse(ErrorKind::NotNow, what, "bring the site down and up again");
         }
         let carry = self.carry(life, &staged)?;
         for remark in &staged.remarks {

@@ -2,16 +2,16 @@
 //!
 //! | interrupt | signal | raised by |
 //! |---|---|---|
-//! | tick | `SIGRTMAX` | a POSIX timer, periodic, by absolute time |
-//! | timer | `SIGRTMAX - 1` | a POSIX timer, once |
-//! | what other threads raise | `SIGRTMAX - 2`, the doorbell | [`Hosted::raise`] |
-//! | ISR of source `s` below 28 | `SIGRTMIN + s` | anybody |
+//! | tick | `SIGRTMAX - 1` | a POSIX timer, periodic, by absolute time |
+//! | timer | `SIGRTMAX - 2` | a POSIX timer, once |
+//! | what other threads raise | `SIGRTMAX - 3`, the doorbell | [`Hosted::raise`] |
+//! | ISR of source `s` below 27 | `SIGRTMIN + s` | anybody |
 //!
 //! The standard's `StartOS` does not return. Here it does, after `ShutdownOS`: the program goes on
 //! behind it, and nothing is left of the machine: no timer, no handler, no memory.
 //!
-//! Idle is `pause`. It can't miss a wake-up: an interrupt that comes before it is carried out to its
-//! end there and then, tasks included, so that nothing is left to be looked at.
+//! Idle is `pause`. It can't miss a wake-up: an interrupt that comes before it is carried out to
+//! its end there and then, tasks included, so that nothing is left to be looked at.
 // UNSAFETY: makes timers, and shares the machine with signal handlers.
 #![expect(unsafe_code, reason = "timers are made by the C library")]
 

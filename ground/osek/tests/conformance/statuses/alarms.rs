@@ -11,14 +11,17 @@ pub(super) fn lines() -> Vec<Line> {
     lines
 }
 
-fn set() {
-    let _ = SYSTEM.set_relative_alarm(ALARM, 3, 0);
+fn set() -> Answer {
+    SYSTEM.set_relative_alarm(ALARM, 3, 0)
 }
 
-fn advance(ticks: u32) {
-    for _ in 0..ticks {
-        let _ = SYSTEM.increment_counter(COUNTER);
-    }
+fn advance(ticks: u32) -> Answer {
+    (0..ticks).try_for_each(|_| SYSTEM.increment_counter(COUNTER))
+}
+
+/// Advances the counter where a case looks at what came of it.
+fn pass(ticks: u32) -> Result<(), &'static str> {
+    must(advance(ticks).is_ok(), "the counter could not be advanced")
 }
 
 fn alarms() -> Vec<Line> {
@@ -37,8 +40,8 @@ fn alarms() -> Vec<Line> {
             is(SYSTEM.remaining_ticks(ALARM)? == 2)
         })
         .after(|| {
-            set();
-            advance(1);
+            set()?;
+            advance(1)
         }),
         line(GetAlarm, "it_is_not_set", Status::NoFunction, LOOKING, || {
             SYSTEM.remaining_ticks(ALARM).map(drop)
@@ -49,7 +52,7 @@ fn alarms() -> Vec<Line> {
         line(CancelAlarm, "it_never_expires_then", None, TASK_ISR, || SYSTEM.cancel_alarm(ALARM))
             .after(set)
             .then(|| {
-                advance(4);
+                pass(4)?;
                 must(state_is(LOWER, TaskState::Suspended), "it expired nevertheless")
             }),
         line(CancelAlarm, "it_is_not_set", Status::NoFunction, TASK_ISR, || {
@@ -62,9 +65,9 @@ fn alarms() -> Vec<Line> {
 }
 
 fn expires_with_the_third_tick() -> Result<(), &'static str> {
-    advance(2);
+    pass(2)?;
     must(state_is(LOWER, TaskState::Suspended), "it expired too early")?;
-    advance(1);
+    pass(1)?;
     must(state_is(LOWER, TaskState::Ready), "it did not expire")
 }
 
@@ -151,8 +154,8 @@ fn counters() -> Vec<Line> {
     ]
 }
 
-fn start() {
-    let _ = SYSTEM.start_table_relative(TABLE, 1);
+fn start() -> Answer {
+    SYSTEM.start_table_relative(TABLE, 1)
 }
 
 fn tables() -> Vec<Line> {
@@ -196,7 +199,7 @@ fn tables() -> Vec<Line> {
         })
         .after(start)
         .then(|| {
-            advance(4);
+            pass(4)?;
             must(state_is(LOWER, TaskState::Suspended), "its point was reached")
         }),
         line(StopScheduleTable, "it_is_not_started", Status::NoFunction, TASK_ISR, || {
@@ -211,7 +214,7 @@ fn tables() -> Vec<Line> {
         .after(start)
         .then(|| {
             must(SYSTEM.table_status(OTHER_TABLE) == Ok(TableStatus::Next), "it does not follow")?;
-            advance(9);
+            pass(9)?;
             let running = SYSTEM.table_status(OTHER_TABLE) == Ok(TableStatus::Running);
             must(running, "it did not start")?;
             let stopped = SYSTEM.table_status(TABLE) == Ok(TableStatus::Stopped);
@@ -224,18 +227,18 @@ fn tables() -> Vec<Line> {
             SYSTEM.next_table(TABLE, OTHER_TABLE)
         })
         .after(|| {
-            start();
-            let _ = SYSTEM.start_table_relative(OTHER_TABLE, 1);
+            start()?;
+            SYSTEM.start_table_relative(OTHER_TABLE, 1)
         }),
         line(NextScheduleTable, "they_have_different_counters", Status::Id, TASK_ISR, || {
             SYSTEM.next_table(TABLE, FOREIGN_TABLE)
         })
         .after(start),
-        line(GetScheduleTableStatus, "it_is_started", None, LOOKING, || {
+        line(GetScheduleTableStatus, "it_is_started", None, TASK_ISR, || {
             is(SYSTEM.table_status(TABLE)? == TableStatus::Running)
         })
         .after(start),
-        line(GetScheduleTableStatus, "there_is_no_such_table", Status::Id, LOOKING, || {
+        line(GetScheduleTableStatus, "there_is_no_such_table", Status::Id, TASK_ISR, || {
             SYSTEM.table_status(NOTHING).map(drop)
         }),
     ]

@@ -12,8 +12,6 @@ pub(super) fn lines() -> Vec<Line> {
 
 fn resources() -> Vec<Line> {
     use Service::{GetResource, ReleaseResource};
-    let give = || drop(SYSTEM.release_resource(own_resource()));
-    let _: fn() = give;
     vec![
         line(GetResource, "a_higher_task_has_to_wait_for_it", None, TASK, || {
             SYSTEM.get_resource(RESOURCE)?;
@@ -76,7 +74,7 @@ fn resources() -> Vec<Line> {
 
 fn events() -> Vec<Line> {
     use Service::{ClearEvent, GetEvent, SetEvent, WaitEvent};
-    let wait = || drop(SYSTEM.activate_task(WAITER));
+    let wait = || SYSTEM.activate_task(WAITER);
     vec![
         line(SetEvent, "a_higher_task_goes_on_at_once", None, TASK, || {
             SYSTEM.set_event(WAITER, 0b01)?;
@@ -122,8 +120,8 @@ fn events() -> Vec<Line> {
             is(SYSTEM.event(WAITER)? == 0b10)
         })
         .after(|| {
-            let _ = SYSTEM.activate_task(WAITER);
-            let _ = SYSTEM.set_event(WAITER, 0b10);
+            SYSTEM.activate_task(WAITER)?;
+            SYSTEM.set_event(WAITER, 0b10)
         })
         .only(In::Events),
         line(GetEvent, "the_task_is_suspended", Status::State, LOOKING, || {

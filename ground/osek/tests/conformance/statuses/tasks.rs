@@ -25,13 +25,13 @@ pub(super) fn lines() -> Vec<Line> {
         line(ActivateTask, "beyond_three_activations", Status::Limit, TASK_ISR, || {
             SYSTEM.activate_task(SEVERAL)
         })
-        .after(|| drop((0..3).try_for_each(|_| SYSTEM.activate_task(SEVERAL))))
+        .after(|| (0..3).try_for_each(|_| SYSTEM.activate_task(SEVERAL)))
         .only(In::Several),
         line(ActivateTask, "it_is_ready", Status::Limit, TASK_ISR, || SYSTEM.activate_task(LOWER))
-            .after(|| drop(SYSTEM.activate_task(LOWER))),
+            .after(|| SYSTEM.activate_task(LOWER)),
         line(ActivateTask, "it_runs", Status::Limit, TASK_ISR, || SYSTEM.activate_task(ACTOR)),
         line(ActivateTask, "it_waits", Status::Limit, TASK_ISR, || SYSTEM.activate_task(WAITER))
-            .after(|| drop(SYSTEM.activate_task(WAITER)))
+            .after(|| SYSTEM.activate_task(WAITER))
             .only(In::Events),
         line(ActivateTask, "there_is_no_such_task", Status::Id, TASK_ISR, || {
             SYSTEM.activate_task(NOTHING)
@@ -42,7 +42,7 @@ pub(super) fn lines() -> Vec<Line> {
         line(TerminateTask, "it_has_a_resource", Status::Resource, TASK, || {
             SYSTEM.terminate_task()
         })
-        .after(|| drop(SYSTEM.get_resource(RESOURCE)))
+        .after(|| SYSTEM.get_resource(RESOURCE))
         .then(release)
         .extended_status(),
         line(ChainTask, "it_activates_another", None, TASK, || SYSTEM.chain_task(HIGHER))
@@ -57,21 +57,25 @@ pub(super) fn lines() -> Vec<Line> {
         line(ChainTask, "the_other_is_ready_already", Status::Limit, TASK, || {
             SYSTEM.chain_task(LOWER)
         })
-        .after(|| drop(SYSTEM.activate_task(LOWER)))
+        .after(|| SYSTEM.activate_task(LOWER))
         .then(|| must(state_is(ACTOR, TaskState::Running), "the task does not go on")),
         line(ChainTask, "there_is_no_such_task", Status::Id, TASK, || SYSTEM.chain_task(NOTHING)),
         line(ChainTask, "it_has_a_resource", Status::Resource, TASK, || SYSTEM.chain_task(LOWER))
-            .after(|| drop(SYSTEM.get_resource(RESOURCE)))
+            .after(|| SYSTEM.get_resource(RESOURCE))
             .then(release)
             .extended_status(),
         line(Schedule, "nothing_higher_is_ready", None, TASK, || SYSTEM.schedule()),
         line(Schedule, "it_has_a_resource", Status::Resource, TASK, || SYSTEM.schedule())
-            .after(|| drop(SYSTEM.get_resource(RESOURCE)))
+            .after(|| SYSTEM.get_resource(RESOURCE))
             .then(release)
             .extended_status(),
-        line(GetTaskId, "it_is_the_actor", None, &[Place::Task, Place::Isr2, Place::PostTaskHook], || {
-            is(SYSTEM.task_id()? == Some(ACTOR))
-        }),
+        line(
+            GetTaskId,
+            "it_is_the_actor",
+            None,
+            &[Place::Task, Place::Isr2, Place::PostTaskHook],
+            || is(SYSTEM.task_id()? == Some(ACTOR)),
+        ),
         line(GetTaskId, "it_is_the_one_that_is_entered", None, &[Place::PreTaskHook], || {
             is(SYSTEM.task_id()? == Some(HIGHER))
         }),
@@ -90,14 +94,18 @@ pub(super) fn lines() -> Vec<Line> {
         line(GetTaskState, "a_task_waits", None, LOOKING, || {
             is(SYSTEM.task_state(WAITER)? == TaskState::Waiting)
         })
-        .after(|| drop(SYSTEM.activate_task(WAITER)))
+        .after(|| SYSTEM.activate_task(WAITER))
         .only(In::Events),
         line(GetTaskState, "there_is_no_such_task", Status::Id, LOOKING, || {
             SYSTEM.task_state(NOTHING).map(drop)
         }),
-        line(ActivateTask, "interrupts_are_suspended", Status::DisabledInterrupts, TASK_ISR, || {
-            suspended(|| SYSTEM.activate_task(LOWER))
-        }),
+        line(
+            ActivateTask,
+            "interrupts_are_suspended",
+            Status::DisabledInterrupts,
+            TASK_ISR,
+            || suspended(|| SYSTEM.activate_task(LOWER)),
+        ),
         line(TerminateTask, "interrupts_are_disabled", Status::DisabledInterrupts, TASK, || {
             SYSTEM.disable_all_interrupts();
             let answer = SYSTEM.terminate_task();

@@ -9,8 +9,18 @@ use crate::site::{
 use crate::words::quoted;
 
 /// Keys that say something about the model and nothing about the probe.
-const OF_A_MODEL: [&str; 8] =
-    ["watchdog", "sensitivity", "overrun", "on_fault", "substitute", "retain", "restart", "task"];
+const OF_A_MODEL: [&str; 10] = [
+    "oil",
+    "watchdog",
+    "sensitivity",
+    "overrun",
+    "on_fault",
+    "substitute",
+    "retain",
+    "restart",
+    "deadlines",
+    "task",
+];
 
 /// Reports what has no effect where only the probe runs.
 pub(super) fn needs_a_model(path: &Path, collector: &mut Collector<'_, '_>) {

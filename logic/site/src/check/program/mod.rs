@@ -36,6 +36,8 @@ pub(super) fn check(
     let fastest = fastest.unwrap_or(&tasks[0]);
     Some(Program {
         model: raw.model.clone(),
+        oil: raw.oil.clone(),
+        deadlines: raw.deadlines.clone().unwrap_or_default(),
         period,
         deadline: fastest.deadline.unwrap_or(period),
         wcet: fastest.wcet,

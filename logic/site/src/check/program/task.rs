@@ -31,6 +31,7 @@ pub(super) struct Timed {
     wcet: Option<Nanos>,
     watchdog: Nanos,
     sensitivity: u32,
+    implied: bool,
 }
 
 impl Timed {
@@ -59,7 +60,8 @@ pub(super) fn check(
         None => {
             let only = only(raw);
             let release = Release::Cyclic { period: period?, offset: Nanos::ZERO };
-            vec![timed(&only, release, raw, 0, path, collector)]
+            let only = timed(&only, release, raw, 0, path, collector);
+            vec![only.map(|only| Timed { implied: true, ..only })]
         }
         Some(tasks) => {
             belongs_to_tasks(path, collector);
@@ -230,6 +232,7 @@ fn timed(
         wcet: raw.wcet,
         watchdog,
         sensitivity: raw.sensitivity.or(program.sensitivity).unwrap_or(1),
+        implied: false,
     })
 }
 
@@ -363,6 +366,7 @@ fn schedule(
             wcet: task.wcet,
             watchdog: task.watchdog,
             sensitivity: task.sensitivity,
+            implied: task.implied,
         })
     });
     scheduled.collect()

@@ -1,0 +1,284 @@
+//! The way of a folder with an OIL file: the tables are generated, and the OSEK kernel is linked
+//! in.
+//!
+//! ```text
+//! *.oil ─► os_cfg.c ─► what it refers to: tasks, ISRs, callbacks, hooks ─► the objects needed
+//!                                            glue, libquietcore_osek.a ─► link ─► module.so
+//! ```
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+
+use quietcore_oil::{Configuration, Problems};
+
+use crate::build::image::LinkedFile;
+use crate::build::objects::Object;
+use crate::build::recipe::{Recipe, debug_info, paths, refused, uses_services};
+use crate::build::sources::{SourceFile, Sources};
+use crate::build::store::Fresh;
+use crate::build::{BuildError, Diagnostic, LeftOut, Options, Severity, collect, headers, widths};
+use crate::interface::{self, Interface, KernelCounter, KernelInterface, Packaging, Rate};
+use crate::nearest;
+use crate::osek;
+
+/// What is generated with each build, so a copy in the folder would be an old one.
+const OURS: [&str; 4] = [osek::HEADER_FILE, osek::TABLES_FILE, "os.h", "quietcore_osek.h"];
+/// What C programs name the functions of their objects with, and how they write them.
+const FUNCTIONS: [(&str, &str, &str); 3] = [
+    ("quietcore_osek_task_", "TASK", "task"),
+    ("quietcore_osek_isr_", "ISR", "ISR"),
+    ("quietcore_osek_callback_", "ALARMCALLBACK", "alarm callback"),
+];
+
+/// The OSEK application of a folder.
+#[derive(Debug)]
+pub(super) struct Application {
+    /// The OIL file, relative to the folder.
+    file: String,
+    configuration: Configuration,
+}
+
+/// The application of a folder; `None` where it holds no OIL file.
+pub(super) fn find(
+    sources: &mut Sources,
+    options: &Options,
+) -> Result<Option<Application>, BuildError> {
+    let Some(file) = choose(&sources.oil, options.oil.as_deref())? else { return Ok(None) };
+    let (name, text) = (file.name.clone(), file.text().into_owned());
+    let files = &*sources;
+    let mut include = |wanted: &str| {
+        let beside = name.rsplit_once('/').map(|(folder, _)| format!("{folder}/{wanted}"));
+        let beside = beside.unwrap_or_else(|| wanted.to_owned());
+        let found = files.oil.iter().chain(&files.included).find(|file| file.name == beside);
+        let text = found.map(|file| file.text().into_owned());
+        text.ok_or_else(|| "there is no such file in the folder".to_owned())
+    };
+    let configuration = quietcore_oil::read(&name, &text, &mut include)
+        .map_err(|problems| BuildError::from(&problems))?;
+    leave_out_ours(sources);
+    Ok(Some(Application { file: name, configuration }))
+}
+
+/// The OIL file that is meant: the one asked for, or the only one.
+fn choose<'s>(
+    files: &'s [SourceFile],
+    wanted: Option<&str>,
+) -> Result<Option<&'s SourceFile>, BuildError> {
+    let names = || files.iter().map(|file| file.name.clone()).collect::<Vec<_>>();
+    match (wanted, files) {
+        (Some(wanted), _) => {
+            let found = files.iter().find(|file| file.name == wanted);
+            let missing = || BuildError::NoOil { wanted: wanted.to_owned(), names: names() };
+            found.ok_or_else(missing).map(Some)
+        }
+        (None, []) => Ok(None),
+        (None, [file]) => Ok(Some(file)),
+        (None, _) => Err(BuildError::SeveralOil { names: names() }),
+    }
+}
+
+/// Files that an earlier `generate` may have left in the folder.
+fn leave_out_ours(sources: &mut Sources) {
+    let is_ours =
+        |file: &SourceFile| OURS.contains(&file.name.rsplit('/').next().unwrap_or(&file.name));
+    for files in [&mut sources.compiled, &mut sources.included] {
+        for file in files.extract_if(.., |file| is_ours(file)) {
+            let why = "it is made anew with each build".to_owned();
+            sources.left_out.push(LeftOut { file: file.name, why });
+        }
+    }
+}
+
+impl From<&Problems> for BuildError {
+    fn from(problems: &Problems) -> Self {
+        let errors = problems.iter().map(|problem| Diagnostic {
+            severity: Severity::Error,
+            file: problem.file.clone(),
+            line: Some(problem.line),
+            column: Some(problem.column),
+            message: if problem.token.is_empty() {
+                format!("end of the file: {}", problem.message)
+            } else {
+                format!("`{}`: {}", problem.token, problem.message)
+            },
+        });
+        Self::Oil { text: problems.to_string(), errors: errors.collect() }
+    }
+}
+
+impl Recipe<'_> {
+    /// Builds an OSEK program.
+    pub(super) fn build_osek(&self, application: &Application) -> Result<Fresh, BuildError> {
+        let configuration = &application.configuration;
+        headers::write(self.scratch)?;
+        self.copy_sources()?;
+        self.write_exports()?;
+        for (name, text) in osek::HEADERS {
+            self.write_include(name, text)?;
+        }
+        let [(header, declared), (_, tables)] = osek::generated(configuration);
+        self.write_include(header, &declared)?;
+        let library = self.scratch.join(osek::LIBRARY_FILE);
+        fs::write(&library, osek::LIBRARY).map_err(|error| BuildError::io(&library, error))?;
+
+        // Without debug information: the tables are not the program's own variables.
+        let tables = self.compile_text("os_cfg", &tables, &["-g0"])?;
+        let objects = self.compile_all()?;
+        let selection = self.select(&objects, &tables.needed)?;
+        self.check_defined(application, &tables, &selection.open, &objects)?;
+        let glue = self.compile_text("quietcore_glue", &glue(configuration), &["-g0"])?;
+        let mut files = paths(&objects, &selection);
+        for path in [&tables.path, &glue.path, &library] {
+            files.push(path.to_string_lossy().into_owned());
+        }
+        let module = self.link("module.so", &files, &["-Wl,-z,defs"])?;
+
+        let linked = LinkedFile::parse(&module)?;
+        let data = linked.check()?;
+        let info = debug_info(&module)?;
+        widths::check(&info)?;
+        let interface = application.interface(uses_services(&objects, &selection));
+        let symbols = collect::symbols(&interface.model, &info, &linked, data, &HashMap::new())?;
+        let chosen = selection.chosen.iter().map(|index| &objects[*index]);
+        Ok(Fresh {
+            symbols,
+            data,
+            interface,
+            warnings: chosen.flat_map(|object| object.outcome.diagnostics()).collect(),
+            remarks: self.remarks_on(configuration),
+            left_out: self.left_out(&objects, &selection),
+            module,
+        })
+    }
+
+    fn write_include(&self, name: &str, text: &str) -> Result<(), BuildError> {
+        let file = self.scratch.join("include").join(name);
+        fs::write(&file, text).map_err(|error| BuildError::io(&file, error))
+    }
+
+    /// Everything that the tables refer to has to be in the folder.
+    fn check_defined(
+        &self,
+        application: &Application,
+        tables: &Object,
+        open: &BTreeSet<String>,
+        objects: &[Object],
+    ) -> Result<(), BuildError> {
+        let missing: Vec<&String> = tables.needed.intersection(open).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        // What the program writes as `TASK(x)` may stand in a file that does not compile.
+        let failed = objects.iter().map(|object| &object.outcome).filter(|it| !it.success);
+        let failed: Vec<_> = failed.collect();
+        if !failed.is_empty() {
+            return Err(refused(failed));
+        }
+        let defined = objects.iter().flat_map(|object| &object.functions);
+        let defined: BTreeSet<&str> = defined.map(String::as_str).collect();
+        let errors: Vec<Diagnostic> = missing
+            .iter()
+            .map(|name| Diagnostic {
+                severity: Severity::Error,
+                file: application.file.clone(),
+                line: None,
+                column: None,
+                message: missing_function(name, &defined),
+            })
+            .collect();
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Err(BuildError::Refused { text: lines.join("\n"), errors })
+    }
+
+    fn remarks_on(&self, configuration: &Configuration) -> Vec<String> {
+        let mut remarks: Vec<String> =
+            configuration.remarks().iter().map(ToString::to_string).collect();
+        if !configuration.accounting() {
+            remarks.push(
+                "the OIL file says `ACCOUNTING = FALSE`, so nothing is counted of the tasks' jobs"
+                    .to_owned(),
+            );
+        }
+        remarks.extend(headers::remark(self.sources));
+        if self.short_long {
+            remarks.push(widths::SHORT_LONG_REMARK.to_owned());
+        }
+        remarks
+    }
+}
+
+/// What is missing, as the program would write it, and what is there in its place.
+fn missing_function(name: &str, defined: &BTreeSet<&str>) -> String {
+    for (prefix, written, kind) in FUNCTIONS {
+        let Some(object) = name.strip_prefix(prefix) else { continue };
+        let there = defined.iter().filter_map(|other| other.strip_prefix(prefix));
+        let near = nearest::of(object, there);
+        let near = match &near[..] {
+            [] => String::new(),
+            near => format!("; there is {}", nearest::quoted(near)),
+        };
+        return format!("the {kind} `{object}` has no `{written}({object})` in the folder{near}");
+    }
+    format!("the application asks for `{name}`, which the folder does not define")
+}
+
+impl Application {
+    fn interface(&self, com: bool) -> Interface {
+        let configuration = &self.configuration;
+        let counter = configuration.counters().iter().find_map(|counter| {
+            let tick_ns = counter.tick_ns?;
+            Some(KernelCounter { name: counter.name.clone(), tick_ns })
+        });
+        let stem = self.file.rsplit('/').next().unwrap_or(&self.file);
+        Interface {
+            model: stem.strip_suffix(".oil").unwrap_or(stem).to_owned(),
+            packaging: Packaging::Global,
+            rates: vec![Rate {
+                functions: vec!["quietcore_osek_step".to_owned()],
+                period_ns: counter.as_ref().map(|counter| counter.tick_ns),
+            }],
+            initialize: "quietcore_osek_initialize".to_owned(),
+            terminate: Some("quietcore_osek_terminate".to_owned()),
+            error_status: true,
+            com,
+            kernel: Some(KernelInterface {
+                oil: self.file.clone(),
+                counter,
+                tasks: configuration.tasks().iter().map(|task| task.name.clone()).collect(),
+            }),
+        }
+    }
+}
+
+/// The C that makes the kernel with its program a module.
+fn glue(configuration: &Configuration) -> String {
+    format!(
+        "/* How to run the OSEK application {cpu}; generated with each build. */\n\
+         #include <stddef.h>\n\
+         #include \"quietcore_module.h\"\n\
+         #include \"quietcore_osek.h\"\n\n\
+         const struct quietcore_services *{services};\n\n\
+         static void quietcore_initialize(void)\n{{\n  \
+         /* Where it can't start, its error status says so. */\n  \
+         (void)quietcore_osek_initialize(&quietcore_osek_configuration, 0u,\n                                  \
+         {services});\n}}\n\n\
+         static void quietcore_step(uint32_t rate)\n{{\n  \
+         if (rate == 0u) {{\n    quietcore_osek_step();\n  }}\n}}\n\n\
+         __attribute__((visibility(\"default\")))\n\
+         const struct quietcore_module quietcore_module = {{\n  \
+         .version = QUIETCORE_MODULE_VERSION,\n  \
+         .rate_count = 1u,\n  \
+         .initialize = quietcore_initialize,\n  \
+         .step = quietcore_step,\n  \
+         .terminate = quietcore_osek_terminate,\n  \
+         .error_status = quietcore_osek_error,\n  \
+         .services = &{services},\n  \
+         .interrupt = quietcore_osek_interrupt,\n  \
+         .tasks = quietcore_osek_task_names,\n  \
+         .task_count = {count}u,\n\
+         }};\n",
+        cpu = configuration.cpu(),
+        services = interface::SERVICES_NAME,
+        count = configuration.tasks().len(),
+    )
+}

@@ -1,0 +1,78 @@
+//! What makes an OSEK program of C and an OIL file: the kernel as a static library, its headers,
+//! and the tables.
+//!
+//! ```text
+//! *.oil ─► os_cfg.h, os_cfg.c ─┐
+//! os.h, quietcore_osek.h ──────┼─► gcc ─► a module with the kernel in it, or a program of its own
+//! libquietcore_osek.a ─────────┘
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use quietcore_oil::{Configuration, Problems};
+
+/// The kernel, for C: position independent code that needs the C library and nothing else.
+pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libquietcore_osek.a"));
+/// The name of that file.
+pub const LIBRARY_FILE: &str = "libquietcore_osek.a";
+/// The generated header.
+pub const HEADER_FILE: &str = "os_cfg.h";
+/// The generated tables.
+pub const TABLES_FILE: &str = "os_cfg.c";
+
+/// The headers of the kernel, by name.
+pub const HEADERS: [(&str, &str); 2] = [
+    ("os.h", include_str!("../../../ground/osek/include/os.h")),
+    ("quietcore_osek.h", include_str!("../../../ground/osek/include/quietcore_osek.h")),
+];
+
+/// Largest OIL file, in bytes; the language allows less.
+const OIL_BYTES_MAX: u64 = 16 << 20;
+
+/// An OIL file that can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OilError {
+    /// It could not be read.
+    #[error("`{path}` could not be read")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It describes no application that the kernel can run.
+    #[error(transparent)]
+    Refused(#[from] Problems),
+}
+
+/// Reads an OIL file, with the files that it includes from beside it.
+///
+/// # Errors
+/// [`OilError`], with every problem at its place.
+pub fn read(path: &Path) -> Result<Configuration, OilError> {
+    let name = path.display().to_string();
+    let text =
+        read_text(path).map_err(|source| OilError::Unreadable { path: name.clone(), source })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut include = |file: &str| read_text(&folder.join(file)).map_err(|error| error.to_string());
+    Ok(quietcore_oil::read(&name, &text, &mut include)?)
+}
+
+fn read_text(path: &Path) -> io::Result<String> {
+    if fs::metadata(path)?.len() > OIL_BYTES_MAX {
+        return Err(io::Error::other("it is larger than any OIL file"));
+    }
+    let bytes = fs::read(path)?;
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text in UTF-8"))
+}
+
+/// What is generated from an application: the files by name, with what they hold.
+pub fn generated(configuration: &Configuration) -> [(&'static str, String); 2] {
+    [
+        (HEADER_FILE, quietcore_oil::header(configuration)),
+        (TABLES_FILE, quietcore_oil::source(configuration)),
+    ]
+}

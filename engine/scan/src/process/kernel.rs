@@ -1,0 +1,352 @@
+//! The cycle of a program that is a kernel with tasks of its own: what it is asked, and what it
+//! tells of its tasks.
+//!
+//! ```text
+//! due                                          until        next release
+//!  ├ late ┼ step: tick, then the kernel's tasks ┤── reserve ──┼ margin ┤
+//!         started                               └ a signal, if a task still runs
+//! ```
+//!
+//! A task that still runs at `until` goes on in the next step, so the step's execution time is what
+//! the kernel used of this cycle, and the watchdog sees no more than that of any task. The kernel's
+//! tasks have rows of their own in the exchange, behind that of the leading task, whose thread
+//! alone writes them.
+//!
+//! Bound: some thirty stores a job. Two system calls in a cycle in which a task runs, which set the
+//! timer and stop it; none in one in which the kernel stays idle. A program that is no kernel pays
+//! nothing of it.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release as Published},
+};
+use std::vec::Vec;
+
+use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_exchange::com::{Job, KernelHost};
+use quietcore_exchange::{Cycle, EventWriter, Happening, Recorder, Region, TaskState, TraceWriter};
+use quietcore_process::guard;
+use quietcore_process::timer::ThreadTimer;
+use quietcore_units::Nanos;
+
+use crate::change::slot_of;
+use crate::process::job::KernelTask;
+use crate::task::Release;
+
+/// What is left of a cycle for all that follows its step: forces, outputs, statistics. So much of
+/// the room that there is …
+const RESERVE_PERCENT: u64 = 10;
+/// … and no more than this.
+const RESERVE_MAX: Nanos = Nanos::from_micros(50);
+/// A cycle that begins late has so much of its period for its step, or a machine that is always
+/// late would never get on.
+const LEAST_PERCENT: u64 = 10;
+/// Errors that are kept before the leading task can tell them: those of `initialize`.
+const EARLY_MAX: usize = 16;
+/// A task of the kernel has no period that it could be late by.
+const NO_PERIOD: Nanos = Nanos::from_secs(3600);
+
+std::thread_local! {
+    /// The timer of the thread that leads; no other thread has one.
+    static TIMER: RefCell<Option<ThreadTimer>> = const { RefCell::new(None) };
+    /// The build whose step the thread runs.
+    static INSIDE: Cell<Inside> = const { Cell::new(Inside { slot: 0, generation: 0 }) };
+}
+
+/// A build whose step runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inside {
+    /// Its data slot.
+    pub(crate) slot: u8,
+    /// Its number in the partition's life.
+    pub(crate) generation: u32,
+}
+
+impl Inside {
+    /// Says that the calling thread is about to run its step.
+    #[inline]
+    pub(crate) fn enter(self) {
+        INSIDE.set(self);
+    }
+}
+
+/// How long the step of a cycle may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance {
+    /// Time between releases.
+    pub(crate) period: Nanos,
+    /// The latest completion after a release.
+    pub(crate) deadline: Nanos,
+    /// The longest that the task wakes before a release.
+    pub(crate) margin: Nanos,
+}
+
+impl Allowance {
+    /// The instant at which the step of a cycle that was due at `due` and began at `started` has to
+    /// be back.
+    pub(crate) fn until(&self, due: Nanos, started: Nanos) -> Nanos {
+        let room = self.period.saturating_sub(self.margin).min(self.deadline);
+        let reserve = (room / 100 * RESERVE_PERCENT).min(RESERVE_MAX);
+        let least = started + self.period / 100 * LEAST_PERCENT;
+        (due + room.saturating_sub(reserve)).max(least)
+    }
+}
+
+/// An error that was found outside of the leading thread.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    task: Option<u32>,
+    status: u8,
+    service: u8,
+}
+
+/// The statistics, events and trace of a task of the kernel.
+struct Row<'a> {
+    number: u32,
+    region: Region<'a>,
+    recorder: Recorder<'a>,
+    events: EventWriter<'a>,
+    trace: Option<TraceWriter<'a>>,
+    deadline: Option<Nanos>,
+    overruns_in_a_row: u64,
+}
+
+/// The cycle that the kernel runs in.
+pub(crate) struct KernelCycle<'a> {
+    due_ns: AtomicU64,
+    until_ns: AtomicU64,
+    /// The number of the cycle, as events bear it.
+    cycle: AtomicU64,
+    cpu: AtomicU32,
+    /// Of the leading thread; there are none before it has begun.
+    rows: Mutex<Vec<Row<'a>>>,
+    early: Mutex<Vec<Found>>,
+    early_count: AtomicU32,
+}
+
+impl<'a> KernelCycle<'a> {
+    pub(crate) fn new() -> Self {
+        Self {
+            due_ns: AtomicU64::new(0),
+            until_ns: AtomicU64::new(0),
+            cycle: AtomicU64::new(0),
+            cpu: AtomicU32::new(0),
+            rows: Mutex::new(Vec::new()),
+            early: Mutex::new(Vec::with_capacity(EARLY_MAX)),
+            early_count: AtomicU32::new(0),
+        }
+    }
+
+    /// Makes the calling thread the one that leads, with a row for each task. `None` when the region
+    /// has no place for one.
+    ///
+    /// # Errors
+    /// When the kernel of the host has no timer for it.
+    pub(crate) fn lead(
+        &self,
+        region: Region<'a>,
+        tasks: &[KernelTask],
+        first_row: u32,
+        slot_cycles: u64,
+        thread_id: u32,
+    ) -> io::Result<Option<()>> {
+        let timer = ThreadTimer::new()?;
+        TIMER.with_borrow_mut(|place| *place = Some(timer));
+        let mut rows = Vec::with_capacity(tasks.len());
+        for (number, task) in (first_row..).zip(tasks) {
+            let Some(shared) = region.task(number) else { return Ok(None) };
+            let Some(events) = region.event_writer(number) else { return Ok(None) };
+            let mut recorder = Recorder::new(shared, NO_PERIOD, slot_cycles);
+            recorder.set_thread_id(thread_id);
+            rows.push(Row {
+                number,
+                region,
+                recorder,
+                events,
+                trace: region.trace_writer(number),
+                deadline: task.deadline,
+                overruns_in_a_row: 0,
+            });
+        }
+        if let Ok(mut place) = self.rows.try_lock() {
+            *place = rows;
+        }
+        Ok(Some(()))
+    }
+
+    /// Ends what [`lead`](Self::lead) began.
+    pub(crate) fn end(&self, state: TaskState) {
+        self.with_rows(|rows| rows.iter_mut().for_each(|row| row.recorder.set_state(state)));
+        TIMER.with_borrow_mut(|place| *place = None);
+    }
+
+    /// Says that what counts begins now, with the leading task's release at `due`.
+    pub(crate) fn measure(&self, due: Nanos) {
+        self.with_rows(|rows| {
+            for row in rows {
+                row.recorder.set_first_release(due);
+                row.recorder.set_state(TaskState::Running);
+            }
+        });
+    }
+
+    /// Forgets all jobs so far, as after a warm-up.
+    pub(crate) fn forget(&self) {
+        self.with_rows(|rows| rows.iter_mut().for_each(|row| row.recorder.clear()));
+    }
+
+    /// Begins cycle number `cycle`.
+    #[inline]
+    pub(crate) fn begin_cycle(&self, release: &Release, cycle: u64, allowance: &Allowance) {
+        let until = allowance.until(release.due, release.started);
+        self.due_ns.store(release.due.get(), Relaxed);
+        self.until_ns.store(until.get(), Relaxed);
+        self.cycle.store(cycle, Relaxed);
+        self.cpu.store(release.cpu, Relaxed);
+        if self.early_count.load(Acquire) > 0 {
+            self.tell_early();
+        }
+        // Not where a job ends: that is on the stack of its task.
+        let Inside { generation, .. } = INSIDE.get();
+        self.with_rows(|rows| {
+            rows.iter_mut().filter_map(|row| row.trace.as_mut()).for_each(|it| it.look(generation));
+        });
+    }
+
+    /// Tells what was found before the leading task ran, or beside it.
+    #[cold]
+    fn tell_early(&self) {
+        let Ok(mut early) = self.early.try_lock() else { return };
+        self.early_count.store(0, Relaxed);
+        for found in early.drain(..) {
+            self.with_rows(|rows| self.tell(rows, found));
+        }
+    }
+
+    /// Keeps what was found outside of the leading thread, while there is room.
+    fn keep(&self, found: Found) {
+        if let Ok(mut early) = self.early.lock()
+            && early.len() < EARLY_MAX
+        {
+            early.push(found);
+            self.early_count.store(early.len() as u32, Published);
+        }
+    }
+
+    /// Uses the rows; nobody else does so at the same time.
+    fn with_rows(&self, work: impl FnOnce(&mut [Row<'a>])) {
+        if let Ok(mut rows) = self.rows.try_lock() {
+            work(&mut rows);
+        }
+    }
+
+    /// Uses the rows in the leading thread, which must not be ended meanwhile: they would stay
+    /// half written.
+    fn in_shelter(&self, work: impl FnOnce(&mut [Row<'a>])) {
+        guard::enter_shelter();
+        self.with_rows(work);
+        guard::leave_shelter();
+    }
+
+    fn tell(&self, rows: &mut [Row<'a>], found: Found) {
+        let Found { task, status, service } = found;
+        let cycle = self.cycle.load(Relaxed);
+        let of_task = task.and_then(|task| usize::try_from(task).ok());
+        // One that no task is to blame for stands in the first row's ring, for the leading task.
+        let index = of_task.filter(|task| *task < rows.len());
+        let Some(row) = rows.get_mut(index.unwrap_or(0)) else { return };
+        let number = if index.is_some() { row.number } else { 0 };
+        let what = Happening::KernelError { task, status, service };
+        row.events.tell(cycle, Monotonic.now(), number, what);
+    }
+
+    fn record(&self, rows: &mut [Row<'a>], job: &Job) {
+        let row = usize::try_from(job.task).ok().and_then(|task| rows.get_mut(task));
+        let Some(row) = row else { return };
+        let [released, started, finished] =
+            [job.released_ns, job.started_ns, job.finished_ns].map(Nanos::new);
+        let response = finished.saturating_sub(released);
+        let overrun = row.deadline.is_some_and(|deadline| response > deadline);
+        let cycle = Cycle {
+            due: released,
+            started,
+            wakeup_latency: Nanos::ZERO,
+            margin: Nanos::ZERO,
+            spin: Nanos::ZERO,
+            cpu: self.cpu.load(Relaxed),
+        };
+        let Inside { slot, generation } = INSIDE.get();
+        if let Some(trace) = &mut row.trace
+            && let Some(data) = row.region.writable_data(slot_of(slot))
+        {
+            // The trace of a task counts its jobs.
+            trace.take(row.recorder.counters().cycles, started, &data, generation);
+        }
+        row.recorder.record_scan(&cycle, Nanos::new(job.execution_ns), response, overrun);
+        row.overruns_in_a_row = if overrun { row.overruns_in_a_row + 1 } else { 0 };
+        if overrun {
+            let (response_ns, in_a_row) = (response.get(), row.overruns_in_a_row);
+            let what = Happening::Overrun { response_ns, in_a_row };
+            row.events.tell(self.cycle.load(Relaxed), finished, row.number, what);
+        }
+    }
+}
+
+/// Whether the calling thread leads a kernel.
+fn leads() -> bool {
+    TIMER.with(|timer| timer.try_borrow().is_ok_and(|timer| timer.is_some()))
+}
+
+/// Stops the timer of the calling thread, if it leads a kernel: its step was ended by a fault.
+pub(crate) fn stop_timer() {
+    TIMER.with(|timer| {
+        if let Ok(timer) = timer.try_borrow()
+            && let Some(timer) = &*timer
+        {
+            timer.set(None);
+        }
+    });
+}
+
+impl KernelHost for KernelCycle<'_> {
+    fn due(&self) -> Nanos {
+        if leads() { Nanos::new(self.due_ns.load(Relaxed)) } else { Nanos::ZERO }
+    }
+
+    fn until(&self) -> Nanos {
+        if leads() { Nanos::new(self.until_ns.load(Relaxed)) } else { Nanos::ZERO }
+    }
+
+    fn interrupt_at(&self, instant: Option<Nanos>) {
+        TIMER.with(|timer| {
+            if let Ok(timer) = timer.try_borrow()
+                && let Some(timer) = &*timer
+            {
+                timer.set(instant);
+            }
+        });
+    }
+
+    fn note_job(&self, job: &Job) {
+        if leads() {
+            self.in_shelter(|rows| self.record(rows, job));
+        }
+    }
+
+    fn note_error(&self, task: Option<u32>, status: u8, service: u8) {
+        let found = Found { task, status, service };
+        if leads() {
+            self.in_shelter(|rows| self.tell(rows, found));
+        } else {
+            guard::enter_shelter();
+            self.keep(found);
+            guard::leave_shelter();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! What a program that is a kernel with tasks of its own asks of the cycle it runs in.
+//!
+//! ```text
+//! release ── due ─────────────────────────────── until ── next release
+//!             └ step: the kernel raises its tick, its tasks run ┘ back, whichever task runs
+//! ```
+//!
+//! The functions behind it are called by C inside of the step of rate 0, on whatever stack the
+//! kernel's task has: they are short and use little of it.
+
+use core::fmt;
+
+use quietcore_units::Nanos;
+
+/// A job of a task that ended, or a stretch of one after which the task began to wait: `struct
+/// quietcore_job` of `include/quietcore_services.h`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Job {
+    /// The task: its place in the module's list of names.
+    pub task: u32,
+    /// 1 when the task waits now, 0 when it ended.
+    pub waits: u32,
+    /// When it was released, on the monotonic clock, in ns.
+    pub released_ns: u64,
+    /// When it ran first, likewise.
+    pub started_ns: u64,
+    /// When it ended, likewise.
+    pub finished_ns: u64,
+    /// How long it ran, without those that preempted it, in ns.
+    pub execution_ns: u64,
+}
+
+/// The cycle that a kernel runs in. None of these waits or allocates.
+pub trait KernelHost: Sync {
+    /// The instant at which this cycle was due.
+    fn due(&self) -> Nanos;
+
+    /// The instant at which its step has to be back.
+    fn until(&self) -> Nanos;
+
+    /// Has the program's `interrupt` called at an instant, if its step still runs then; `None` is
+    /// never. The last call counts.
+    fn interrupt_at(&self, instant: Option<Nanos>);
+
+    /// Takes note of a job.
+    fn note_job(&self, job: &Job);
+
+    /// Takes note of an error: the task that was running, the status and the service as the kernel
+    /// numbers them.
+    fn note_error(&self, task: Option<u32>, status: u8, service: u8);
+}
+
+/// The cycle of programs that are no kernels.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoKernel;
+
+impl KernelHost for NoKernel {
+    fn due(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn until(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    fn interrupt_at(&self, _: Option<Nanos>) {}
+
+    fn note_job(&self, _: &Job) {}
+
+    fn note_error(&self, _: Option<u32>, _: u8, _: u8) {}
+}
+
+impl fmt::Debug for dyn KernelHost + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KernelHost")
+    }
+}

@@ -1,0 +1,125 @@
+//! What a text may look like.
+
+use proptest::prelude::*;
+use quietcore_osek::configuration::Checking;
+
+use crate::support::{accept, accept_objects, problems, read_text, whole};
+
+#[test]
+fn comments_descriptions_and_white_space_separate_and_mean_nothing() {
+    let plain =
+        accept_objects("TASK t { PRIORITY = 1; AUTOSTART = TRUE { APPMODE = m; }; };\nAPPMODE m;");
+    let decorated = accept(
+        "\u{feff}// first\r\nOIL_VERSION = \"2.5\" : \"with \\\"quotes\\\" and \\\\\";\r\n\
+         CPU/**/c{OS k : \"kernel\";TASK t{PRIORITY/* of * t **/=+1;AUTOSTART=TRUE{APPMODE=m;} : \
+         \"now\";} : \"größer\";APPMODE m{};} : \"all\";// last",
+    );
+    assert_eq!(plain, decorated);
+}
+
+#[test]
+fn numbers_are_decimal_or_hexadecimal() {
+    let task = |priority: &str| {
+        let objects = format!("TASK t {{ PRIORITY = {priority}; }};");
+        accept_objects(&objects).tasks()[0].given_priority
+    };
+    assert_eq!(task("20"), 20);
+    assert_eq!(task("0x14"), 20);
+    assert_eq!(task("0X1f"), 31);
+    assert_eq!(task("0020"), 20);
+    assert_eq!(task("-0"), 0);
+    assert_eq!(task("4294967295"), u32::MAX);
+}
+
+#[test]
+fn columns_count_characters() {
+    let text = whole("/* äöü */ TASK t { PRIORITY = 1; X = 2; };");
+    assert!(problems(&text).starts_with("a.oil:2:34: `X`:"), "{}", problems(&text));
+}
+
+#[test]
+fn sections_may_stand_in_any_order() {
+    accept("CPU c { OS k; TASK t { PRIORITY = 1; }; };\nOIL_VERSION = \"2.5\";");
+}
+
+#[test]
+fn defaults_are_those_of_the_implementation_where_it_has_some() {
+    let implementation = "OIL_VERSION = \"2.5\";\nIMPLEMENTATION x {\n\
+         TASK { UINT32 [1..200000] STACK = 100000; ENUM [NON, FULL] SCHEDULE = NON;\n\
+                UINT32 ACTIVATION = NO_DEFAULT; BOOLEAN [TRUE { APPMODE_TYPE APPMODE[]; UINT64 X; }, FALSE] AUTOSTART = TRUE; };\n\
+         OS { ENUM [STANDARD, EXTENDED] STATUS = STANDARD; BOOLEAN STARTUPHOOK = FALSE; FLOAT [0.5..1.5] F = 1.0; STRING S = \"s\"; };\n\
+         COUNTER { UINT32 [1, 2, 4] TICKSPERBASE = 4; };\n\
+         ISR { UINT32 [1, 2] CATEGORY; }; ALARM { ENUM [ACTIVATETASK { TASK_TYPE TASK; } : \"one\", SETEVENT] ACTION; };\n\
+         };\n";
+    let cpu = "CPU c { OS k; TASK t { PRIORITY = 1; }; TASK u { PRIORITY = 2; STACK = 9000; SCHEDULE = FULL; \
+               AUTOSTART = FALSE; }; COUNTER s { MAXALLOWEDVALUE = 9; }; };";
+    let configuration = accept(&format!("{implementation}{cpu}"));
+    assert_eq!(configuration.checking(), Checking::Standard);
+    let [first, second] = configuration.tasks() else { panic!("there are two tasks") };
+    assert_eq!((first.stack_bytes, first.preemptable, first.autostart), (100_000, false, 1));
+    assert_eq!((second.stack_bytes, second.preemptable, second.autostart), (9000, true, 0));
+    assert_eq!(configuration.counters()[0].ticks_per_base, 4);
+}
+
+#[test]
+fn attributes_that_only_the_implementation_knows_are_remarked_and_ignored() {
+    let configuration = accept(
+        "OIL_VERSION = \"2.5\";\nIMPLEMENTATION x { TASK { UINT32 CORE; STRING NOTE; }; };\n\
+         CPU c { OS k; TASK t { PRIORITY = 1; CORE = 3 { DEEP = 1; }; NOTE = \"x\"; }; EVENT e; };",
+    );
+    let remarks: Vec<_> = configuration.remarks().iter().map(ToString::to_string).collect();
+    let ignored = "declared by IMPLEMENTATION, not known here and ignored";
+    let expected = [
+        format!("a.oil:3:38: `CORE`: {ignored}"),
+        format!("a.oil:3:62: `NOTE`: {ignored}"),
+        "a.oil:3:83: `e`: no task may wait for this event; write `EVENT = …;` into those that do"
+            .to_owned(),
+    ];
+    assert_eq!(remarks, expected);
+}
+
+#[test]
+fn many_problems_are_counted_and_not_listed() {
+    let text = whole(&"X y;\n".repeat(1000));
+    let problems = read_text(&text).unwrap_err();
+    assert_eq!(problems.iter().count(), quietcore_oil::PROBLEMS_MAX);
+    // The thousand, and that there is no task is told only where names are right.
+    assert_eq!(problems.left_out(), 1000 - quietcore_oil::PROBLEMS_MAX);
+    assert!(problems.to_string().ends_with("\n… and 800 more"));
+}
+
+/// Goal: whatever is too large or too deep ends at once, and no recursion follows the text.
+#[test]
+fn texts_up_to_the_limit_are_read_in_bounded_depth() {
+    let size = 1 << 20;
+    let parts =
+        ["{", "}", "A={", "TASK t{", ";", "/*", "\"", "#x\n", "[", "=", "x ", "a=b;", "\u{7f}"];
+    for part in parts {
+        let mut text = "OIL_VERSION = \"2.5\"; CPU c { OS k; TASK t { PRIORITY = 1; ".to_owned();
+        text.push_str(&part.repeat((size - text.len()) / part.len()));
+        assert!(read_text(&text).is_err(), "{part}");
+    }
+    let frame = whole("TASK t { PRIORITY = 1; }; /**/");
+    let filling = "x".repeat(size - frame.len());
+    let comment = frame.replace("/**/", &format!("/*{filling}*/"));
+    accept(&comment);
+    let too_long = format!("{comment}{}", " ".repeat(20));
+    let limit =
+        "a.oil:1:1: `a.oil`: with this file there are 1048596 bytes of text; 1048576 are the most";
+    assert_eq!(problems(&too_long), limit);
+}
+
+proptest! {
+    /// Forgetting one token of a good text is told at a place, or changes what it means.
+    #[test]
+    fn each_token_counts(forgotten in 0_usize..60) {
+        let text = whole("TASK t { PRIORITY = 1 : \"d\"; AUTOSTART = TRUE { APPMODE = m; }; EVENT = e; };\nAPPMODE m; EVENT e { MASK = 2; };");
+        let tokens: Vec<&str> = text.split_inclusive(' ').collect();
+        let shorter: String = tokens.iter().enumerate().filter(|(index, _)| *index != forgotten).map(|(_, token)| *token).collect();
+        let whole_one = read_text(&text).unwrap();
+        match read_text(&shorter) {
+            Ok(other) => prop_assert!(forgotten >= tokens.len() || other != whole_one || tokens[forgotten].trim().is_empty()),
+            Err(problems) => prop_assert!(problems.iter().all(|problem| problem.line >= 1 && problem.column >= 1)),
+        }
+    }
+}
