@@ -81,7 +81,10 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
             figure.routines {
                 figcaption {
                     span.name { "Minimum to maximum of each routine, the median as a ring" }
-                    span.sub { "time upwards, logarithmic; the maximum is written above" }
+                    span.sub {
+                        "time upwards, logarithmic, what is shorter than its begin drawn there; the "
+                        "maximum is written above"
+                    }
                 }
                 p.legend {
                     @for (place, run) in runs.iter().enumerate() {

@@ -6,7 +6,7 @@ use crate::figures::{self, NONE};
 use crate::summary::{KernelSummary, RoutineCell, RoutineRow};
 
 /// Columns of a routine's name, and how its interrupt was brought.
-const NAME: usize = 18;
+const NAME: usize = 19;
 /// Columns of a time, in ns.
 const TIME: usize = 9;
 /// Columns of the largest time.
