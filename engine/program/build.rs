@@ -3,16 +3,26 @@
 //! It is built by a cargo of its own, in a folder of its own: as a library for C it panics by
 //! aborting and is optimised as a whole, whatever this crate is built for. What the outer cargo was
 //! told about its own compiler calls (flags, wrappers such as clippy's, folders) is kept from it.
+//!
+//! What comes of it is one object of the kernel, and some hundred of the compiler's own functions,
+//! which the linker of a C program has itself. The library that is kept holds the first alone.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use object::read::archive::ArchiveFile;
+use object::{Object as _, ObjectSymbol as _};
+
 /// The crate, seen from here.
 const KERNEL: &str = "../../ground/osek";
 /// The name of the library's file.
 const LIBRARY: &str = "libquietcore_osek.a";
+/// How an archive begins.
+const START: &[u8] = b"!<arch>\n";
+/// Bytes before each of its members.
+const HEADER_BYTES: usize = 60;
 /// What cargo may be told of the machine that it runs on; of the rest nothing is meant for it.
 const KEPT: [&str; 6] = [
     "CARGO_HOME",
@@ -37,7 +47,7 @@ fn main() {
     let bytes = std::fs::read(&built)
         .unwrap_or_else(|error| panic!("`{}` can't be read: {error}", built.display()));
     let library = out.join(LIBRARY);
-    std::fs::write(&library, bytes)
+    std::fs::write(&library, kernel_alone(&bytes))
         .unwrap_or_else(|error| panic!("`{}` can't be written: {error}", library.display()));
 }
 
@@ -67,4 +77,50 @@ fn build(kernel: &Path, target_folder: &Path) -> PathBuf {
     let status = cargo.status().unwrap_or_else(|error| panic!("cargo can't be started: {error}"));
     assert!(status.success(), "the OSEK kernel can't be built as a library for C: {status}");
     target_folder.join(target).join("release").join(LIBRARY)
+}
+
+/// A library with nothing but the kernel's object in it, in the form that GNU's linker reads.
+///
+/// ```text
+/// "!<arch>\n" │ header "/" │ count, offset of the object for each name, names │ header │ object
+/// ```
+fn kernel_alone(library: &[u8]) -> Vec<u8> {
+    let archive = ArchiveFile::parse(library).expect("rustc writes archives");
+    let members = archive.members().map(|member| member.expect("rustc writes whole archives"));
+    let own: Vec<&[u8]> = members
+        .filter(|member| member.name().starts_with(b"quietcore_osek"))
+        .map(|member| member.data(library).expect("its members have contents"))
+        .collect();
+    let [kernel] = own[..] else {
+        panic!("the kernel is {} objects; optimised as a whole it is one", own.len())
+    };
+    let parsed = object::File::parse(kernel).expect("rustc writes objects");
+    let names: Vec<&[u8]> = parsed
+        .symbols()
+        .filter(|symbol| symbol.is_global() && symbol.is_definition())
+        .map(|symbol| symbol.name_bytes().expect("a symbol has a name"))
+        .collect();
+    let text = names.iter().map(|name| name.len() + 1).sum::<usize>();
+    let index_bytes = 4 + 4 * names.len() + text;
+    let start = START.len() + HEADER_BYTES + index_bytes.next_multiple_of(2);
+    let number = |value: usize| u32::try_from(value).expect("it is small").to_be_bytes();
+    let mut index = Vec::with_capacity(index_bytes);
+    index.extend(number(names.len()));
+    for _ in &names {
+        index.extend(number(start));
+    }
+    for name in &names {
+        index.extend(*name);
+        index.push(0);
+    }
+    let mut made = START.to_vec();
+    for (name, content) in [("/", &index[..]), ("kernel.o/", kernel)] {
+        let bytes = content.len();
+        let header = format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{bytes:<10}`\n", 0, 0, 0, 644);
+        assert!(header.len() == HEADER_BYTES, "headers have one length");
+        made.extend(header.as_bytes());
+        made.extend(content);
+        made.resize(made.len().next_multiple_of(2), b'\n');
+    }
+    made
 }

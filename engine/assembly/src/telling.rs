@@ -1,6 +1,7 @@
 //! Events of a partition in words, with the names that the program gives to places.
 
 use quietcore_exchange::Happening;
+use quietcore_osek::names;
 use quietcore_program::symbolise;
 use quietcore_units::Nanos;
 
@@ -88,9 +89,30 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         Happening::ModelError => {
             ("model-error", Fault, "the program has set its error status".into())
         }
+        Happening::KernelError { task: by, status, service } => {
+            let task = by.map(|_| task);
+            ("kernel-error", Warning, kernel_error(task, status, service))
+        }
         _ => return tell_rest(what, staged),
     };
     Told { kind, severity, text }
+}
+
+/// What the kernel of an OSEK program found wrong.
+fn kernel_error(task: Option<&str>, status: u8, service: u8) -> String {
+    let what = match names::of_status(status) {
+        Some(name) => name.to_owned(),
+        None => format!("status {status}"),
+    };
+    let service = match (names::of_service(service), service) {
+        (Some(name), _) => format!(" in {name}"),
+        (None, 0) => String::new(),
+        (None, number) => format!(" in service {number}"),
+    };
+    let place = task.map_or("outside of any task".to_owned(), |task| format!("task `{task}`"));
+    let meaning = names::meaning_of_status(status);
+    let meaning = meaning.map(|meaning| format!(": {meaning}")).unwrap_or_default();
+    format!("{place}: {what}{service}{meaning}")
 }
 
 /// Tells what is no fault of a task.
@@ -146,10 +168,20 @@ fn location(staged: &Staged, instruction: u64) -> String {
                 (Some(file), None) => format!(" ({file})"),
                 _ => String::new(),
             };
-            format!("in `{}`{place}", found.function)
+            format!("in {}{place}", function(&found.function))
         }
         None => format!("at {instruction:#x}"),
     }
+}
+
+/// A function as its program writes it: those of an OSEK program are `TASK(x)` and the like.
+fn function(name: &str) -> String {
+    let of_kernel = [("task", "TASK"), ("isr", "ISR"), ("callback", "ALARMCALLBACK")];
+    let written = of_kernel.iter().find_map(|(kind, written)| {
+        let object = name.strip_prefix("quietcore_osek_")?.strip_prefix(kind)?.strip_prefix('_')?;
+        Some(format!("`{written}({object})`"))
+    });
+    written.unwrap_or_else(|| format!("`{name}`"))
 }
 
 /// The name of a signal that a program may die of.
@@ -162,5 +194,31 @@ fn signal_name(signal: u32) -> String {
         Some(rustix::process::Signal::ABORT) => "SIGABRT".to_owned(),
         Some(rustix::process::Signal::TRAP) => "SIGTRAP".to_owned(),
         _ => format!("signal {signal}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_kernel_names_task_status_and_service() {
+        assert_eq!(
+            kernel_error(Some("Supervise"), 4, 1),
+            "task `Supervise`: E_OS_LIMIT in ActivateTask: too many activations"
+        );
+        assert_eq!(
+            kernel_error(None, 12, 0),
+            "outside of any task: E_OS_STACKFAULT: the task's stack overflowed"
+        );
+        assert_eq!(kernel_error(None, 77, 99), "outside of any task: status 77 in service 99");
+    }
+
+    #[test]
+    fn functions_of_an_osek_program_are_named_as_it_writes_them() {
+        assert_eq!(function("quietcore_osek_task_Drive"), "`TASK(Drive)`");
+        assert_eq!(function("quietcore_osek_callback_a_b"), "`ALARMCALLBACK(a_b)`");
+        assert_eq!(function("quietcore_osek_step"), "`quietcore_osek_step`");
+        assert_eq!(function("moveBelt"), "`moveBelt`");
     }
 }

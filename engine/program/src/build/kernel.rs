@@ -87,6 +87,7 @@ fn leave_out_ours(sources: &mut Sources) {
             sources.left_out.push(LeftOut { file: file.name, why });
         }
     }
+    sources.left_out.sort_by(|one, other| one.file.cmp(&other.file));
 }
 
 impl From<&Problems> for BuildError {
@@ -193,12 +194,6 @@ impl Recipe<'_> {
     fn remarks_on(&self, configuration: &Configuration) -> Vec<String> {
         let mut remarks: Vec<String> =
             configuration.remarks().iter().map(ToString::to_string).collect();
-        if !configuration.accounting() {
-            remarks.push(
-                "the OIL file says `ACCOUNTING = FALSE`, so nothing is counted of the tasks' jobs"
-                    .to_owned(),
-            );
-        }
         remarks.extend(headers::remark(self.sources));
         if self.short_long {
             remarks.push(widths::SHORT_LONG_REMARK.to_owned());
@@ -258,10 +253,13 @@ fn glue(configuration: &Configuration) -> String {
          #include \"quietcore_module.h\"\n\
          #include \"quietcore_osek.h\"\n\n\
          const struct quietcore_services *{services};\n\n\
+         /* As the OIL file says, but with an account of each job, which the partition shows. */\n\
+         static struct quietcore_osek_configuration quietcore_accounted;\n\n\
          static void quietcore_initialize(void)\n{{\n  \
+         quietcore_accounted = quietcore_osek_configuration;\n  \
+         quietcore_accounted.accounting = 1u;\n  \
          /* Where it can't start, its error status says so. */\n  \
-         (void)quietcore_osek_initialize(&quietcore_osek_configuration, 0u,\n                                  \
-         {services});\n}}\n\n\
+         (void)quietcore_osek_initialize(&quietcore_accounted, 0u, {services});\n}}\n\n\
          static void quietcore_step(uint32_t rate)\n{{\n  \
          if (rate == 0u) {{\n    quietcore_osek_step();\n  }}\n}}\n\n\
          __attribute__((visibility(\"default\")))\n\

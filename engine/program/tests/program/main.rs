@@ -12,5 +12,6 @@ mod support;
 mod carrying;
 mod errors;
 mod forms;
+mod osek;
 mod repeating;
 mod variables;

@@ -20,7 +20,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{
-    AtomicU32, AtomicU64,
+    AtomicU32,
     Ordering::{Acquire, Relaxed, Release as Published},
 };
 use std::vec::Vec;
@@ -50,18 +50,36 @@ const EARLY_MAX: usize = 16;
 const NO_PERIOD: Nanos = Nanos::from_secs(3600);
 
 std::thread_local! {
-    /// The timer of the thread that leads; no other thread has one.
-    static TIMER: RefCell<Option<ThreadTimer>> = const { RefCell::new(None) };
-    /// The build whose step the thread runs.
-    static INSIDE: Cell<Inside> = const { Cell::new(Inside { slot: 0, generation: 0 }) };
+    /// Of the thread that leads; no other thread has one.
+    static LEADING: RefCell<Option<Leading>> = const { RefCell::new(None) };
+}
+
+/// What the thread that leads knows of the cycle that it runs.
+#[derive(Debug)]
+struct Leading {
+    timer: ThreadTimer,
+    due: Cell<Nanos>,
+    until: Cell<Nanos>,
+    /// The number of the cycle, as events bear it.
+    cycle: Cell<u64>,
+    cpu: Cell<u32>,
+    inside: Cell<Inside>,
+    /// When the first cycle of that build was due: none of its tasks was released before.
+    first_due: Cell<Nanos>,
+}
+
+/// Does something if the calling thread leads a kernel.
+#[inline]
+fn leading<R>(work: impl FnOnce(&Leading) -> R) -> Option<R> {
+    LEADING.with(|place| Some(work(place.try_borrow().ok()?.as_ref()?)))
 }
 
 /// A build whose step runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inside {
     /// Its data slot.
     pub(crate) slot: u8,
-    /// Its number in the partition's life.
+    /// Its number in the partition's life; zero for none.
     pub(crate) generation: u32,
 }
 
@@ -69,7 +87,11 @@ impl Inside {
     /// Says that the calling thread is about to run its step.
     #[inline]
     pub(crate) fn enter(self) {
-        INSIDE.set(self);
+        leading(|lead| {
+            if lead.inside.replace(self) != self {
+                lead.first_due.set(lead.due.get());
+            }
+        });
     }
 }
 
@@ -116,11 +138,6 @@ struct Row<'a> {
 
 /// The cycle that the kernel runs in.
 pub(crate) struct KernelCycle<'a> {
-    due_ns: AtomicU64,
-    until_ns: AtomicU64,
-    /// The number of the cycle, as events bear it.
-    cycle: AtomicU64,
-    cpu: AtomicU32,
     /// Of the leading thread; there are none before it has begun.
     rows: Mutex<Vec<Row<'a>>>,
     early: Mutex<Vec<Found>>,
@@ -130,10 +147,6 @@ pub(crate) struct KernelCycle<'a> {
 impl<'a> KernelCycle<'a> {
     pub(crate) fn new() -> Self {
         Self {
-            due_ns: AtomicU64::new(0),
-            until_ns: AtomicU64::new(0),
-            cycle: AtomicU64::new(0),
-            cpu: AtomicU32::new(0),
             rows: Mutex::new(Vec::new()),
             early: Mutex::new(Vec::with_capacity(EARLY_MAX)),
             early_count: AtomicU32::new(0),
@@ -153,8 +166,16 @@ impl<'a> KernelCycle<'a> {
         slot_cycles: u64,
         thread_id: u32,
     ) -> io::Result<Option<()>> {
-        let timer = ThreadTimer::new()?;
-        TIMER.with_borrow_mut(|place| *place = Some(timer));
+        let lead = Leading {
+            timer: ThreadTimer::new()?,
+            due: Cell::new(Nanos::ZERO),
+            until: Cell::new(Nanos::ZERO),
+            cycle: Cell::new(0),
+            cpu: Cell::new(0),
+            inside: Cell::new(Inside::default()),
+            first_due: Cell::new(Nanos::ZERO),
+        };
+        LEADING.with_borrow_mut(|place| *place = Some(lead));
         let mut rows = Vec::with_capacity(tasks.len());
         for (number, task) in (first_row..).zip(tasks) {
             let Some(shared) = region.task(number) else { return Ok(None) };
@@ -180,7 +201,7 @@ impl<'a> KernelCycle<'a> {
     /// Ends what [`lead`](Self::lead) began.
     pub(crate) fn end(&self, state: TaskState) {
         self.with_rows(|rows| rows.iter_mut().for_each(|row| row.recorder.set_state(state)));
-        TIMER.with_borrow_mut(|place| *place = None);
+        LEADING.with_borrow_mut(|place| *place = None);
     }
 
     /// Says that what counts begins now, with the leading task's release at `due`.
@@ -201,28 +222,30 @@ impl<'a> KernelCycle<'a> {
     /// Begins cycle number `cycle`.
     #[inline]
     pub(crate) fn begin_cycle(&self, release: &Release, cycle: u64, allowance: &Allowance) {
-        let until = allowance.until(release.due, release.started);
-        self.due_ns.store(release.due.get(), Relaxed);
-        self.until_ns.store(until.get(), Relaxed);
-        self.cycle.store(cycle, Relaxed);
-        self.cpu.store(release.cpu, Relaxed);
-        if self.early_count.load(Acquire) > 0 {
-            self.tell_early();
-        }
-        // Not where a job ends: that is on the stack of its task.
-        let Inside { generation, .. } = INSIDE.get();
-        self.with_rows(|rows| {
-            rows.iter_mut().filter_map(|row| row.trace.as_mut()).for_each(|it| it.look(generation));
+        leading(|lead| {
+            lead.due.set(release.due);
+            lead.until.set(allowance.until(release.due, release.started));
+            lead.cycle.set(cycle);
+            lead.cpu.set(release.cpu);
+            if self.early_count.load(Acquire) > 0 {
+                self.tell_early(lead);
+            }
+            // Not where a job ends: that is on the stack of its task.
+            let Inside { generation, .. } = lead.inside.get();
+            self.with_rows(|rows| {
+                let traces = rows.iter_mut().filter_map(|row| row.trace.as_mut());
+                traces.for_each(|trace| trace.look(generation));
+            });
         });
     }
 
     /// Tells what was found before the leading task ran, or beside it.
     #[cold]
-    fn tell_early(&self) {
+    fn tell_early(&self, lead: &Leading) {
         let Ok(mut early) = self.early.try_lock() else { return };
         self.early_count.store(0, Relaxed);
         for found in early.drain(..) {
-            self.with_rows(|rows| self.tell(rows, found));
+            self.with_rows(|rows| tell(lead, rows, found));
         }
     }
 
@@ -250,97 +273,77 @@ impl<'a> KernelCycle<'a> {
         self.with_rows(work);
         guard::leave_shelter();
     }
-
-    fn tell(&self, rows: &mut [Row<'a>], found: Found) {
-        let Found { task, status, service } = found;
-        let cycle = self.cycle.load(Relaxed);
-        let of_task = task.and_then(|task| usize::try_from(task).ok());
-        // One that no task is to blame for stands in the first row's ring, for the leading task.
-        let index = of_task.filter(|task| *task < rows.len());
-        let Some(row) = rows.get_mut(index.unwrap_or(0)) else { return };
-        let number = if index.is_some() { row.number } else { 0 };
-        let what = Happening::KernelError { task, status, service };
-        row.events.tell(cycle, Monotonic.now(), number, what);
-    }
-
-    fn record(&self, rows: &mut [Row<'a>], job: &Job) {
-        let row = usize::try_from(job.task).ok().and_then(|task| rows.get_mut(task));
-        let Some(row) = row else { return };
-        let [released, started, finished] =
-            [job.released_ns, job.started_ns, job.finished_ns].map(Nanos::new);
-        let response = finished.saturating_sub(released);
-        let overrun = row.deadline.is_some_and(|deadline| response > deadline);
-        let cycle = Cycle {
-            due: released,
-            started,
-            wakeup_latency: Nanos::ZERO,
-            margin: Nanos::ZERO,
-            spin: Nanos::ZERO,
-            cpu: self.cpu.load(Relaxed),
-        };
-        let Inside { slot, generation } = INSIDE.get();
-        if let Some(trace) = &mut row.trace
-            && let Some(data) = row.region.writable_data(slot_of(slot))
-        {
-            // The trace of a task counts its jobs.
-            trace.take(row.recorder.counters().cycles, started, &data, generation);
-        }
-        row.recorder.record_scan(&cycle, Nanos::new(job.execution_ns), response, overrun);
-        row.overruns_in_a_row = if overrun { row.overruns_in_a_row + 1 } else { 0 };
-        if overrun {
-            let (response_ns, in_a_row) = (response.get(), row.overruns_in_a_row);
-            let what = Happening::Overrun { response_ns, in_a_row };
-            row.events.tell(self.cycle.load(Relaxed), finished, row.number, what);
-        }
-    }
 }
 
-/// Whether the calling thread leads a kernel.
-fn leads() -> bool {
-    TIMER.with(|timer| timer.try_borrow().is_ok_and(|timer| timer.is_some()))
+fn tell(lead: &Leading, rows: &mut [Row<'_>], found: Found) {
+    let Found { task, status, service } = found;
+    let of_task = task.and_then(|task| usize::try_from(task).ok());
+    // One that no task is to blame for stands in the first row's ring, for the leading task.
+    let index = of_task.filter(|task| *task < rows.len());
+    let Some(row) = rows.get_mut(index.unwrap_or(0)) else { return };
+    let number = if index.is_some() { row.number } else { 0 };
+    let what = Happening::KernelError { task, status, service };
+    row.events.tell(lead.cycle.get(), Monotonic.now(), number, what);
+}
+
+fn record(lead: &Leading, rows: &mut [Row<'_>], job: &Job) {
+    let row = usize::try_from(job.task).ok().and_then(|task| rows.get_mut(task));
+    let Some(row) = row else { return };
+    let [released, started, finished] =
+        [job.released_ns, job.started_ns, job.finished_ns].map(Nanos::new);
+    // What starts by itself does so while the build is loaded, and is due when its cycles begin.
+    let released = released.max(lead.first_due.get());
+    let response = finished.saturating_sub(released);
+    let overrun = row.deadline.is_some_and(|deadline| response > deadline);
+    let cycle = Cycle {
+        due: released,
+        started,
+        wakeup_latency: Nanos::ZERO,
+        margin: Nanos::ZERO,
+        spin: Nanos::ZERO,
+        cpu: lead.cpu.get(),
+    };
+    let Inside { slot, generation } = lead.inside.get();
+    if let Some(trace) = &mut row.trace
+        && let Some(data) = row.region.writable_data(slot_of(slot))
+    {
+        // The trace of a task counts its jobs.
+        trace.take(row.recorder.counters().cycles, started, &data, generation);
+    }
+    row.recorder.record_scan(&cycle, Nanos::new(job.execution_ns), response, overrun);
+    row.overruns_in_a_row = if overrun { row.overruns_in_a_row + 1 } else { 0 };
+    if overrun {
+        let (response_ns, in_a_row) = (response.get(), row.overruns_in_a_row);
+        let what = Happening::Overrun { response_ns, in_a_row };
+        row.events.tell(lead.cycle.get(), finished, row.number, what);
+    }
 }
 
 /// Stops the timer of the calling thread, if it leads a kernel: its step was ended by a fault.
 pub(crate) fn stop_timer() {
-    TIMER.with(|timer| {
-        if let Ok(timer) = timer.try_borrow()
-            && let Some(timer) = &*timer
-        {
-            timer.set(None);
-        }
-    });
+    leading(|lead| lead.timer.set(None));
 }
 
 impl KernelHost for KernelCycle<'_> {
     fn due(&self) -> Nanos {
-        if leads() { Nanos::new(self.due_ns.load(Relaxed)) } else { Nanos::ZERO }
+        leading(|lead| lead.due.get()).unwrap_or_default()
     }
 
     fn until(&self) -> Nanos {
-        if leads() { Nanos::new(self.until_ns.load(Relaxed)) } else { Nanos::ZERO }
+        leading(|lead| lead.until.get()).unwrap_or_default()
     }
 
     fn interrupt_at(&self, instant: Option<Nanos>) {
-        TIMER.with(|timer| {
-            if let Ok(timer) = timer.try_borrow()
-                && let Some(timer) = &*timer
-            {
-                timer.set(instant);
-            }
-        });
+        leading(|lead| lead.timer.set(instant));
     }
 
     fn note_job(&self, job: &Job) {
-        if leads() {
-            self.in_shelter(|rows| self.record(rows, job));
-        }
+        leading(|lead| self.in_shelter(|rows| record(lead, rows, job)));
     }
 
     fn note_error(&self, task: Option<u32>, status: u8, service: u8) {
         let found = Found { task, status, service };
-        if leads() {
-            self.in_shelter(|rows| self.tell(rows, found));
-        } else {
+        if leading(|lead| self.in_shelter(|rows| tell(lead, rows, found))).is_none() {
             guard::enter_shelter();
             self.keep(found);
             guard::leave_shelter();

@@ -172,7 +172,12 @@ impl Kept {
             let number = format!("SubDevice {position}");
             told.text = told.text.replacen(&number, &format!("{number} `{}`", subdevice.name), 1);
         }
-        match self.quiet.admit(told.kind, subdevice, told.severity, Instant::now()) {
+        let of_task = match event.what {
+            Happening::KernelError { .. } | Happening::Overrun { .. } => Some(event.task),
+            _ => None,
+        };
+        let whose = subdevice.or(of_task);
+        match self.quiet.admit(told.kind, whose, told.severity, Instant::now()) {
             None => return,
             Some(0) => {}
             Some(more) => told.text.push_str(&format!(" ({more} more like it before)")),

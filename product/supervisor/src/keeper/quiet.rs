@@ -1,6 +1,6 @@
 //! Keeps a warning that comes in every cycle from burying everything else.
 //!
-//! Of each kind of warning, and of each SubDevice, one a second is told, with the number of those
+//! Of each kind of warning, and of each SubDevice or task, one a second is told, with the number of those
 //! that were left out before it. Faults and information are always told.
 
 use std::collections::HashMap;
@@ -18,19 +18,19 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// Whether to tell an event, perhaps of a SubDevice: `None` not to, otherwise how many of its
+    /// Whether to tell an event, perhaps of a SubDevice or a task: `None` not to, otherwise how many of its
     /// kind were left out.
     pub(super) fn admit(
         &mut self,
         kind: &'static str,
-        subdevice: Option<u32>,
+        whose: Option<u32>,
         severity: Severity,
         now: Instant,
     ) -> Option<u64> {
         if severity != Severity::Warning {
             return Some(0);
         }
-        match self.last.get_mut(&(kind, subdevice)) {
+        match self.last.get_mut(&(kind, whose)) {
             Some((last, left_out)) if now.duration_since(*last) < PAUSE => {
                 *left_out += 1;
                 None
@@ -40,7 +40,7 @@ impl Quiet {
                 Some(std::mem::take(left_out))
             }
             None => {
-                self.last.insert((kind, subdevice), (now, 0));
+                self.last.insert((kind, whose), (now, 0));
                 Some(0)
             }
         }

@@ -5,6 +5,7 @@ mod doctor;
 mod documents;
 mod import;
 mod init;
+mod osek;
 mod plan;
 mod probe;
 mod qualify;
@@ -45,6 +46,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Import(request) => import::run(&request),
         Command::Compare(request) => compare::run(&request),
         Command::Segment(request) => segment::run(&request),
+        Command::Osek(request) => osek::run(&request),
         Command::Schema(request) => documents::schema(&request),
         Command::Completions(request) => documents::completions(&request),
         Command::Man(request) => documents::man(&request),

@@ -81,6 +81,7 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
     assert_eq!(kernel.lead(region, &tasks(), 1, 10, 77).unwrap(), Some(()));
     kernel.measure(MILLI);
     kernel.begin_cycle(&release(MILLI), 41, &ALLOWANCE);
+    Inside { slot: 0, generation: 1 }.enter();
     assert_eq!((kernel.due(), kernel.until()), (MILLI, MILLI + micros(19_950)));
     for response in [9_000, 21_000, 22_000, 20_000] {
         kernel.note_job(&job(0, response));
@@ -113,6 +114,11 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
     );
     let told = events(&exchange, 2);
     assert_eq!((told.len(), told[0].task, told[0].what), (1, 2, error(Some(1), 4, 1)));
+
+    // It started by itself, long before the first cycle.
+    kernel.note_job(&Job { released_ns: 0, ..job(1, 5_000) });
+    let slow = region.task(2).unwrap().scan_counters().unwrap();
+    assert_eq!(slow.worst_response.value_ns, 900_000);
 
     kernel.forget();
     assert_eq!(fast.counters().unwrap().cycles, 0);
@@ -186,7 +192,7 @@ fn a_task_that_never_ends_is_left_at_its_instant_and_goes_on_in_the_next_cycle()
     kernel.begin_cycle(&release(due), 5, &ALLOWANCE);
     let crash = build.program.step(0, 0).unwrap_err();
     assert!(matches!(crash, Fault::Crash { signal: 11, address: 64, .. }), "{crash:?}");
-    TIMER.with_borrow(|timer| assert_eq!(timer.as_ref().unwrap().is_set_for(), None));
+    assert_eq!(leading(|lead| lead.timer.is_set_for()), Some(None));
     // The shot may have been on its way.
     Monotonic.sleep_until(kernel.until() + MILLI);
     kernel.end(TaskState::Stopped);

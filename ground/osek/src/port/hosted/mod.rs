@@ -349,7 +349,7 @@ impl Hosted {
             }
             self.system().timer();
         } else if step_is_over {
-            self.leave();
+            self.system().stop(|| self.leave());
         }
         self.arm();
     }

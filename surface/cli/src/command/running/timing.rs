@@ -5,6 +5,7 @@ use std::fs::File;
 use quietcore_record::verdict::thousands;
 use quietcore_supervisor::control::Opened;
 use quietcore_supervisor::monitor::{FigureBuffers, Monitor, MonitorError, TaskFigures};
+use quietcore_units::Nanos;
 
 use crate::table::Table;
 
@@ -48,7 +49,7 @@ impl Timing {
         for (name, task) in &self.tasks {
             table.row([
                 name.clone(),
-                task.period.to_string(),
+                period(task.period),
                 thousands(task.snapshot.counters.cycles),
                 thousands(task.snapshot.counters.missed_cycles),
                 thousands(task.snapshot.scan.overruns),
@@ -61,4 +62,9 @@ impl Timing {
         }
         table.lines()
     }
+}
+
+/// A period; of a task that has none a dash.
+fn period(period: Nanos) -> String {
+    if period == Nanos::ZERO { "–".to_owned() } else { period.to_string() }
 }

@@ -1,0 +1,116 @@
+//! Folders with an OIL file: built with the kernel in them, refused with the place of what is wrong.
+
+use std::path::Path;
+
+use quietcore_program::build::{BuildError, Options};
+use quietcore_program::place::Access;
+
+use crate::support::{folder, options, try_build};
+
+/// The conveyor of the examples.
+fn conveyor() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/conveyor")
+}
+
+#[test]
+fn an_oil_file_makes_a_folder_an_osek_program() {
+    need_compiler!();
+    let program = try_build(&conveyor(), &options()).unwrap();
+    let build = &program.built;
+    let kernel = build.interface.kernel.as_ref().unwrap();
+    assert_eq!((build.model.as_str(), kernel.oil.as_str()), ("conveyor", "conveyor.oil"));
+    assert_eq!(kernel.tasks, ["Drive", "Sort", "Supervise", "Report"]);
+    let counter = kernel.counter.as_ref().unwrap();
+    assert_eq!((counter.name.as_str(), counter.tick_ns), ("Milliseconds", 1_000_000));
+    assert_eq!(build.interface.rates[0].period_ns, Some(1_000_000));
+    assert!(build.warnings.is_empty(), "{:?}", build.warnings);
+    let left_out: Vec<_> = build.left_out.iter().map(|it| it.file.as_str()).collect();
+    assert_eq!(left_out, ["conveyor_main.c"]);
+    // The program's own variables, and none of the kernel's.
+    let roots: Vec<_> = build.symbols.roots().iter().map(|root| root.name.as_str()).collect();
+    assert_eq!(roots, ["conveyor_DW", "conveyor_P", "conveyor_U", "conveyor_Y"]);
+    let speed = build.symbols.resolve("conveyor_P.speed").unwrap();
+    assert_eq!(speed.access, Access::Parameter);
+}
+
+const OIL: &str = r#"OIL_VERSION = "2.5";
+CPU small {
+    OS Kernel { STATUS = EXTENDED; };
+    APPMODE Normal;
+    COUNTER Tick {
+        MAXALLOWEDVALUE = 100; TICKSPERBASE = 1; MINCYCLE = 1;
+        TYPE = HARDWARE; NANOSECONDSPERTICK = 2000000;
+    };
+    TASK Fast { PRIORITY = 2; };
+    ALARM Wake {
+        COUNTER = Tick;
+        ACTION = ACTIVATETASK { TASK = Fast; };
+        AUTOSTART = TRUE { ALARMTIME = 1; CYCLETIME = 1; APPMODE = Normal; };
+    };
+};
+"#;
+const C: &str = "#include \"os.h\"\nint32_t count;\nTASK(Fast) { count++; TerminateTask(); }\n";
+
+fn refusal(files: &[(&str, &str)], options: &Options) -> BuildError {
+    try_build(folder(files).path(), options).map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn what_is_wrong_with_an_oil_file_is_told_with_its_place() {
+    need_compiler!();
+    let wrong = OIL.replace("TASK = Fast;", "TASK = Fats;");
+    let error = refusal(&[("small.oil", &wrong), ("small.c", C)], &options());
+    let text = error.to_string();
+    let BuildError::Oil { errors, .. } = error else { panic!("{text}") };
+    let [only] = &errors[..] else { panic!("{text}") };
+    assert_eq!((only.file.as_str(), only.line, only.column), ("small.oil", Some(12), Some(40)));
+    assert!(only.message.contains("Fats") && text.contains("small.oil:12:40"), "{text}");
+}
+
+#[test]
+fn an_object_that_the_program_does_not_define_is_named_as_it_would_be_written() {
+    need_compiler!();
+    let other = C.replace("TASK(Fast)", "TASK(Fasd)");
+    let oil = ("small.oil", OIL);
+    let text = refusal(&[oil, ("small.c", &other)], &options()).to_string();
+    assert!(text.contains("`Fast` has no `TASK(Fast)` in the folder; there is `Fasd`"), "{text}");
+    let broken = C.replace("count++", "coumt++");
+    let error = refusal(&[oil, ("small.c", &broken)], &options());
+    let text = error.to_string();
+    let BuildError::Refused { errors, .. } = error else { panic!("{text}") };
+    assert_eq!((errors[0].file.as_str(), errors[0].line), ("small.c", Some(3)), "{text}");
+}
+
+#[test]
+fn of_several_oil_files_the_one_that_is_meant_is_named() {
+    need_compiler!();
+    let files = [("a.oil", OIL), ("b.oil", OIL), ("small.c", C)];
+    let text = refusal(&files, &options()).to_string();
+    assert!(text.contains("several OIL files: a.oil, b.oil; name the one"), "{text}");
+    let chosen = |oil: &str| Options { oil: Some(oil.to_owned()), ..options() };
+    let text = refusal(&files, &chosen("c.oil")).to_string();
+    assert_eq!(text, "there is no OIL file `c.oil` in the folder; there is a.oil, b.oil");
+    let program = try_build(folder(&files).path(), &chosen("b.oil")).unwrap();
+    assert_eq!(program.built.model, "b");
+}
+
+/// Goal: what a `generate` left in the folder can't take the place of what is generated now.
+#[test]
+fn old_copies_of_generated_files_are_left_out() {
+    need_compiler!();
+    let old = [("os_cfg.h", "#error old\n"), ("os_cfg.c", "#error old\n"), ("os.h", "#error\n")];
+    let whole: Vec<_> = [("small.oil", OIL), ("small.c", C)].into_iter().chain(old).collect();
+    let program = try_build(folder(&whole).path(), &options()).unwrap();
+    let left_out: Vec<_> = program.built.left_out.iter().map(|it| it.file.as_str()).collect();
+    assert_eq!(left_out, ["os.h", "os_cfg.c", "os_cfg.h"]);
+}
+
+#[test]
+fn an_oil_file_is_part_of_what_is_built() {
+    need_compiler!();
+    let hash = |oil: &str| {
+        let program = try_build(folder(&[("small.oil", oil), ("small.c", C)]).path(), &options());
+        program.unwrap().built.hash.clone()
+    };
+    assert_ne!(hash(OIL), hash(&OIL.replace("2000000", "1000000")));
+}

@@ -1,0 +1,59 @@
+//! `quietcore osek` on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An OIL file beside C makes a folder an OSEK program: `model` in a site file \
+                        names the folder, and `quietcore up` builds and runs it as a partition. \
+                        These commands look at such a file alone, or make a program of its own of \
+                        it.\n\nExamples:\n  \
+    quietcore osek check models/conveyor/conveyor.oil\n  \
+    quietcore osek generate models/conveyor/conveyor.oil --out build"
+)]
+pub(crate) struct OsekVerb {
+    #[command(subcommand)]
+    pub(crate) osek: OsekKind,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OsekKind {
+    /// Check an OIL file and say what it describes
+    #[command(
+        after_help = "Exit status: 0 the kernel can run it, 1 it can't, 2 the file could not be \
+                            read."
+    )]
+    Check(OsekCheck),
+    /// Write what a program is made of beside its own C: tables, headers and the kernel
+    #[command(
+        after_help = "The files are os_cfg.h and os_cfg.c, generated from the OIL file; os.h and \
+                            quietcore_osek.h; and libquietcore_osek.a, the kernel. A program that is \
+                            run as a partition needs none of them."
+    )]
+    Generate(OsekGenerate),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OsekCheck {
+    /// The OIL file
+    #[arg(value_name = "FILE.oil")]
+    pub(crate) file: PathBuf,
+    /// Print what it describes, or what is wrong with it, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OsekGenerate {
+    /// The OIL file
+    #[arg(value_name = "FILE.oil")]
+    pub(crate) file: PathBuf,
+    /// The folder to write into; it is made where it is missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Print the names of the files as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
