@@ -11,7 +11,8 @@
 //!
 //! The same four ways, with the same promises, as on x86-64; see there for what they are. A task
 //! begins with an FPCR of zero, a frame pointer of zero and a return address of zero, at which
-//! unwinding ends. FPCR is written only where it differs, since that waits for all that came before.
+//! unwinding ends. FPCR is written only where it differs, since that waits for all that came
+//! before.
 //!
 //! Its tests run under emulation (`qemu-aarch64`), which is no proof of its timing.
 // UNSAFETY: changes the stack pointer.
@@ -102,8 +103,8 @@ pub unsafe extern "C" fn save_and_resume(save: *mut Context, resume: Context) {
     naked_asm!(save!(), resume!())
 }
 
-/// Leaves this context, noting it in `save`, and calls `start(first, second)` on the stack that ends
-/// below `top`. Returns when this one is resumed.
+/// Leaves this context, noting it in `save`, and calls `start(first, second)` on the stack that
+/// ends below `top`. Returns when this one is resumed.
 ///
 /// # Safety
 /// `save` is writable. `top` is a multiple of 16, and the memory below it is a stack that nothing
@@ -128,8 +129,8 @@ pub unsafe extern "C" fn drop_and_resume(resume: Context) -> ! {
     naked_asm!("mov x1, x0", resume!())
 }
 
-/// Leaves this context for good and calls `start(first, second)` on the stack that ends below `top`,
-/// which may be this context's.
+/// Leaves this context for good and calls `start(first, second)` on the stack that ends below
+/// `top`, which may be this context's.
 ///
 /// # Safety
 /// As [`save_and_begin`]. Nothing of this context is used any more.

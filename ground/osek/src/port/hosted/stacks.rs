@@ -43,8 +43,8 @@ pub(super) const STACKS_BYTES_MAX: usize = 1 << 30;
 /// What a function called by the kernel on a task's stack may take for each interrupt level, in
 /// bytes: the ISR itself.
 const ISR_BYTES: usize = 4096;
-/// The part of the kernel and of the signal handler in one interrupt, in bytes; without optimisation
-/// it is about half of this.
+/// The part of the kernel and of the signal handler in one interrupt, in bytes; without
+/// optimisation it is about half of this.
 const KERNEL_BYTES: usize = 4096;
 /// What a service may take, hooks and a loader's functions included, in bytes.
 const SERVICE_BYTES: usize = 8192;
