@@ -213,8 +213,8 @@ impl Hosted {
         self.stacks.task_of_guard(address)
     }
 
-    /// Whether somebody drives it.
-    pub(crate) fn runs(&self) -> bool {
+    /// Whether it was started and has not ended. Asked by the thread that starts it.
+    pub fn runs(&self) -> bool {
         self.driver.get() != Driver::Nobody
     }
 

@@ -49,8 +49,8 @@ pub(super) fn spoil() {
 /// # Safety
 /// As [`save_and_resume`].
 pub(super) unsafe fn with_values(values: &mut [u64; 6], save: *mut Context, resume: Context) {
-    // SAFETY: there are six words. The call follows the ABI: all registers that a callee may change,
-    // and those used here, are declared as changed.
+    // SAFETY: there are six words. The call follows the ABI: all registers that a callee may
+    // change, and those used here, are declared as changed.
     unsafe {
         asm!(
             "str x2, [sp, #-16]!",

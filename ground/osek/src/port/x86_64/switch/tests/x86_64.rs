@@ -61,8 +61,8 @@ pub(super) fn spoil() {
 /// # Safety
 /// As [`save_and_resume`].
 pub(super) unsafe fn with_values(values: &mut [u64; 6], save: *mut Context, resume: Context) {
-    // SAFETY: there are six words; rbx and rbp are given back. The call follows the ABI: the stack is
-    // aligned, and all registers that a callee may change are declared as changed.
+    // SAFETY: there are six words; rbx and rbp are given back. The call follows the ABI: the stack
+    // is aligned, and all registers that a callee may change are declared as changed.
     unsafe {
         asm!(
             "push rbx",
