@@ -37,7 +37,7 @@ pub use quietcore_record::record::{Routine, Trigger};
 
 pub use measurement::Progress;
 pub use program::OTHERS_MAX;
-pub use sample::Sample;
+pub use sample::{Offset, Sample};
 pub use thread::{Place, Standing};
 
 use reading::{OfCounter, OfMonotonic, Reading};
@@ -157,8 +157,10 @@ impl ClockUsed {
     pub fn words(self) -> String {
         match self {
             Self::Counter(counter) => format!(
-                "time stamp counter, invariant, {:.3} GHz against CLOCK_MONOTONIC",
-                counter.hertz() as f64 / 1e9
+                "time stamp counter, invariant, {:.3} GHz against CLOCK_MONOTONIC, in steps of {:.1} \
+                 ns",
+                counter.hertz() as f64 / 1e9,
+                counter.step() as f64 * 1e9 / counter.hertz() as f64
             ),
             Self::Monotonic(error) => format!("CLOCK_MONOTONIC ({error})"),
         }

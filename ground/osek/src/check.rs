@@ -252,3 +252,6 @@ fn check_increments(configuration: &Configuration<'_>) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

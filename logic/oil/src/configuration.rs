@@ -1,4 +1,5 @@
-//! A checked application: what the kernel's tables are made of. Only [`read`](crate::read) makes one.
+//! A checked application: what the kernel's tables are made of. Only [`read`](crate::read) makes
+//! one.
 
 use quietcore_osek::configuration::{Checking, Class, Kind, Scale};
 
@@ -11,7 +12,6 @@ pub struct Configuration {
     pub(crate) class: Class,
     pub(crate) checking: Checking,
     pub(crate) accounting: bool,
-    pub(crate) stack_check: bool,
     pub(crate) service_id: bool,
     pub(crate) parameter_access: bool,
     pub(crate) hooks: Hooks,
@@ -240,11 +240,6 @@ impl Configuration {
         self.accounting
     }
 
-    /// Whether each switch looks at the stack that is left.
-    pub const fn stack_check(&self) -> bool {
-        self.stack_check
-    }
-
     /// Which hooks the program has.
     pub const fn hooks(&self) -> Hooks {
         self.hooks
@@ -295,8 +290,8 @@ impl Configuration {
         &self.schedule_tables
     }
 
-    /// The time of a tick of the hardware counters, in ns; they all have the same. `None` where there
-    /// is no hardware counter.
+    /// The time of a tick of the hardware counters, in ns; they all have the same. `None` where
+    /// there is no hardware counter.
     pub fn hardware_tick_ns(&self) -> Option<u64> {
         self.counters.iter().find_map(|counter| counter.tick_ns)
     }
@@ -319,7 +314,8 @@ impl Configuration {
         modes.map(|index| self.modes[index].name.as_str())
     }
 
-    /// The functions that alarms and expiry points call, each once, in the order of their first use.
+    /// The functions that alarms and expiry points call, each once, in the order of their first
+    /// use.
     pub fn callbacks(&self) -> Vec<&str> {
         let tables = self.schedule_tables.iter().flat_map(|table| &table.points);
         let actions = tables.flat_map(|point| &point.actions);

@@ -8,13 +8,24 @@
 //!
 //! - [`read`] takes a text and returns a [`Configuration`] with which the kernel can work, or every
 //!   [`Problem`] in it with file, line, column and token.
-//! - [`header`] and [`source`] are the C files of a configuration, [`rust()`] a Rust file, [`Tables`]
-//!   the kernel's tables in memory, and [`oil`] the text again, with nothing left out.
+//! - [`header`] and [`source`] are the C files of a configuration, [`rust()`] a Rust file,
+//!   [`Tables`] the kernel's tables in memory, and [`oil`] the text again, with nothing left out.
 //! - [`reference()`] describes the language; `docs/oil.md` is its output.
 //!
-//! The crate is pure: no I/O, no clock, no thread; included files come from a callback. Bounds: 1 MiB
-//! of text with all included files, [`PROBLEMS_MAX`] problems listed, blocks 8 deep, names of 100
-//! characters, and as many objects as the kernel has places for.
+//! ```
+//! let text = r#"OIL_VERSION = "2.5";
+//!               CPU small { OS kernel; TASK blink { PRIORTY = 1; }; };"#;
+//! let problems = quietcore_oil::read("small.oil", text, &mut |_| Err("no file".to_owned()));
+//! let shown = problems.expect_err("`PRIORITY` is misspelled").to_string();
+//! assert_eq!(
+//!     shown,
+//!     "small.oil:2:51: `PRIORTY`: no attribute of TASK `blink`; did you mean `PRIORITY`?"
+//! );
+//! ```
+//!
+//! The crate is pure: no I/O, no clock, no thread; included files come from a callback. Bounds: 1
+//! MiB of text with all included files, [`PROBLEMS_MAX`] problems listed, blocks 8 deep, names of
+//! 100 characters, and as many objects as the kernel has places for.
 
 #![forbid(unsafe_code)]
 

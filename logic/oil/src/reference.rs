@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::application::shaped::article;
 use crate::nearest::either;
 use crate::schema::{Attribute, Kind, Presence, REFUSED, Shape};
 
@@ -42,9 +43,9 @@ const fn about(kind: Kind) -> &'static str {
         Kind::Task => "A task, `TASK(name)` in C; at least one and at most 255.",
         Kind::Isr => "An interrupt service routine, `ISR(name)` in C; at most 62.",
         Kind::Resource => {
-            "A resource; at most 254 beside `RES_SCHEDULER`. Its ceiling is the highest priority of \
-             the tasks that use it, or the highest interrupt level where an ISR uses it. What uses \
-             another name of it counts, too."
+            "A resource; at most 254 beside `RES_SCHEDULER`. Its ceiling is the highest priority \
+             of the tasks that use it, or the highest interrupt level where an ISR uses it. What \
+             uses another name of it counts, too."
         }
         Kind::Event => "An event of one or more tasks, of which each has 64 at most.",
         Kind::Counter => "A counter; at most 32. All hardware counters have the same tick.",
@@ -61,6 +62,9 @@ const fn about(kind: Kind) -> &'static str {
 /// The rows of attributes, each followed by those of its blocks.
 fn rows(text: &mut String, before: &str, attributes: &[Attribute]) {
     for attribute in attributes {
+        if matches!(attribute.shape, Shape::Refused(_)) {
+            continue;
+        }
         let path = format!("{before}{}", attribute.word);
         let added = if attribute.is_standard { "" } else { " ⁺" };
         let missing = match attribute.presence {
@@ -96,9 +100,9 @@ fn value(shape: &Shape) -> String {
         Shape::NumberOrAuto { min, max } => format!("{min} … {max}, or `AUTO`"),
         Shape::Truth(_) => "`TRUE` or `FALSE`".to_owned(),
         Shape::Choice(choices) => either(choices.iter().map(|choice| choice.word)),
-        Shape::Reference(kind) => format!("a {}", kind.word()),
+        Shape::Reference(kind) => article(kind.word()),
         Shape::Function => "a string".to_owned(),
         Shape::Named(_) => "a name".to_owned(),
-        Shape::Refused(_) => "refused".to_owned(),
+        Shape::Refused(_) => String::new(),
     }
 }

@@ -36,8 +36,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables of a configuration. `function` gives the functions; of `hooks` those are used that
-    /// the configuration asks for.
+    /// The tables of a configuration. `function` gives the functions; of `hooks` those are used
+    /// that the configuration asks for.
     pub fn new(
         configuration: &Configuration,
         hooks: Hooks,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
-pub use routine::{Routine, RoutineFigures, RoutineRun, Trigger};
+pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
 pub use scan::{Scan, ScanCounters, ScanError, ScanTerms, Worst};
 #[cfg(test)]
 pub(crate) use test_record::{test_record, test_scan_record};

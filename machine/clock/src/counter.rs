@@ -11,6 +11,9 @@
 //! ended, nothing after has begun. Both readings have the same shape, so that what they cost
 //! themselves can be measured without anything in between, and subtracted.
 //!
+//! A processor may count in steps: it adds 26 every 10 ns, say, and a single span is a multiple of
+//! that. The mean of many is not.
+//!
 //! A counter is used only where it is *invariant* (the same rate in all power states, CPUID
 //! 8000_0007h EDX bit 8) and agrees with `CLOCK_MONOTONIC` in two successive stretches of time.
 //! Both readings of a span have to be made on one CPU.
@@ -27,6 +30,9 @@ const STRETCH: Nanos = Nanos::from_millis(20);
 /// By how much the rates of the two stretches may differ, in parts of a million.
 const DIFFERENCE_MAX_PPM: u64 = 200;
 
+/// Readings that show the step in which it counts.
+const STEP_READINGS: usize = 1_000;
+
 /// Pairs of readings of which the closest counts.
 const ATTEMPTS: usize = 32;
 
@@ -34,6 +40,7 @@ const ATTEMPTS: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     hertz: u64,
+    step: u64,
 }
 
 /// Why there is no counter to measure with.
@@ -84,11 +91,14 @@ impl Counter {
         Monotonic.sleep_until(first.at + STRETCH);
         let second = Moment::now();
         Monotonic.sleep_until(second.at + STRETCH);
-        Self::judge([first, second, Moment::now()])
+        let hertz = Self::judge([first, second, Moment::now()])?;
+        let mut readings = [0; STEP_READINGS];
+        readings.fill_with(read);
+        Ok(Self { hertz, step: step_of(&readings) })
     }
 
     /// The rate over both stretches, where they agree.
-    fn judge([first, second, third]: [Moment; 3]) -> Result<Self, CounterError> {
+    fn judge([first, second, third]: [Moment; 3]) -> Result<u64, CounterError> {
         let rates = (first.rate_until(second), second.rate_until(third), first.rate_until(third));
         let (Some(first_hertz), Some(second_hertz), Some(hertz)) = rates else {
             return Err(CounterError::Unsteady { first_hertz: 0, second_hertz: 0 });
@@ -97,12 +107,17 @@ impl Counter {
         if first_hertz.abs_diff(second_hertz) > most {
             return Err(CounterError::Unsteady { first_hertz, second_hertz });
         }
-        Ok(Self { hertz })
+        Ok(hertz)
     }
 
     /// Counts a second.
     pub const fn hertz(self) -> u64 {
         self.hertz
+    }
+
+    /// The step in which it counts.
+    pub const fn step(self) -> u64 {
+        self.step
     }
 
     /// The counter now, between two fences.
@@ -113,6 +128,20 @@ impl Counter {
     pub fn read() -> u64 {
         read()
     }
+}
+
+/// The largest step that all differences are multiples of; at least 1.
+fn step_of(readings: &[u64]) -> u64 {
+    let differences = readings.windows(2).map(|pair| pair[1].abs_diff(pair[0]));
+    differences.fold(0, greatest_common_divisor).max(1)
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// The counter and the clock at about the same time.
@@ -191,16 +220,17 @@ mod tests {
     #[test]
     fn two_stretches_that_agree_give_the_rate_over_both() {
         let rate = |middle| {
-            Counter::judge([moment(1_000, 500), moment(21_000, middle), moment(41_000, 100_000_500)])
+            Counter::judge([
+                moment(1_000, 500),
+                moment(21_000, middle),
+                moment(41_000, 100_000_500),
+            ])
         };
-        assert_eq!(rate(50_000_500).map(Counter::hertz), Ok(2_500_000_000));
-        assert_eq!(rate(50_004_000).map(Counter::hertz), Ok(2_500_000_000));
+        assert_eq!(rate(50_000_500), Ok(2_500_000_000));
+        assert_eq!(rate(50_004_000), Ok(2_500_000_000));
         assert_eq!(
             rate(50_500_500),
-            Err(CounterError::Unsteady {
-                first_hertz: 2_525_000_000,
-                second_hertz: 2_475_000_000
-            })
+            Err(CounterError::Unsteady { first_hertz: 2_525_000_000, second_hertz: 2_475_000_000 })
         );
     }
 
@@ -210,6 +240,13 @@ mod tests {
         assert!(matches!(still, Err(CounterError::Unsteady { .. })));
         let back = Counter::judge([moment(0, 9), moment(20_000, 8), moment(40_000, 20)]);
         assert!(matches!(back, Err(CounterError::Unsteady { .. })));
+    }
+
+    #[test]
+    fn a_counter_that_counts_in_steps_is_seen_to() {
+        assert_eq!(step_of(&[1_003, 1_029, 1_107, 1_107, 1_133]), 26);
+        assert_eq!(step_of(&[5, 6, 9]), 1);
+        assert_eq!(step_of(&[]), 1);
     }
 
     #[test]

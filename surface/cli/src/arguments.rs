@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use quietcore_probe::job::Injection;
 use quietcore_units::{CpuSet, Nanos};
 
-pub(crate) use osek::{Osek, OsekCheck, OsekGenerate, OsekKind};
+pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
     Assignment, Deploy, Down, Events, Force, How, Of, Ps, RestartRequest, Set, Top, TraceRequest,
     Unforce, Up, Watch,
@@ -75,7 +75,7 @@ pub(crate) enum Command {
     /// Simulate an EtherCAT segment on a network interface, for any main device
     Segment(Segment),
     /// Check an OSEK application's OIL file, or make what a program of its own needs
-    Osek(Osek),
+    Osek(OsekVerb),
     /// Print a JSON Schema: of the site file, or of what `show --json` prints
     Schema(Schema),
     /// Print a completion script for a shell
@@ -160,6 +160,8 @@ pub(crate) enum ProbeKind {
     Ethercat(Ethercat),
     /// How late a site's programs are released, how long they execute, and when they are done
     Exec(Exec),
+    /// What the OSEK kernel takes for the ten routines of seed 001: activating, ending, interrupting
+    Osek(Osek),
 }
 
 /// How a thread comes to its release.
@@ -294,6 +296,43 @@ pub(crate) struct Exec {
     /// Put a published table beside it, such as `000/table-3`
     #[arg(long, value_name = "TABLE", conflicts_with = "json")]
     pub(crate) with: Option<String>,
+    /// Keep records and report in this new folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print records as JSON, as `show --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Osek {
+    /// How often each routine is measured, a run for each number; seed 001 measured 100
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_values_t = [100, 1_000_000],
+        value_parser = clap::value_parser!(u64).range(1..=quietcore_probe::osek::LOOPS_MAX))]
+    pub(crate) loops: Vec<u64>,
+    /// The CPU to run on; the last one by default
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
+    /// Let the thread move between the CPUs
+    #[arg(long, conflicts_with = "cpu")]
+    pub(crate) unpinned: bool,
+    /// Priority of SCHED_FIFO, 1 to 99
+    #[arg(long, value_name = "N", default_value_t = 90,
+        value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub(crate) priority: u8,
+    /// Extended status, which looks for programming errors; standard is what was published
+    #[arg(long)]
+    pub(crate) extended: bool,
+    /// Account every job, as a partition does
+    #[arg(long)]
+    pub(crate) accounting: bool,
+    /// So many more tasks, lower than those measured and ready all the time
+    #[arg(long, value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u8).range(0..=i64::from(quietcore_probe::osek::OTHERS_MAX)))]
+    pub(crate) other_tasks: u8,
+    /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    #[arg(long, value_name = "KIND:N")]
+    pub(crate) load: Vec<String>,
     /// Keep records and report in this new folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -14,7 +14,7 @@ use quietcore_units::Nanos;
 use super::machine::{Bring, BySignal, BySoftware};
 use super::program::once;
 use super::reading::Reading;
-use super::sample::{Sample, median};
+use super::sample::{Offset, Sample};
 use super::{Routine, Series, Trigger};
 
 /// Loops between two looks at whether to stop, or to rest.
@@ -142,7 +142,7 @@ pub(super) fn carry_out<R: Reading>() {
     // Written once, so that no page is missing later.
     let mut counts = vec![0; most];
     let mut outcome = Yield::default();
-    let mut offset = 0;
+    let mut offset = Offset::default();
     for (index, series) in job.series.iter().enumerate() {
         job.progress.series.store(index, Relaxed);
         job.progress.worst.store(0, Relaxed);
@@ -152,8 +152,9 @@ pub(super) fn carry_out<R: Reading>() {
             Some(Trigger::Software) | None => run::<R, BySoftware>(&job, series, &mut counts),
         }
         if series.routine == Routine::Empty {
-            outcome.samples.push(Sample::of(&counts, 0, job.hertz));
-            offset = median(&mut counts);
+            let sample = Sample::of(&counts, Offset::default(), job.hertz);
+            offset = Offset::of(&sample, &mut counts);
+            outcome.samples.push(sample);
         } else {
             outcome.samples.push(Sample::of(&counts, offset, job.hertz));
         }

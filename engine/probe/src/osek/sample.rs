@@ -1,29 +1,46 @@
 //! From the readings of a series to its figures. Pure.
 
 use quietcore_record::histogram::Histogram;
+use quietcore_record::record::trimmed_mean;
 
 /// What a series of one routine yielded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The values as measured, in counts of the clock.
     pub raw: Histogram,
     /// The values without the empty measurement, in whole ns.
     pub net_ns: Histogram,
-    /// What was subtracted, in counts.
-    pub offset: u64,
+    /// What was subtracted.
+    pub offset: Offset,
     /// Values below it, which count as zero.
     pub clamped: u64,
 }
 
+/// What the empty measurement took, in counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Offset {
+    /// Its median, which is taken off every value.
+    pub median: u64,
+    /// Its mean, which is taken off the mean.
+    pub mean: f64,
+}
+
+impl Offset {
+    /// That of a sample of the empty measurement, whose counts these are. Changes their order.
+    pub fn of(sample: &Sample, counts: &mut [u64]) -> Self {
+        Self { median: median(counts), mean: trimmed_mean(&sample.raw).unwrap_or_default() }
+    }
+}
+
 impl Sample {
     /// Takes `offset` off each of the counts, of which there are `hertz` a second.
-    pub fn of(counts: &[u64], offset: u64, hertz: u64) -> Self {
+    pub fn of(counts: &[u64], offset: Offset, hertz: u64) -> Self {
         let mut sample =
             Self { raw: Histogram::new(), net_ns: Histogram::new(), offset, clamped: 0 };
         for count in counts {
             sample.raw.record(*count);
-            sample.clamped += u64::from(*count < offset);
-            sample.net_ns.record(nanoseconds(count.saturating_sub(offset), hertz));
+            sample.clamped += u64::from(*count < offset.median);
+            sample.net_ns.record(nanoseconds(count.saturating_sub(offset.median), hertz));
         }
         sample
     }
@@ -58,7 +75,8 @@ mod tests {
 
     #[test]
     fn times_are_rounded_and_what_is_below_the_offset_is_zero_and_counted() {
-        let sample = Sample::of(&[40, 50, 51, 52, 300], 50, 2_500_000_000);
+        let offset = Offset { median: 50, mean: 50.5 };
+        let sample = Sample::of(&[40, 50, 51, 52, 300], offset, 2_500_000_000);
         assert_eq!((sample.clamped, sample.raw.count(), sample.net_ns.count()), (1, 5, 5));
         assert_eq!((sample.raw.min_ns(), sample.raw.max_ns()), (40, 300));
         let times: Vec<_> = sample.net_ns.bins().map(|bin| (bin.low_ns, bin.count)).collect();
@@ -72,7 +90,7 @@ mod tests {
             offset in 0_u64..2_000,
             hertz in 1_000_000_u64..6_000_000_000,
         ) {
-            let sample = Sample::of(&counts, offset, hertz);
+            let sample = Sample::of(&counts, Offset { median: offset, mean: 0.0 }, hertz);
             prop_assert_eq!(sample.raw.count(), counts.len() as u64);
             prop_assert_eq!(sample.net_ns.count(), counts.len() as u64);
             prop_assert!(sample.raw.is_consistent() && sample.net_ns.is_consistent());

@@ -88,8 +88,8 @@ pub unsafe extern "C" fn quietcore_osek_start(given: *const Tables, mode: u8) ->
 /// Starts the kernel for a partition; see quietcore_osek.h.
 ///
 /// # Safety
-/// As [`tables::read`]; `services` is null or a table that outlives the kernel. Called from outside of
-/// the machine.
+/// As [`tables::read`]; `services` is null or a table that outlives the kernel. Called
+/// from outside of the machine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quietcore_osek_initialize(
     given: *const Tables,

@@ -1,7 +1,7 @@
 //! The C face: the services under their names in the standard, on one kernel for the library.
 //!
-//! Declared in `include/os.h` and `include/quietcore_osek.h`. A static library of this crate holds one
-//! kernel, so that each module of a partition has its own.
+//! Declared in `include/os.h` and `include/quietcore_osek.h`. A static library of this crate holds
+//! one kernel, so that each module of a partition has its own.
 //!
 //! | module | what |
 //! |---|---|

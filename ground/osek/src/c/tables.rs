@@ -1,8 +1,8 @@
 //! The tables as C lays them out.
 //!
-//! C can write any byte where Rust knows only a few values, and a null pointer where there must be a
-//! function. So everything of that kind is read as a plain byte or pointer first; only when all is
-//! well are the tables borrowed as what they are. What the values mean together is for
+//! C can write any byte where Rust knows only a few values, and a null pointer where there must be
+//! a function. So everything of that kind is read as a plain byte or pointer first; only when all
+//! is well are the tables borrowed as what they are. What the values mean together is for
 //! [`check`](crate::check::check) to judge.
 // UNSAFETY: reads tables behind pointers.
 #![expect(unsafe_code, reason = "tables behind pointers")]

@@ -1,6 +1,6 @@
 //! What jobs took, and their budgets; beyond OSEK.
 
-use super::{Current, Kernel};
+use super::{Current, Kernel, Place};
 use crate::port::Job;
 
 /// What the running task may still take.
@@ -29,6 +29,18 @@ impl Kernel<'_> {
             None | Some(0) => Budget::Exhausted(task),
             Some(left_ns) => Budget::Until(now_ns.saturating_add(left_ns)),
         }
+    }
+
+    /// The machine stops as a whole: what comes until [`Kernel::resume_account`] is no task's time.
+    pub fn pause_account(&mut self, now_ns: u64) {
+        if let (Current::Task(task), Place::Task) = (self.current, self.place) {
+            self.note_execution(task, now_ns);
+        }
+    }
+
+    /// The machine goes on.
+    pub fn resume_account(&mut self, now_ns: u64) {
+        self.since_ns = now_ns;
     }
 
     /// Adds the time since the task began to run or went on.

@@ -32,7 +32,8 @@ mod ready;
 mod resources;
 mod schedule_tables;
 mod tasks;
-
+#[cfg(test)]
+pub(crate) mod tests;
 mod timeline;
 
 pub use accounting::Budget;
@@ -141,6 +142,7 @@ pub struct Switch {
 
 /// The kernel.
 #[derive(Debug)]
+#[cfg_attr(test, derive(Clone))]
 pub struct Kernel<'c> {
     configuration: &'c Configuration<'c>,
     place: Place,

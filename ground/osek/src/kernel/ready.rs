@@ -36,6 +36,7 @@ impl Entry {
 
 /// The ready queue.
 #[derive(Debug)]
+#[cfg_attr(test, derive(Clone))]
 pub(super) struct Ready {
     /// The highest level that is occupied; zero where none is.
     top: u8,
@@ -129,5 +130,73 @@ impl Ready {
             let bit = self.occupied[word].checked_ilog2().unwrap_or(0) as usize;
             (word * WORD_BITS + bit) as u8
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::tests::basic;
+
+    fn entry(task: u8) -> Entry {
+        Entry { task, released_ns: 0 }
+    }
+
+    fn queue(tasks: &[Task]) -> Ready {
+        let mut ready = Ready::new();
+        ready.reset(tasks);
+        ready
+    }
+
+    /// Levels on both sides of each word of the bit map, taken from the highest to the lowest.
+    #[test]
+    fn the_highest_level_comes_first() {
+        let levels = [1, 62, 63, 64, 127, 128, 191, 192, 254];
+        let mut ready = queue(&levels.map(basic));
+        for (task, level) in levels.iter().enumerate() {
+            ready.push(*level, entry(task as u8));
+            assert_eq!(ready.top(), *level);
+        }
+        for (task, level) in levels.iter().enumerate().rev() {
+            assert_eq!(ready.top(), *level);
+            assert_eq!(ready.pop(), Some(entry(task as u8)));
+        }
+        assert_eq!((ready.top(), ready.pop()), (0, None));
+    }
+
+    /// The ring of a level goes around its end many times, and around none of its neighbours'.
+    #[test]
+    fn within_a_level_the_oldest_comes_first() {
+        let mut ready = queue(&[basic(3), Task { activations: 3, ..basic(4) }, basic(5)]);
+        ready.push(3, entry(77));
+        ready.push(4, entry(0));
+        for turn in 0..20 {
+            ready.push(4, entry(turn + 1));
+            ready.push(5, entry(99));
+            assert_eq!(ready.pop(), Some(entry(99)));
+            assert_eq!(ready.pop(), Some(entry(turn)));
+        }
+        assert_eq!(ready.pop(), Some(entry(20)));
+        assert_eq!(ready.pop(), Some(entry(77)));
+        assert_eq!(ready.pop(), None);
+    }
+
+    #[test]
+    fn all_places_can_be_taken() {
+        let tasks = [Task { activations: 255, ..basic(9) }; 4];
+        let mut ready = queue(&tasks);
+        for turn in 0..1020_u16 {
+            ready.push(9, Entry { task: 0, released_ns: u64::from(turn) });
+        }
+        let released = core::iter::from_fn(|| ready.pop()).map(|entry| entry.released_ns);
+        assert!(released.eq(0..1020));
+    }
+
+    #[test]
+    #[should_panic(expected = "more activations than the configuration allows")]
+    fn a_place_too_many_is_a_broken_invariant() {
+        let mut ready = queue(&[basic(1)]);
+        ready.push(1, entry(0));
+        ready.push(1, entry(0));
     }
 }

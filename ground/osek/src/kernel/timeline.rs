@@ -61,6 +61,7 @@ struct CounterState {
 
 /// All counters with their nodes.
 #[derive(Debug)]
+#[cfg_attr(test, derive(Clone))]
 pub(super) struct Timeline {
     counters: [CounterState; COUNTERS_MAX],
     nodes: [Node; NODES],
@@ -177,5 +178,89 @@ impl Timeline {
             Some(before) => &mut self.nodes[before].next,
             None => &mut self.counters[counter].first,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::configuration::Counter;
+
+    const COUNTER: Counter =
+        Counter { max_allowed: 9, ticks_per_base: 1, min_cycle: 1, hardware: true, tick_ns: 1 };
+
+    fn timeline(max_allowed: u32) -> Timeline {
+        let counters = [Counter { max_allowed, ..COUNTER }];
+        let mut timeline = Timeline::new();
+        timeline.reset(&Configuration { counters: &counters, ..Configuration::EMPTY });
+        timeline
+    }
+
+    fn alarm(index: usize) -> NodeId {
+        NodeId::alarm(index)
+    }
+
+    #[test]
+    fn what_expires_comes_in_the_order_of_time_then_of_setting() {
+        let mut timeline = timeline(9);
+        timeline.insert(0, alarm(2), 5);
+        timeline.insert(0, alarm(0), 3);
+        timeline.insert(0, NodeId::table(0), 5);
+        timeline.insert(0, alarm(1), 5);
+        assert_eq!(timeline.until_expiry(0), 3);
+        timeline.advance(0, 3);
+        assert_eq!(timeline.take_due(0), Some(alarm(0)));
+        assert_eq!(timeline.take_due(0), None);
+        timeline.advance(0, 2);
+        let taken = [(); 4].map(|()| timeline.take_due(0));
+        assert_eq!(taken, [Some(alarm(2)), Some(NodeId::table(0)), Some(alarm(1)), None]);
+    }
+
+    /// First, middle and last, so that each kind of link is mended.
+    #[test]
+    fn what_is_removed_does_not_expire() {
+        for removed in 0..3 {
+            let mut timeline = timeline(9);
+            for index in 0..3 {
+                timeline.insert(0, alarm(index), 1 + index as u64);
+            }
+            assert!(timeline.remove(0, alarm(removed)));
+            assert!(!timeline.remove(0, alarm(removed)), "it is removed already");
+            assert_eq!(timeline.remaining(0, alarm(removed)), None);
+            timeline.advance(0, 3);
+            let left = (0..3).filter(|index| *index != removed);
+            for index in left {
+                assert_eq!(timeline.take_due(0), Some(alarm(index)));
+            }
+            assert_eq!(timeline.take_due(0), None);
+        }
+    }
+
+    #[test]
+    fn a_value_is_reached_after_a_whole_round_where_it_is_now() {
+        let mut timeline = timeline(9);
+        timeline.advance(0, 24);
+        assert_eq!((timeline.value(0), timeline.ticks(0)), (4, 24));
+        assert_eq!(timeline.ticks_until(0, 4), 10);
+        assert_eq!(timeline.ticks_until(0, 5), 1);
+        assert_eq!(timeline.ticks_until(0, 3), 9);
+        assert_eq!(timeline.ticks_until(0, 0), 6);
+    }
+
+    /// A counter of 32 bits goes around while an alarm is set; its time does not.
+    #[test]
+    fn the_widest_counter_wraps_around_and_its_time_does_not() {
+        let mut timeline = timeline(u32::MAX);
+        timeline.advance(0, u32::MAX);
+        assert_eq!(timeline.value(0), u32::MAX);
+        assert_eq!(timeline.ticks_until(0, u32::MAX), 1 << 32);
+        timeline.insert(0, alarm(0), timeline.ticks(0) + (1 << 32));
+        timeline.advance(0, u32::MAX);
+        assert_eq!(timeline.value(0), u32::MAX - 1);
+        assert_eq!(timeline.remaining(0, alarm(0)), Some(1));
+        assert_eq!(timeline.take_due(0), None);
+        timeline.advance(0, 1);
+        assert_eq!(timeline.take_due(0), Some(alarm(0)));
+        assert_eq!(timeline.ticks(0), 2 * u64::from(u32::MAX) + 1);
     }
 }

@@ -72,6 +72,22 @@ impl<P: Port> System<P> {
         }
     }
 
+    /// The machine stops as a whole and goes on when `stopped` returns: that is nobody's execution
+    /// time, and no part of a budget. The port calls it at the kernel's interrupt level.
+    pub fn stop(&self, stopped: impl FnOnce()) {
+        if !self.accounts() {
+            return stopped();
+        }
+        let left_ns = self.port.now();
+        self.cell.with(|kernel| kernel.pause_account(left_ns));
+        stopped();
+        let entered_ns = self.port.now();
+        self.cell.with(|kernel| kernel.resume_account(entered_ns));
+        if self.timer_is_set.load(Relaxed) {
+            self.watch_budget(entered_ns);
+        }
+    }
+
     /// The timer that [`Port::set_timer`] was asked for: a task that has used up its budget is
     /// ended, and the error names it. The port calls it at the kernel's interrupt level.
     pub fn timer(&self) {

@@ -287,3 +287,6 @@ impl<P> core::fmt::Debug for System<P> {
         f.debug_struct("System").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

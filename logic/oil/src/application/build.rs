@@ -109,14 +109,13 @@ fn os(shaped: &Shaped) -> Os {
         scheduler_resource: shaped.truth("USERESSCHEDULER").unwrap_or(true),
         class: shaped.choice("CLASS").filter(|class| class.value != "AUTO"),
         accounting: is("ACCOUNTING"),
-        stack_check: shaped.truth("STACKCHECK").unwrap_or(true),
     }
 }
 
 fn task(name: Word, shaped: &Shaped) -> Option<Task> {
     let one = || Given { value: 1, word: name.clone() };
     let schedule = shaped.choice("SCHEDULE").filter(|schedule| schedule.value == "NON");
-    let stack_bytes = shaped.number("STACK").map(narrow::<u32>);
+    let stack = || Given { value: STACK_BYTES_DEFAULT, word: name.clone() };
     Some(Task {
         priority: narrow(shaped.number("PRIORITY")?),
         not_preemptable: schedule.map(|schedule| schedule.word),
@@ -124,7 +123,7 @@ fn task(name: Word, shaped: &Shaped) -> Option<Task> {
         autostart: shaped.one("AUTOSTART").and_then(autostart),
         resources: shaped.names("RESOURCE"),
         events: shaped.names("EVENT"),
-        stack_bytes: stack_bytes.map_or(STACK_BYTES_DEFAULT, |bytes| bytes.value),
+        stack_bytes: shaped.number("STACK").map_or_else(stack, narrow),
         budget_ns: shaped.number("BUDGET"),
         inter_arrival_ns: shaped.number("INTERARRIVAL"),
         name,

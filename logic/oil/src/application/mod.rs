@@ -42,7 +42,6 @@ pub(crate) struct Os {
     /// `None` for `AUTO`.
     pub(crate) class: Option<Given<&'static str>>,
     pub(crate) accounting: bool,
-    pub(crate) stack_check: bool,
 }
 
 /// In which modes something starts by itself.
@@ -64,7 +63,7 @@ pub(crate) struct Task {
     pub(crate) autostart: Option<Autostart>,
     pub(crate) resources: Vec<Word>,
     pub(crate) events: Vec<Word>,
-    pub(crate) stack_bytes: u32,
+    pub(crate) stack_bytes: Given<u32>,
     pub(crate) budget_ns: Option<Given<u64>>,
     pub(crate) inter_arrival_ns: Option<Given<u64>>,
 }

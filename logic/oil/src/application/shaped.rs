@@ -339,6 +339,7 @@ fn specimen(known: &Attribute) -> String {
 /// A noun with `a` or `an`.
 pub(crate) fn article(noun: &str) -> String {
     // The abbreviations ISR and OS are spelled, and both begin with a vowel then.
-    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u', 'I', 'O']) { "an" } else { "a" };
+    let vowels = ['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O'];
+    let article = if noun.starts_with(vowels) { "an" } else { "a" };
     format!("{article} {noun}")
 }

@@ -1,5 +1,5 @@
-//! Conformance classes (OSEK OS 2.2.3, 3.2): the least that has all that is used, or whether the one
-//! that was asked for has it.
+//! Conformance classes (OSEK OS 2.2.3, 3.2): the least that has all that is used, or whether the
+//! one that was asked for has it.
 
 use std::collections::HashMap;
 

@@ -169,8 +169,8 @@ fn increments<'a>(application: &'a Application, names: &Names) -> Vec<Increment<
 }
 
 /// Puts counters behind those that increment them, and leaves their order as it is otherwise. The
-/// kernel advances them in this order, so that a tick ends. A circle, in which no counter can be the
-/// first, is told.
+/// kernel advances them in this order, so that a tick ends. A circle, in which no counter can be
+/// the first, is told.
 pub(super) fn order(application: &mut Application, names: &mut Names, collector: &mut Collector) {
     let increments = increments(application, names);
     let mut open: Vec<usize> = (0..application.counters.len()).collect();

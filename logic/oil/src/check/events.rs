@@ -75,7 +75,8 @@ fn used_by_tasks(
                 && let Some(given) = &application.events[number].mask
             {
                 let message = format!(
-                    "`{}` and `{}` of task `{}` share bits; give each its own, or write `MASK = AUTO;`",
+                    "`{}` and `{}` of task `{}` share bits; give each its own, or write `MASK = \
+                     AUTO;`",
                     other.text, event.text, task.name.text
                 );
                 collector.refuse_word(&given.word, message);

@@ -19,6 +19,7 @@ use crate::application::Application;
 use crate::check::names::Names;
 use crate::configuration::{Configuration, Hooks, InternalResource, Isr, Mode, Task};
 use crate::problem::Collector;
+use crate::schema::attributes::STACKS_BYTES_MAX;
 use quietcore_osek::configuration::{Checking, Kind};
 
 /// The configuration that an application means; `None` where something is told to be wrong with it.
@@ -42,6 +43,7 @@ pub(crate) fn check(
     let tables = table::tables(application, &names, &masks, collector);
     clocks::check_increments(application, &names, collector);
     isrs_are_ordered(application, collector);
+    stacks_fit(application, collector);
     budgets_are_accounted(application, collector);
     if !collector.is_clean() {
         return None;
@@ -52,7 +54,6 @@ pub(crate) fn check(
         class,
         checking: if os.is_extended_status { Checking::Extended } else { Checking::Standard },
         accounting: os.accounting,
-        stack_check: os.stack_check,
         service_id: os.service_id,
         parameter_access: os.parameter_access,
         hooks: Hooks {
@@ -104,7 +105,7 @@ fn tasks(
                 resources: resources.of_task(index),
                 internal_resource: internal.map(|(index, _)| index),
                 autostart: names.modes_of(task.autostart.as_ref()),
-                stack_bytes: task.stack_bytes,
+                stack_bytes: task.stack_bytes.value,
                 budget_ns: task.budget_ns.as_ref().map(|budget| budget.value),
                 inter_arrival_ns: task.inter_arrival_ns.as_ref().map(|time| time.value),
             }
@@ -135,6 +136,23 @@ fn isrs(application: &Application, resources: &resources::Resources) -> Vec<Isr>
         resources: resources.of_isr(index),
     })
     .collect()
+}
+
+/// All stacks together are memory that a machine may have.
+fn stacks_fit(application: &Application, collector: &mut Collector) {
+    let mut bytes = 0;
+    for task in &application.tasks {
+        let before = bytes;
+        bytes += u64::from(task.stack_bytes.value);
+        if before <= STACKS_BYTES_MAX && bytes > STACKS_BYTES_MAX {
+            let message = format!(
+                "with the stack of `{}` there are {bytes} bytes of stacks; {STACKS_BYTES_MAX} are \
+                 the most",
+                task.name.text
+            );
+            collector.refuse_word(&task.stack_bytes.word, message);
+        }
+    }
 }
 
 /// ISRs of category 1 lie above those of category 2: a service would hold them back otherwise, and

@@ -128,11 +128,8 @@ impl Names {
             Some((found, ..)) if *found == kind => {}
             Some((found, _, place)) => {
                 let place = collector.name(*place, reference.place);
-                let message = format!(
-                    "{} by {place}; here {} is named",
-                    article(found.noun()),
-                    article(kind.noun())
-                );
+                let (found, wanted) = (article(found.noun()), article(kind.noun()));
+                let message = format!("{found}, see {place}; name {wanted} here");
                 collector.refuse_word(reference, message);
             }
             None => collector.refuse_with(reference.place, name, || {
@@ -180,7 +177,8 @@ impl Names {
         if autostart.modes.is_empty() && self.modes.len() > 1 {
             let modes = self.modes[0].as_str();
             let message = format!(
-                "there are {} application modes; say in which, like `TRUE {{ APPMODE = {modes}; }}`",
+                "there are {} application modes; say in which, like `TRUE {{ APPMODE = {modes}; \
+                 }}`",
                 self.modes.len()
             );
             collector.refuse_word(&autostart.word, message);
@@ -239,8 +237,8 @@ impl Names {
     }
 }
 
-/// The names of the modes, the default first: `OSDEFAULTAPPMODE` where it is one of them or the only
-/// one, else the first one.
+/// The names of the modes, the default first: `OSDEFAULTAPPMODE` where it is one of them or the
+/// only one, else the first one.
 fn modes(application: &Application) -> Vec<String> {
     let mut modes: Vec<_> = application.modes.iter().map(|mode| mode.text.clone()).collect();
     // More are refused.

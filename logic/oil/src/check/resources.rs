@@ -1,8 +1,8 @@
 //! Resources and their ceilings (OSEK OS 2.2.3, 8).
 //!
-//! Names linked to one another are one resource: what uses any of them counts for the ceiling of all.
-//! The ceiling is the highest priority of the tasks that use the resource, or, where an ISR uses it,
-//! the highest interrupt level of those.
+//! Names linked to one another are one resource: what uses any of them counts for the ceiling of
+//! all. The ceiling is the highest priority of the tasks that use the resource, or, where an ISR
+//! uses it, the highest interrupt level of those.
 
 use quietcore_osek::configuration::{SCHEDULER_LEVEL, Scale};
 

@@ -1,7 +1,7 @@
 //! `os_cfg.h`: what a C or C++ program calls its objects by.
 //!
-//! Identifiers are enumerators and not macros, so that a task called `start` disturbs no structure of
-//! another header that has a field of this name.
+//! Identifiers are enumerators and not macros, so that a task called `start` disturbs no structure
+//! of another header that has a field of this name.
 
 use std::fmt::Write as _;
 
@@ -84,7 +84,6 @@ fn switches(text: &mut String, configuration: &Configuration) {
         ("QUIETCORE_OSEK_EXTENDED_STATUS".to_owned(), extended),
         ("QUIETCORE_OSEK_USE_GET_SERVICE_ID".to_owned(), configuration.service_id),
         ("QUIETCORE_OSEK_USE_PARAMETER_ACCESS".to_owned(), configuration.parameter_access),
-        ("QUIETCORE_OSEK_STACK_CHECK".to_owned(), configuration.stack_check),
     ];
     text.push_str("\n/* Conformance class, and what is switched on. */\n");
     for (name, is_on) in lines {

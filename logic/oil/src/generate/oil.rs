@@ -82,7 +82,6 @@ fn os(text: &mut String, configuration: &Configuration) {
         ("USEPARAMETERACCESS", configuration.parameter_access),
         ("USERESSCHEDULER", configuration.resources.iter().any(is_scheduler)),
         ("ACCOUNTING", configuration.accounting),
-        ("STACKCHECK", configuration.stack_check),
     ];
     let mut lines = vec![format!("STATUS = {status};")];
     lines.extend(truths.map(|(word, value)| format!("{word} = {};", truth(value))));

@@ -62,7 +62,9 @@ fn module<'n>(
     push(
         text,
         format_args!(
-            "\n/// {title}.\n#[allow(dead_code, non_upper_case_globals)]\npub mod {name} {{\n"
+            "\n/// {title}.\n\
+             #[allow(dead_code, non_upper_case_globals, unreachable_pub)]\n\
+             pub mod {name} {{\n"
         ),
     );
     for (name, value) in constants {
@@ -98,7 +100,9 @@ fn whole(text: &mut String, configuration: &Configuration) {
         text,
         format_args!(
             "\n/// The tables that the kernel runs by.\n\
-             pub static CONFIGURATION: ::quietcore_osek::configuration::Configuration<'static> = {{\n    \
+             #[allow(clippy::unreadable_literal, unreachable_pub)]\n\
+             pub static CONFIGURATION: \
+             ::quietcore_osek::configuration::Configuration<'static> = {{\n    \
              use ::quietcore_osek::configuration as table;\n    \
              table::Configuration {{\n        \
              class: table::Class::{:?},\n        \
@@ -186,8 +190,8 @@ fn task(task: &Task) -> String {
     };
     format!(
         "table::Task {{ entry: task_{}, events: {:#x}, budget_ns: {}, inter_arrival_ns: {}, \
-         autostart: {:#b}, stack_bytes: {}, priority: {}, running_level: {}, activations: {}, kind: \
-         table::Kind::{kind} }}",
+         autostart: {:#b}, stack_bytes: {}, priority: {}, running_level: {}, activations: {}, \
+         kind: table::Kind::{kind} }}",
         task.name,
         task.event_mask,
         task.budget_ns.unwrap_or(0),
@@ -220,8 +224,8 @@ fn times(text: &mut String, configuration: &Configuration) {
         let (modes, first, cycle) =
             alarm.start.map_or((0, 0, 0), |start| (start.modes, start.first, start.cycle));
         format!(
-            "table::Alarm {{ action: {}, counter: {}, autostart: {modes:#b}, first: {first}, cycle: \
-             {cycle} }}",
+            "table::Alarm {{ action: {}, counter: {}, autostart: {modes:#b}, first: {first}, \
+             cycle: {cycle} }}",
             action(&alarm.action),
             alarm.counter
         )

@@ -43,7 +43,8 @@ fn table<'o, T>(
     push(
         text,
         format_args!(
-            "\n/* {title}. */\nstatic const struct quietcore_osek_{structure} quietcore_osek_{name}[] = {{\n"
+            "\n/* {title}. */\n\
+             static const struct quietcore_osek_{structure} quietcore_osek_{name}[] = {{\n"
         ),
     );
     for object in objects {
@@ -187,7 +188,8 @@ fn action(action: &Action, configuration: &Configuration) -> String {
             configuration.tasks[*task].name
         ),
         Action::SetEvent { task, event, .. } => format!(
-            "{{ .kind = QUIETCORE_OSEK_SET_EVENT, .object = {}, .events = UINT64_C({:#x}) /* {} */ }}",
+            "{{ .kind = QUIETCORE_OSEK_SET_EVENT, .object = {}, .events = UINT64_C({:#x}) /* {} \
+             */ }}",
             configuration.tasks[*task].name,
             configuration.events[*event].mask,
             configuration.events[*event].name
@@ -238,7 +240,8 @@ fn schedule_tables(text: &mut String, configuration: &Configuration) {
     let title = ("Expiry points of all schedule tables", "expiry_point", "expiry_points");
     table(text, title, &ranges, |(point, first_action)| {
         format!(
-            "    {{ .offset = {}u, .first_action = {first_action}u, .action_count = {}u }}, /* {} */\n",
+            "    {{ .offset = {}u, .first_action = {first_action}u, .action_count = {}u }}, /* {} \
+             */\n",
             point.offset,
             point.actions.len(),
             point.name

@@ -4,12 +4,14 @@ use crate::schema::Presence::{Many, Optional, Required};
 use crate::schema::Shape::{Number, NumberOrAuto, Reference, Refused, Truth};
 use crate::schema::{Attribute, Choice, Kind, MESSAGE_REMEDY, Shape};
 
-/// Least bytes of a stack: below, not even the frame of a signal fits beside a function or two.
-pub(crate) const STACK_BYTES_MIN: u64 = 8 << 10;
+/// Least bytes of a stack: a page. What interrupts need comes on top of it.
+pub(crate) const STACK_BYTES_MIN: u64 = 4 << 10;
 /// Bytes of a stack where nothing else is said.
 pub(crate) const STACK_BYTES_DEFAULT: u32 = 16 << 10;
 /// Most bytes of a stack.
 pub(crate) const STACK_BYTES_MAX: u64 = 64 << 20;
+/// Most bytes of all stacks together: they are all written to before the start.
+pub(crate) const STACKS_BYTES_MAX: u64 = 1 << 30;
 /// Longest budget: a minute, in ns.
 pub(crate) const BUDGET_NS_MAX: u64 = 60_000_000_000;
 /// Longest inter-arrival time: an hour, in ns.
@@ -71,13 +73,6 @@ pub(crate) const OS: &[Attribute] = &[
         is_standard: false,
         about: "whether the times of each job are told; `BUDGET` and `INTERARRIVAL` need it",
     },
-    Attribute {
-        word: "STACKCHECK",
-        shape: NOT,
-        presence: Optional("`TRUE`"),
-        is_standard: false,
-        about: "whether each switch looks at the stack that is left",
-    },
 ];
 
 pub(crate) const TASK: &[Attribute] = &[
@@ -135,7 +130,7 @@ pub(crate) const TASK: &[Attribute] = &[
         shape: Number { min: STACK_BYTES_MIN, max: STACK_BYTES_MAX },
         presence: Optional("`16384`"),
         is_standard: false,
-        about: "bytes of its stack",
+        about: "bytes of its stack, without what interrupts need; 1 GiB at most for all tasks",
     },
     Attribute {
         word: "BUDGET",

@@ -121,7 +121,7 @@ pub(crate) const ALARM: &[Attribute] = &[
                 shape: Number { min: 0, max: COUNTER_MAX },
                 presence: Required,
                 is_standard: true,
-                about: "ticks from the start of the kernel at which it expires first; 0 is the first tick",
+                about: "ticks from the start of the kernel to its expiry; 0 is the first tick",
             },
             Attribute {
                 word: "CYCLETIME",

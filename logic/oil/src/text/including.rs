@@ -1,7 +1,7 @@
 //! `#include`: the tokens of other files in the place of the line that asks for them.
 //!
-//! The files come from a callback, because this crate reads none. Files that include each other, too
-//! many of them and too much text are refused.
+//! The files come from a callback, because this crate reads none. Files that include each other,
+//! too many of them and too much text are refused.
 
 use crate::problem::Collector;
 use crate::text::lexeme::{Item, Token, TokenKind, items};

@@ -3,11 +3,11 @@
 //! ```text
 //! OIL_VERSION = "2.5";
 //! IMPLEMENTATION name { TASK { UINT32 [1..16] PRIORITY; … }; … };
-//! CPU name { TASK name { PRIORITY = 3; AUTOSTART = TRUE { APPMODE = A; }; } : "description"; … };
+//! CPU name { TASK name { PRIORITY = 3; AUTOSTART = TRUE { APPMODE = A; }; } : "remark"; … };
 //! ```
 //!
-//! A statement that can't be read is told and skipped up to its `;` or to the `}` behind it, so that
-//! one run finds all of them. Each step takes a token or ends a block, so that it ends.
+//! A statement that can't be read is told and skipped up to its `;` or to the `}` behind it, so
+//! that one run finds all of them. Each step takes a token or ends a block, so that it ends.
 
 use crate::nearest::{either, remedy};
 use crate::problem::Collector;
@@ -159,8 +159,8 @@ impl Parser<'_, '_> {
     fn object(&mut self) -> Result<Object, Unreadable> {
         let kind = self.word("an object like `TASK name { … };`, or `}`")?;
         if self.peek().is("=") {
-            let message = "an attribute outside of an object; write it into `OS name { … };`, `TASK \
-                           name { … };` and so on";
+            let message = "an attribute outside of an object; write it into `OS name { … };`, \
+                           `TASK name { … };` and so on";
             self.collector.refuse_word(&kind, message);
             return Err(Unreadable);
         }
@@ -243,8 +243,8 @@ impl Parser<'_, '_> {
         Ok(value)
     }
 
-    /// An optional description and `;`, behind `what`. Where a `;` is only forgotten, the parser goes
-    /// on behind it.
+    /// An optional description and `;`, behind `what`. Where a `;` is only forgotten, the parser
+    /// goes on behind it.
     pub(crate) fn end_of(&mut self, what: &str) -> Result<(), Unreadable> {
         if self.take(":") {
             if !matches!(self.peek().kind, TokenKind::Text(_)) {

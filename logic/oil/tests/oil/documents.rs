@@ -44,3 +44,18 @@ fn the_guide_to_the_documents_knows_the_reference() {
     let map = std::fs::read_to_string(repository_file("ARCHITECTURE.md")).unwrap();
     assert!(map.contains("docs/oil.md"));
 }
+
+#[test]
+fn the_descriptions_of_the_models_are_accepted_without_a_remark() {
+    let models = std::fs::read_dir(repository_file("models")).unwrap();
+    let folders = models.map(|model| model.unwrap().path()).filter(|path| path.is_dir());
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let paths = files.map(|file| file.unwrap().path());
+    let descriptions: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|it| it == "oil")).collect();
+    assert!(!descriptions.is_empty(), "there is a model with an OIL file");
+    for path in descriptions {
+        let configuration = accept(&std::fs::read_to_string(&path).unwrap());
+        assert_eq!(configuration.remarks(), [], "{}", path.display());
+    }
+}

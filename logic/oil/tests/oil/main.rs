@@ -2,11 +2,15 @@
 
 // `cfg(test)` always holds here; it tells the lints that helper functions belong to tests too.
 #[cfg(test)]
+mod applications;
+#[cfg(test)]
 mod arbitrary;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod generated;
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod includes;
 #[cfg(test)]

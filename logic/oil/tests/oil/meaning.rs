@@ -69,7 +69,8 @@ fn linked_resources_share_one_ceiling_over_all_their_names() {
     let link = |name: &str, to: &str| {
         format!("RESOURCE {name} {{ RESOURCEPROPERTY = LINKED {{ LINKEDRESOURCE = {to}; }}; }};\n")
     };
-    let tasks = "TASK a { PRIORITY = 1; RESOURCE = third; }; TASK b { PRIORITY = 2; RESOURCE = second; };\n\
+    let tasks = "TASK a { PRIORITY = 1; RESOURCE = third; };\n\
+                 TASK b { PRIORITY = 2; RESOURCE = second; };\n\
                  TASK d { PRIORITY = 3; RESOURCE = alone; };\n";
     // `first` is used under its other names only.
     let objects = format!(
@@ -92,7 +93,8 @@ fn linked_resources_share_one_ceiling_over_all_their_names() {
 
 #[test]
 fn the_scheduler_is_a_resource_unless_it_is_switched_off() {
-    let text = "OIL_VERSION = \"2.5\"; CPU c { OS k { USERESSCHEDULER = FALSE; }; TASK t { PRIORITY = 1; }; };";
+    let text = "OIL_VERSION = \"2.5\";\n\
+                CPU c { OS k { USERESSCHEDULER = FALSE; }; TASK t { PRIORITY = 1; }; };";
     assert_eq!(accept(text).resources(), []);
     let with = accept(&text.replace("FALSE", "TRUE"));
     assert_eq!(with.resources()[0].name, "RES_SCHEDULER");

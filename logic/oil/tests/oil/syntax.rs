@@ -44,15 +44,26 @@ fn sections_may_stand_in_any_order() {
 
 #[test]
 fn defaults_are_those_of_the_implementation_where_it_has_some() {
-    let implementation = "OIL_VERSION = \"2.5\";\nIMPLEMENTATION x {\n\
-         TASK { UINT32 [1..200000] STACK = 100000; ENUM [NON, FULL] SCHEDULE = NON;\n\
-                UINT32 ACTIVATION = NO_DEFAULT; BOOLEAN [TRUE { APPMODE_TYPE APPMODE[]; UINT64 X; }, FALSE] AUTOSTART = TRUE; };\n\
-         OS { ENUM [STANDARD, EXTENDED] STATUS = STANDARD; BOOLEAN STARTUPHOOK = FALSE; FLOAT [0.5..1.5] F = 1.0; STRING S = \"s\"; };\n\
-         COUNTER { UINT32 [1, 2, 4] TICKSPERBASE = 4; };\n\
-         ISR { UINT32 [1, 2] CATEGORY; }; ALARM { ENUM [ACTIVATETASK { TASK_TYPE TASK; } : \"one\", SETEVENT] ACTION; };\n\
-         };\n";
-    let cpu = "CPU c { OS k; TASK t { PRIORITY = 1; }; TASK u { PRIORITY = 2; STACK = 9000; SCHEDULE = FULL; \
-               AUTOSTART = FALSE; }; COUNTER s { MAXALLOWEDVALUE = 9; }; };";
+    let implementation = r#"OIL_VERSION = "2.5";
+        IMPLEMENTATION x {
+            TASK {
+                UINT32 [1..200000] STACK = 100000;
+                ENUM [NON, FULL] SCHEDULE = NON;
+                UINT32 ACTIVATION = NO_DEFAULT;
+                BOOLEAN [TRUE { APPMODE_TYPE APPMODE[]; UINT64 X; }, FALSE] AUTOSTART = TRUE;
+            };
+            OS {
+                ENUM [STANDARD, EXTENDED] STATUS = STANDARD;
+                BOOLEAN STARTUPHOOK = FALSE;
+                FLOAT [0.5..1.5] F = 1.0;
+                STRING S = "s";
+            };
+            COUNTER { UINT32 [1, 2, 4] TICKSPERBASE = 4; };
+            ISR { UINT32 [1, 2] CATEGORY; };
+            ALARM { ENUM [ACTIVATETASK { TASK_TYPE TASK; } : "one", SETEVENT] ACTION; };
+        };"#;
+    let cpu = "CPU c { OS k; TASK t { PRIORITY = 1; }; COUNTER s { MAXALLOWEDVALUE = 9; };\n\
+               TASK u { PRIORITY = 2; STACK = 9000; SCHEDULE = FULL; AUTOSTART = FALSE; }; };";
     let configuration = accept(&format!("{implementation}{cpu}"));
     assert_eq!(configuration.checking(), Checking::Standard);
     let [first, second] = configuration.tasks() else { panic!("there are two tasks") };
@@ -113,13 +124,19 @@ proptest! {
     /// Forgetting one token of a good text is told at a place, or changes what it means.
     #[test]
     fn each_token_counts(forgotten in 0_usize..60) {
-        let text = whole("TASK t { PRIORITY = 1 : \"d\"; AUTOSTART = TRUE { APPMODE = m; }; EVENT = e; };\nAPPMODE m; EVENT e { MASK = 2; };");
+        let text = whole(
+            "TASK t { PRIORITY = 1 : \"d\"; AUTOSTART = TRUE { APPMODE = m; }; EVENT = e; };\n\
+             APPMODE m; EVENT e { MASK = 2; };",
+        );
         let tokens: Vec<&str> = text.split_inclusive(' ').collect();
-        let shorter: String = tokens.iter().enumerate().filter(|(index, _)| *index != forgotten).map(|(_, token)| *token).collect();
-        let whole_one = read_text(&text).unwrap();
+        let kept = tokens.iter().enumerate().filter(|(index, _)| *index != forgotten);
+        let shorter: String = kept.map(|(_, token)| *token).collect();
+        let meant = read_text(&text).unwrap();
         match read_text(&shorter) {
-            Ok(other) => prop_assert!(forgotten >= tokens.len() || other != whole_one || tokens[forgotten].trim().is_empty()),
-            Err(problems) => prop_assert!(problems.iter().all(|problem| problem.line >= 1 && problem.column >= 1)),
+            Ok(other) => prop_assert!(forgotten >= tokens.len() || other != meant),
+            Err(problems) => {
+                prop_assert!(problems.iter().all(|one| one.line >= 1 && one.column >= 1));
+            }
         }
     }
 }

@@ -162,8 +162,12 @@ impl Trigger {
     }
 }
 
+/// The part of the values that is left out at either end of a mean: a loop in which something came
+/// in between would be all that is seen of it.
+pub const TRIMMED: f64 = 0.05;
+
 /// What a routine took.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoutineRun {
     /// Which one.
     pub routine: Routine,
@@ -177,6 +181,9 @@ pub struct RoutineRun {
     /// What is subtracted from each value: the median of the empty measurement, in counts; zero for
     /// that one itself.
     pub offset: u64,
+    /// What is subtracted from the mean: the mean of the empty measurement, in counts, without its
+    /// lowest and highest [`TRIMMED`]; zero for that one itself.
+    pub offset_mean: f64,
     /// Values that were below the offset, and count as zero.
     pub clamped: u64,
     /// The values as measured, in counts of the clock instead of ns.
@@ -190,6 +197,9 @@ pub struct RoutineFigures {
     pub min_ns: f64,
     /// Median; `None` where there is no value at all.
     pub median_ns: Option<f64>,
+    /// Mean without the lowest and the highest [`TRIMMED`] of the values, less that of the empty
+    /// measurement. A clock that counts in steps of some ns shows it finer than the median.
+    pub mean_ns: Option<f64>,
     /// 99 % quantile; `None` where fewer than ten values lie beyond it, as for the next one.
     pub p99_ns: Option<f64>,
     /// 99.99 % quantile.
@@ -216,9 +226,11 @@ impl RoutineRun {
         let raw = Statistics::of_histogram(&self.raw);
         let counts = |quantile: Option<Quantile>| quantile.map(|it| self.net(it.lower_bound()));
         let time = |quantile| counts(quantile).map(|counts| self.nanoseconds(counts));
+        let mean = trimmed_mean(&self.raw).map(|mean| (mean - self.offset_mean).max(0.0));
         RoutineFigures {
             min_ns: self.nanoseconds(self.net(raw.min_ns)),
             median_ns: time(raw.median_ns),
+            mean_ns: mean.map(|counts| counts * 1e9 / self.hertz.max(1) as f64),
             p99_ns: time(raw.p99_ns),
             p99_99_ns: time(raw.p99_99_ns),
             max_ns: self.nanoseconds(self.net(raw.max_ns)),
@@ -245,6 +257,19 @@ impl RoutineRun {
     }
 }
 
+/// The mean of a histogram without its lowest and highest [`TRIMMED`]; `None` where it is empty.
+pub fn trimmed_mean(histogram: &Histogram) -> Option<f64> {
+    let count = histogram.count() as f64;
+    let (from, to) = (count * TRIMMED, count * (1.0 - TRIMMED));
+    let (mut passed, mut sum) = (0.0, 0.0);
+    for bin in histogram.bins() {
+        let here = (passed + bin.count as f64).min(to) - passed.max(from);
+        sum += here.max(0.0) * (bin.low_ns + bin.high_ns) as f64 / 2.0;
+        passed += bin.count as f64;
+    }
+    (count > 0.0).then(|| sum / (to - from))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,6 +287,7 @@ mod tests {
             kernel: "test".to_owned(),
             hertz: 2_500_000_000,
             offset: 50,
+            offset_mean: 51.0,
             clamped: 1,
             raw,
         }
@@ -273,6 +299,7 @@ mod tests {
         assert!(figures.min_ns.abs() < 1e-9);
         assert_eq!(figures.median_ns, Some(50.0));
         assert_eq!(figures.median_counts, Some(125));
+        assert!((figures.mean_ns.unwrap() - 49.6).abs() < 1e-9, "the extremes are not in it");
         assert_eq!(figures.p99_ns, Some(50.0));
         assert_eq!(figures.p99_99_ns, None, "it takes ten values beyond it");
         assert!((figures.max_ns - 2_000.0).abs() < 1e-9);
@@ -285,6 +312,18 @@ mod tests {
         assert_eq!(self_check(&record, None), Vec::<String>::new());
         record.routine = Some(RoutineRun { hertz: 0, clamped: 9, ..run(&[(175, 3)]) });
         assert_eq!(self_check(&record, None).len(), 3);
+    }
+
+    #[test]
+    fn a_trimmed_mean_is_finer_than_the_steps_of_the_clock() {
+        let mut histogram = Histogram::new();
+        assert_eq!(trimmed_mean(&histogram), None);
+        histogram.record_many(52, 600);
+        histogram.record_many(78, 390);
+        histogram.record_many(1_000_000, 10);
+        // 550 of 52 and 350 of 78: 50 are left out at either end.
+        let mean = (550.0 * 52.0 + 350.0 * 78.0) / 900.0;
+        assert!((trimmed_mean(&histogram).unwrap() - mean).abs() < 1e-9);
     }
 
     #[test]

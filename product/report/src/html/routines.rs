@@ -81,7 +81,10 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
             figure.routines {
                 figcaption {
                     span.name { "Minimum to maximum of each routine, the median as a ring" }
-                    span.sub { "time upwards, logarithmic; the maximum is written above" }
+                    span.sub {
+                        "time upwards, logarithmic, what is shorter than its begin drawn there; the "
+                        "maximum is written above"
+                    }
                 }
                 p.legend {
                     @for (place, run) in runs.iter().enumerate() {
@@ -97,9 +100,14 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
 }
 
 /// The columns of a run.
-const COLUMNS: [(&str, &str); 6] = [
+const COLUMNS: [(&str, &str); 7] = [
     ("min", "The smallest value, without the empty measurement."),
     ("median", "Half of all values were at most this."),
+    (
+        "mean",
+        "Mean without a twentieth of the values at either end, less that of the empty measurement; \
+         finer than the median where the clock counts in steps.",
+    ),
     ("p99", "99 % quantile; given where at least ten values lie beyond it."),
     ("p99.99", "99.99 % quantile; given where at least ten values lie beyond it."),
     ("max", "The largest value seen; an observed maximum, never a worst case."),
@@ -147,7 +155,8 @@ fn line(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> Markup {
                 @if let Some(trigger) = row.trigger { span.sub { (trigger.name()) } }
                 @if !cell.record.is_valid() { span.sub { "invalid" } }
             }
-            @for value in [Some(found.min_ns), found.median_ns, found.p99_ns, found.p99_99_ns, Some(found.max_ns)] {
+            @for value in [Some(found.min_ns), found.median_ns,
+                found.mean_ns, found.p99_ns, found.p99_99_ns, Some(found.max_ns)] {
                 td.n { (quantity(&time(value))) }
             }
             td.n { (found.median_counts.map_or_else(|| NONE.to_owned(), figures::count)) }

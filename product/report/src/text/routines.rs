@@ -5,13 +5,14 @@ use super::table::fit;
 use crate::figures::{self, NONE};
 use crate::summary::{KernelSummary, RoutineCell, RoutineRow};
 
-/// Columns of a routine's name, and of how its interrupt was brought.
-const NAME: usize = 11;
-const TRIGGER: usize = 9;
+/// Columns of a routine's name, and how its interrupt was brought.
+const NAME: usize = 19;
 /// Columns of a time, in ns.
-const TIME: usize = 10;
+const TIME: usize = 9;
+/// Columns of the largest time.
+const MAXIMUM: usize = 12;
 /// Columns of a count.
-const COUNT: usize = 9;
+const COUNT: usize = 7;
 
 impl Page {
     /// All runs of a kernel.
@@ -22,11 +23,12 @@ impl Page {
             let loops = format!("{} loops{published}", figures::count(run.loops));
             self.paragraph("", &loops);
             self.line(&format!(
-                "{} {} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>COUNT$} {:>COUNT$}",
+                "{} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>MAXIMUM$} {:>COUNT$} \
+                 {:>COUNT$}",
                 fit("routine", NAME),
-                fit("interrupt", TRIGGER),
                 "min ns",
                 "median ns",
+                "mean ns",
                 "p99 ns",
                 "p99.99 ns",
                 "max ns",
@@ -41,20 +43,7 @@ impl Page {
             }
             self.line("");
         }
-        let is_unknown = |cell: &RoutineCell<'_>| cell.figures.p99_99_ns.is_none();
-        let unknown = if kernel.cells().any(is_unknown) {
-            " A quantile takes ten values beyond it."
-        } else {
-            ""
-        };
-        self.paragraph(
-            "",
-            &format!(
-                "Without the empty measurement, whose median is subtracted; counts: the median in \
-                 counts of the clock; clamped: values below the empty measurement, which count as \
-                 zero.{unknown}"
-            ),
-        );
+        self.remarks(kernel);
         let trusted = |cell: &&RoutineCell<'_>| !cell.record.is_valid();
         let mut reasons: Vec<&str> = Vec::new();
         for because in kernel.cells().filter(trusted).flat_map(|it| &it.record.invalid_because) {
@@ -66,6 +55,28 @@ impl Page {
             self.paragraph("invalid: ", because);
         }
         self.line("");
+    }
+
+    /// What stands in the columns, and what is in the figures.
+    fn remarks(&mut self, kernel: &KernelSummary<'_>) {
+        let mut text =
+            "Without the empty measurement: its median is subtracted from every value, its \
+                        mean from the mean, which leaves out a twentieth of the values at either \
+                        end. counts: the median in counts of the clock. clamped: values below the \
+                        empty measurement, which count as zero."
+                .to_owned();
+        if kernel.cells().any(|cell| cell.figures.p99_99_ns.is_none()) {
+            text.push_str(" A quantile takes ten values beyond it.");
+        }
+        self.paragraph("", &text);
+        if kernel.rows.iter().any(|row| row.trigger.is_some()) {
+            self.paragraph(
+                "",
+                "software: the interrupt goes through the port's virtual interrupt controller alone, \
+                 as INT n does without a hypervisor. signal: a system call sends one to the own \
+                 thread, and it is delivered; an exit holds the system call that returns from it.",
+            );
+        }
     }
 
     /// What the figures hold for.
@@ -99,13 +110,13 @@ impl Page {
 
 fn routine(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> String {
     let found = &cell.figures;
-    let trigger = row.trigger.map_or("", |trigger| trigger.name());
+    let trigger = row.trigger.map_or_else(String::new, |trigger| format!(", {}", trigger.name()));
     format!(
-        "{} {} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>COUNT$} {:>COUNT$}",
-        fit(row.routine.name(), NAME),
-        fit(trigger, TRIGGER),
+        "{} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>MAXIMUM$} {:>COUNT$} {:>COUNT$}",
+        fit(&format!("{}{trigger}", row.routine.name()), NAME),
         nanoseconds(Some(found.min_ns)),
         nanoseconds(found.median_ns),
+        nanoseconds(found.mean_ns),
         nanoseconds(found.p99_ns),
         nanoseconds(found.p99_99_ns),
         nanoseconds(Some(found.max_ns)),

@@ -63,6 +63,7 @@ fn routine(routine: Routine, trigger: Option<Trigger>, loops: u64, seed: u64) ->
         kernel: "hosted port, class ECC1, synthetic".to_owned(),
         hertz: (COUNTS * 1e9) as u64,
         offset: (offset * COUNTS) as u64,
+        offset_mean: offset * COUNTS,
         clamped,
         raw,
     });

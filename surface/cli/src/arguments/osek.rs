@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
     quietcore osek check models/conveyor/conveyor.oil\n  \
     quietcore osek generate models/conveyor/conveyor.oil --out build"
 )]
-pub(crate) struct Osek {
+pub(crate) struct OsekVerb {
     #[command(subcommand)]
     pub(crate) osek: OsekKind,
 }

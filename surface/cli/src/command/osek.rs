@@ -9,11 +9,11 @@ use quietcore_program::osek::{self, OilError};
 use quietcore_units::{ByteSize, Nanos};
 use serde::Serialize;
 
-use crate::arguments::{Osek, OsekCheck, OsekGenerate, OsekKind};
+use crate::arguments::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 use crate::status::{Failure, Status};
 use crate::table::Table;
 
-pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
+pub(super) fn run(request: &OsekVerb) -> Result<Status, Failure> {
     match &request.osek {
         OsekKind::Check(request) => check(request),
         OsekKind::Generate(request) => generate(request),

@@ -2,6 +2,7 @@
 
 mod ethercat;
 mod exec;
+mod osek;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -40,6 +41,7 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
         ProbeKind::Latency(request) => request,
         ProbeKind::Ethercat(request) => return ethercat::run(&request),
         ProbeKind::Exec(request) => return exec::run(&request),
+        ProbeKind::Osek(request) => return osek::run(&request),
     };
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
@@ -53,6 +55,7 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
         classes: &catalogue(),
         exceedance: EXCEEDANCE,
         declared: BTreeMap::new(),
+        profiles: of_pinning(),
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     match request.histogram {
@@ -229,6 +232,13 @@ struct Identity<'a> {
     classes: &'a [Class],
     exceedance: f64,
     declared: BTreeMap<String, String>,
+    /// The profiles in their order, each with its description.
+    profiles: Vec<(String, String)>,
+}
+
+/// The profiles of a run that differ in whether the tasks may move.
+fn of_pinning() -> Vec<(String, String)> {
+    ["pinned", "unpinned"].map(|name| (name.to_owned(), String::new())).into()
 }
 
 /// Keeps the records in a folder, where one was asked for.
@@ -262,10 +272,7 @@ fn manifest(records: &[Record], identity: &Identity<'_>) -> Manifest {
         exceedance: identity.exceedance,
         classes: identity.classes.to_vec(),
         declared: identity.declared.clone(),
-        profiles: vec![
-            ("pinned".to_owned(), String::new()),
-            ("unpinned".to_owned(), String::new()),
-        ],
+        profiles: identity.profiles.clone(),
         length: None,
         limits: Vec::new(),
         site_folder: None,

@@ -10,8 +10,8 @@
 //! The standard's `StartOS` does not return. Here it does, after `ShutdownOS`: the program goes on
 //! behind it, and nothing is left of the machine: no timer, no handler, no memory.
 //!
-//! Idle is `pause`. It can't miss a wake-up: an interrupt that comes before it is carried out to its
-//! end there and then, tasks included, so that nothing is left to be looked at.
+//! Idle is `pause`. It can't miss a wake-up: an interrupt that comes before it is carried out to
+//! its end there and then, tasks included, so that nothing is left to be looked at.
 // UNSAFETY: makes timers, and shares the machine with signal handlers.
 #![expect(unsafe_code, reason = "timers are made by the C library")]
 

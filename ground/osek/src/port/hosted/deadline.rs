@@ -16,8 +16,8 @@ pub(super) struct Deadline {
 impl Deadline {
     pub(super) const NEVER: Self = Self { wanted_ns: NEVER, armed_ns: NEVER };
 
-    /// Wants to be called at an instant, or [`NEVER`]. Returns what the timer is to be set to, where
-    /// that has to change.
+    /// Wants to be called at an instant, or [`NEVER`]. Returns what the timer is to be set to,
+    /// where that has to change.
     #[must_use = "the timer must be set"]
     pub(super) fn want(&mut self, at_ns: u64) -> Option<u64> {
         self.wanted_ns = at_ns;

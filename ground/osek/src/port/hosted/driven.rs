@@ -6,20 +6,22 @@
 //!                                                      … go on there in the next step
 //! ```
 //!
-//! A step raises the tick, and goes on where the machine was left. It ends when the kernel is idle, or
-//! at the instant at which it has to be back: then the loader's timer interrupts it, unless the tasks
-//! hold back the kernel's interrupts at that instant; then it ends when they let them go. A critical
-//! section is never cut in two by the end of a step. A category 1 ISR is not, either.
+//! A step raises the tick, and goes on where the machine was left. It ends when the kernel is idle,
+//! or at the instant at which it has to be back: then the loader's timer interrupts it, unless the
+//! tasks hold back the kernel's interrupts at that instant; then it ends when they let them go. A
+//! critical section is never cut in two by the end of a step. A category 1 ISR is not, either.
 //!
-//! The timer is set only when a task runs, and for as long as one does: a step that finds nothing to do
-//! makes no system call.
+//! The timer is set only when a task runs, and for as long as one does: a step that finds nothing
+//! to do makes no system call.
 //!
 //! What the loader promises: `interrupt` is called by a signal handler that runs on the stack of
-//! what it interrupts (without `SA_ONSTACK`) and changes no mask (`SA_NODEFER`, empty `sa_mask`), since
-//! it returns when that context goes on, which may be in another step.
+//! what it interrupts (without `SA_ONSTACK`) and changes no mask (`SA_NODEFER`, empty `sa_mask`),
+//! since it returns when that context goes on, which may be in another step.
 //!
 //! After a crash in which the caller jumped out of a step, nothing here is used but
 //! [`terminate`] and [`initialize`], which both begin with throwing away whatever was.
+// UNSAFETY: switches to the machine's context, and takes a table of C.
+#![expect(unsafe_code, reason = "the machine's context is gone on in")]
 
 use super::controller::Interrupt;
 use super::services::{Given, Services};
@@ -93,9 +95,8 @@ impl Driven {
 /// [`Refused`]; then nothing is left. `ShutdownOS` in the startup hook is no error: see [`ended`].
 ///
 /// # Safety
-/// `services` is null or the loader's table, which outlives the machine. This and all functions below
-/// are called by one thread at a time, and not from inside of the machine.
-#[expect(unsafe_code, reason = "the loader's table is C")]
+/// `services` is null or the loader's table, which outlives the machine. This and all
+/// functions below are called by one thread at a time, and not from inside of the machine.
 pub unsafe fn initialize(
     system: &'static System<Hosted>,
     configuration: &'static Configuration<'static>,
@@ -141,11 +142,8 @@ pub fn step(port: &Hosted) {
         port.arm();
     }
     let (outside, inside) = (port.ways.place(OUTSIDE), port.ways.get(INSIDE));
-    #[expect(unsafe_code, reason = "the machine's context is gone on in")]
     // SAFETY: it was left by `initialize` or by the step before, and not since.
-    unsafe {
-        save_and_resume(outside, inside);
-    }
+    unsafe { save_and_resume(outside, inside) };
 }
 
 /// An instant has come that the loader was asked for. Called by its signal handler in the thread

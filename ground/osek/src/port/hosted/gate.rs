@@ -24,7 +24,8 @@ impl Gate {
     }
 
     /// Lets no other thread in any more, and waits until those inside have left. They only set bits
-    /// and send a signal; if one of them does not leave, it is not waited for longer than the tries.
+    /// and send a signal; if one of them does not leave, it is not waited for longer than the
+    /// tries.
     pub(super) fn close(&self, give_way: impl Fn()) {
         self.open.store(false, SeqCst);
         for _ in 0..TRIES {

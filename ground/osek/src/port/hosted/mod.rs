@@ -2,9 +2,9 @@
 //!
 //! All tasks run in one thread, each on a stack of its own. Interrupts are signals, and what other
 //! threads raise; a virtual interrupt controller holds them back, so that the interrupt level costs
-//! no system call. An ISR runs in the signal's handler, on the stack of what it interrupted, and the
-//! kernel switches to another task from there: the frame of the signal stays on the stack of the
-//! preempted task until that goes on.
+//! no system call. An ISR runs in the signal's handler, on the stack of what it interrupted, and
+//! the kernel switches to another task from there: the frame of the signal stays on the stack of
+//! the preempted task until that goes on.
 //!
 //! ```text
 //! caller's stack          machine's stacks (idle, task 0, task 1 …)
@@ -247,7 +247,7 @@ impl Hosted {
         let own = 1_u64 << TICK_LEVEL | 1 << kernel_level;
         let levels = configuration.isrs.iter().fold(own, |levels, isr| levels | 1 << isr.level);
         let bytes = configuration.tasks.iter().map(|task| task.stack_bytes);
-        self.stacks.map(bytes, levels.count_ones() as usize)?;
+        self.stacks.map(&bytes, levels.count_ones() as usize)?;
         self.controller.connect(configuration.isrs, TICK_LEVEL, kernel_level);
         self.system.set(Some(system));
         self.configuration.set(configuration);
@@ -344,7 +344,7 @@ impl Hosted {
             }
             self.system().timer();
         } else if step_is_over {
-            self.leave();
+            self.system().stop(|| self.leave());
         }
         self.arm();
     }
@@ -423,8 +423,8 @@ extern "C" fn begin_task(this: usize, entry: usize) -> ! {
 
 fn machine_at(this: usize) -> &'static Hosted {
     let place: *const Hosted = ptr::with_exposed_provenance(this);
-    // SAFETY: the number of the machine that switched here, which is part of a system that lives for
-    // ever.
+    // SAFETY: the number of the machine that switched here, which is part of a system that lives
+    // for ever.
     unsafe { &*place }
 }
 

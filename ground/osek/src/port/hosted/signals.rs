@@ -1,14 +1,14 @@
 //! The signal handlers of a machine that is alone.
 //!
-//! The kernel's own signals can't pile up: each timer has one on its way at most, and the doorbell is
-//! rung once until it is answered. So their handlers block nothing, and a task that one of them leads
-//! to runs with no signal blocked.
+//! The kernel's own signals can't pile up: each timer has one on its way at most, and the doorbell
+//! is rung once until it is answered. So their handlers block nothing, and a task that one of them
+//! leads to runs with no signal blocked.
 //!
-//! Signals of sources come from outside and do pile up. When the thread was away for a while, each of
-//! those that came meanwhile would get a frame on the stack, one on top of the other, before any
-//! handler runs. So they are blocked while their handler begins, and let in when the level is that of
-//! the interrupt being taken: then those that follow are noted and return. That is one system call for
-//! an interrupt that is taken.
+//! Signals of sources come from outside and do pile up. When the thread was away for a while, each
+//! of those that came meanwhile would get a frame on the stack, one on top of the other, before any
+//! handler runs. So they are blocked while their handler begins, and let in when the level is that
+//! of the interrupt being taken: then those that follow are noted and return. That is one system
+//! call for an interrupt that is taken.
 //!
 //! Fault signals are handled on a stack of their own: that of the task may be what is exhausted.
 // UNSAFETY: installs signal handlers, and runs in them.
@@ -23,8 +23,8 @@ use super::alone::MACHINE;
 use super::controller::Interrupt;
 use super::{Hosted, Own, Refused, errno};
 
-/// Signals that no source has, the highest ones: those of the machine, and one that Valgrind keeps for
-/// itself.
+/// Signals that no source has, the highest ones: those of the machine, and one that Valgrind keeps
+/// for itself.
 const OWN: c_int = 4;
 /// Most signals that there are.
 const SIGNALS: usize = 65;
@@ -133,7 +133,8 @@ impl Handlers {
         action.sa_mask = mask;
         // SAFETY: as above.
         let mut before: libc::sigaction = unsafe { zeroed() };
-        // SAFETY: the handler is safe to be called at any instant: it only uses what is made for it.
+        // SAFETY: the handler is safe to be called at any instant: it only uses what is made for
+        // it.
         if unsafe { libc::sigaction(signal, &raw const action, &raw mut before) } != 0 {
             return Err(Refused::system("sigaction"));
         }
@@ -185,7 +186,8 @@ extern "C" fn on_machine(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void)
         // First this, then a look at what is pending: nobody is missed.
         port.alone.answer();
     }
-    // Before the first task and after the last one the thread is on its own stack, and nothing passes.
+    // Before the first task and after the last one the thread is on its own stack, and nothing
+    // passes.
     if port.is_inside() {
         port.take();
     }

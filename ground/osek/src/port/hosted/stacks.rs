@@ -10,8 +10,8 @@
 //! was. A function that jumps over the guard page with one large frame is caught by the compiler's
 //! stack probes (Rust has them; C with `-fstack-clash-protection`).
 //!
-//! All memory is written at the start, so that no page fault comes later, and with a pattern, so that
-//! one can tell afterwards how deep a stack was used.
+//! All memory is written at the start, so that no page fault comes later, and with a pattern, so
+//! that one can tell afterwards how deep a stack was used.
 //!
 //! A task's stack has the bytes of its configuration, and a reserve for what comes from outside:
 //! frames of signals, which hold all vector registers, and the ISRs, which run on the stack of what
@@ -75,7 +75,7 @@ impl Stacks {
     /// [`Refused`] where there is no such memory; then there are none.
     pub(super) fn map(
         &self,
-        bytes: impl Iterator<Item = u32> + Clone,
+        bytes: &(impl Iterator<Item = u32> + Clone),
         levels: usize,
     ) -> Result<(), Refused> {
         self.unmap();
@@ -237,74 +237,7 @@ fn fill(lowest: NonNull<u8>, bytes: usize) -> Result<(), Refused> {
     Ok(())
 }
 
-#[cfg(all(test, not(miri)))]
-mod tests {
-    use std::vec;
-
-    use super::*;
-
-    fn mapped(bytes: &[u32]) -> Stacks {
-        let stacks = Stacks::new();
-        stacks.map(bytes.iter().copied(), 1).unwrap();
-        stacks
-    }
-
-    #[test]
-    fn a_stack_holds_what_was_asked_for_and_its_reserve() {
-        let stacks = mapped(&[100, 70_000]);
-        for (task, bytes) in [(0, 100), (1, 70_000)] {
-            let top = stacks.top(task).addr();
-            let lowest = stacks.lowest(OWN + usize::from(task));
-            assert!(top.is_multiple_of(16));
-            assert!(top - lowest >= bytes + frame_bytes() * 3, "{}", top - lowest);
-        }
-        stacks.unmap();
-    }
-
-    #[test]
-    fn the_high_water_mark_is_the_deepest_word_written() {
-        let stacks = mapped(&[4096]);
-        assert_eq!(stacks.high_water(0), Some(0));
-        // SAFETY: 100 words below the top of a stack of 512 at least.
-        unsafe { stacks.top(0).cast::<u64>().sub(100).write(1) };
-        assert_eq!(stacks.high_water(0), Some(800));
-        assert_eq!(stacks.high_water(1), None);
-        stacks.unmap();
-    }
-
-    #[test]
-    fn a_write_to_the_last_word_is_seen() {
-        let stacks = mapped(&[4096, 4096]);
-        assert!(stacks.is_intact(0));
-        let last: *mut u64 = ptr::with_exposed_provenance_mut(stacks.lowest(OWN));
-        // SAFETY: the lowest word of a mapped stack.
-        unsafe { last.write(0) };
-        assert!(!stacks.is_intact(0));
-        assert!(stacks.is_intact(1));
-        stacks.unmap();
-    }
-
-    #[test]
-    fn an_address_in_a_guard_page_names_the_task() {
-        let stacks = mapped(&[4096, 4096, 4096]);
-        for task in 0..3 {
-            let lowest = stacks.lowest(OWN + usize::from(task));
-            assert_eq!(stacks.task_of_guard(lowest - 1), Some(task));
-            assert_eq!(stacks.task_of_guard(lowest - 4096), Some(task));
-            assert_eq!(stacks.task_of_guard(lowest), None);
-            assert_eq!(stacks.task_of_guard(stacks.top(task).addr() - 1), None);
-        }
-        let of_idle = stacks.lowest(IDLE) - 1;
-        assert_eq!(stacks.task_of_guard(of_idle), None);
-        stacks.unmap();
-        assert_eq!(stacks.task_of_guard(of_idle), None);
-    }
-
-    #[test]
-    fn stacks_beyond_all_limits_are_refused() {
-        let stacks = Stacks::new();
-        let huge = vec![u32::MAX; 255];
-        assert_eq!(stacks.map(huge.into_iter(), 1), Err(Refused::StacksTooLarge));
-        assert_eq!(stacks.high_water(0), None);
-    }
-}
+// Miri maps no memory.
+#[cfg(test)]
+#[cfg(not(miri))]
+mod tests;

@@ -1,7 +1,7 @@
 //! How many ticks of the machine are due.
 //!
-//! Counted from the clock and not from arrivals, so that a tick whose signal was merged with another
-//! one, or whose cycle was missed, is not lost: the next arrival brings both.
+//! Counted from the clock and not from arrivals, so that a tick whose signal was merged with
+//! another one, or whose cycle was missed, is not lost: the next arrival brings both.
 
 use super::Refused;
 use crate::configuration::Configuration;

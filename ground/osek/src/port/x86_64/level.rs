@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The processor knows sixteen classes, two of them reserved, and the kernel 62 levels of ISRs, so
-//! five levels share a class: one of them does not interrupt another. Level 63 is the interrupt flag:
-//! nothing passes, whatever its class.
+//! five levels share a class: one of them does not interrupt another. Level 63 is the interrupt
+//! flag: nothing passes, whatever its class.
 //!
 //! Never run yet: it is completed with the virtual machine that runs it.
 // UNSAFETY: writes control registers.
@@ -30,8 +30,8 @@ pub const fn class_of(level: u8) -> u64 {
 #[inline]
 pub unsafe fn set(level: u8) {
     if level >= ALL_HELD {
-        // SAFETY: our caller is in ring 0. Memory is not declared unchanged: what was written before
-        // stays before.
+        // SAFETY: our caller is in ring 0. Memory is not declared unchanged: what was written
+        // before stays before.
         unsafe { asm!("cli", options(nostack)) };
         return;
     }

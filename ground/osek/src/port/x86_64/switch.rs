@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!             ┌────────────────────┐ ◄ top, a multiple of 16
-//!             │ 0                  │ return address of a task's first function: unwinding ends here
+//!             │ 0                  │ return address of the first function: unwinding ends here
 //!             │ … frames …         │
 //!             │ return address     │ of the function that called the switch
 //!             │ rbp rbx r12 … r15  │
@@ -22,8 +22,8 @@
 //! | this one goes on later | [`save_and_resume`] | [`save_and_begin`] |
 //! | this one is over | [`drop_and_resume`] | [`drop_and_begin`] |
 //!
-//! Limits: shadow stacks (CET) must be off, since returning on another stack is what they forbid. The
-//! thread pointer, segment registers and the direction flag are not touched.
+//! Limits: shadow stacks (CET) must be off, since returning on another stack is what they forbid.
+//! The thread pointer, segment registers and the direction flag are not touched.
 // UNSAFETY: changes the stack pointer.
 #![expect(unsafe_code, reason = "a context switch is what no safe function can do")]
 
@@ -127,8 +127,8 @@ pub unsafe extern "C" fn save_and_resume(save: *mut Context, resume: Context) {
     naked_asm!(save!(), "mov [rdi], rsp", "mov rsp, rsi", resume!())
 }
 
-/// Leaves this context, noting it in `save`, and calls `start(first, second)` on the stack that ends
-/// below `top`. Returns when this one is resumed.
+/// Leaves this context, noting it in `save`, and calls `start(first, second)` on the stack that
+/// ends below `top`. Returns when this one is resumed.
 ///
 /// # Safety
 /// `save` is writable. `top` is a multiple of 16, and the memory below it is a stack that nothing
@@ -161,8 +161,8 @@ pub unsafe extern "C" fn drop_and_resume(resume: Context) -> ! {
     naked_asm!(note!(), "mov rsp, rdi", resume!())
 }
 
-/// Leaves this context for good and calls `start(first, second)` on the stack that ends below `top`,
-/// which may be this context's.
+/// Leaves this context for good and calls `start(first, second)` on the stack that ends below
+/// `top`, which may be this context's.
 ///
 /// # Safety
 /// As [`save_and_begin`]. Nothing of this context is used any more.
@@ -176,5 +176,7 @@ pub unsafe extern "C" fn drop_and_begin(
     naked_asm!(note!(), "mov r10, rsi", "mov rsp, rdi", "mov rdi, rdx", "mov rsi, rcx", begin!())
 }
 
-#[cfg(all(test, not(miri)))]
+// Miri knows no assembly.
+#[cfg(test)]
+#[cfg(not(miri))]
 mod tests;

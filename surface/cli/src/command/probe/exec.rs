@@ -9,7 +9,7 @@ use quietcore_report::comparison;
 use quietcore_site::{Length, Site};
 use quietcore_units::Nanos;
 
-use super::{CYCLES_MAX, Identity, RUN_MAX, keep, load, measured};
+use super::{CYCLES_MAX, Identity, RUN_MAX, keep, load, measured, of_pinning};
 use crate::arguments::Exec;
 use crate::files::{self, SiteFile};
 use crate::machine;
@@ -53,6 +53,7 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
         classes: site.classes(),
         exceedance: site.campaign().exceedance,
         declared: declared(&site, &run),
+        profiles: of_pinning(),
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     super::super::show::print_evidence(&evidence, request.json)?;

@@ -1,5 +1,6 @@
 //! Every order in which signals can arrive: at each step of the controller, one of those that are
-//! left arrives or none does. The code under test is the controller itself; its seams are the steps.
+//! left arrives or none does. The code under test is the controller itself; its seams are the
+//! steps.
 //!
 //! A signal handler runs to its end inside of what it interrupts, so that an arrival is a call from
 //! the seam. Which way is taken at each seam is a list of choices; the next run changes the last
@@ -93,10 +94,11 @@ impl World {
     /// Goes to the next run. `false` where all have been.
     fn next_run(&self, left: [u8; 3]) -> bool {
         self.at.set(0);
-        for source in 0..3 {
-            self.left[source].set(left[source]);
-            self.arrived[source].set(0);
-            self.taken[source].set(0);
+        for (cell, left) in self.left.iter().zip(left) {
+            cell.set(left);
+        }
+        for count in self.arrived.iter().chain(&self.taken) {
+            count.set(0);
         }
         let mut choices = self.choices.borrow_mut();
         while let Some((way, ways)) = choices.pop() {

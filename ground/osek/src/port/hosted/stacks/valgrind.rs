@@ -1,10 +1,10 @@
 //! Tells Valgrind where stacks are.
 //!
 //! Valgrind guesses from the stack pointer whether a program switched its stack, and guesses wrong
-//! where two stacks lie close to each other. A client request is a sequence of instructions that does
-//! nothing on a processor, and that Valgrind recognises: four rotations of `rdi` by 128 bits in all,
-//! then an exchange of `rbx` with itself; `rax` points to the request and its arguments, the answer
-//! comes in `rdx`.
+//! where two stacks lie close to each other. A client request is a sequence of instructions that
+//! does nothing on a processor, and that Valgrind recognises: four rotations of `rdi` by 128 bits
+//! in all, then an exchange of `rbx` with itself; `rax` points to the request and its arguments,
+//! the answer comes in `rdx`.
 // UNSAFETY: instructions that the compiler does not know.
 #![expect(unsafe_code, reason = "a request is a sequence of instructions")]
 

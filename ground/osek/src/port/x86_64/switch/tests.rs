@@ -1,4 +1,7 @@
-//! Contexts that take turns, on stacks of their own. Miri knows no assembly, so it runs none of these.
+//! Contexts that take turns, on stacks of their own. Miri knows no assembly, so it runs none of
+//! these.
+// UNSAFETY: switches contexts, and looks at registers.
+#![expect(unsafe_code, reason = "contexts are switched")]
 
 use core::arch::asm;
 use std::boxed::Box;

@@ -1,0 +1,120 @@
+//! From where each service can be called (OSEK OS 2.2.3, figure 12-1).
+
+use super::machine::{ERROR_HOOKS, Tested, log, start};
+use crate::configuration::{Alarm, Checking, Configuration, Counter, Task};
+use crate::kernel::tests::{PLAIN, activation, at_start, basic, extended, software};
+use crate::kernel::{Place, Places};
+use crate::status::Status;
+
+use Place::{ErrorHook, Isr2, PostTaskHook, PreTaskHook};
+
+const TASKS: &[Task] = &[at_start(extended(1)), basic(1)];
+const COUNTERS: &[Counter] = &[software(9)];
+const ALARMS: &[Alarm] =
+    &[Alarm { action: activation(1), counter: 0, autostart: 1, first: 5, cycle: 0 }];
+const CONFIGURATION: Configuration<'static> = Configuration {
+    tasks: TASKS,
+    counters: COUNTERS,
+    alarms: ALARMS,
+    accounting: false,
+    hooks: ERROR_HOOKS,
+    ..PLAIN
+};
+
+const TASK: Places = Places::of(&[Place::Task]);
+const TASK_OR_ISR: Places = Places::of(&[Place::Task, Isr2]);
+const LOOKING: Places = Places::of(&[Place::Task, Isr2, ErrorHook, PreTaskHook, PostTaskHook]);
+
+const ALL: [Place; 9] = [
+    Place::Outside,
+    Place::Task,
+    Isr2,
+    ErrorHook,
+    PreTaskHook,
+    PostTaskHook,
+    Place::StartupHook,
+    Place::ShutdownHook,
+    Place::AlarmCallback,
+];
+
+type Service = fn(Tested) -> Option<Status>;
+
+/// Every service that can fail, with the places of the figure.
+const SERVICES: [(&str, Places, Service); 25] = [
+    ("ActivateTask", TASK_OR_ISR, |system| system.activate_task(1).err()),
+    ("TerminateTask", TASK, |system| system.terminate_task().err()),
+    ("ChainTask", TASK, |system| system.chain_task(1).err()),
+    ("Schedule", TASK, |system| system.schedule().err()),
+    ("GetTaskID", LOOKING, |system| system.task_id().err()),
+    ("GetTaskState", LOOKING, |system| system.task_state(0).err()),
+    ("GetResource", TASK_OR_ISR, |system| system.get_resource(0).err()),
+    ("ReleaseResource", TASK_OR_ISR, |system| system.release_resource(0).err()),
+    ("SetEvent", TASK_OR_ISR, |system| system.set_event(0, 1).err()),
+    ("ClearEvent", TASK, |system| system.clear_event(1).err()),
+    ("GetEvent", LOOKING, |system| system.event(0).err()),
+    ("WaitEvent", TASK, |system| system.wait_event(1).err()),
+    ("GetAlarmBase", LOOKING, |system| system.alarm_base(0).err()),
+    ("GetAlarm", LOOKING, |system| system.remaining_ticks(0).err()),
+    ("SetRelAlarm", TASK_OR_ISR, |system| system.set_relative_alarm(0, 1, 0).err()),
+    ("SetAbsAlarm", TASK_OR_ISR, |system| system.set_absolute_alarm(0, 1, 0).err()),
+    ("CancelAlarm", TASK_OR_ISR, |system| system.cancel_alarm(0).err()),
+    ("GetCounterValue", TASK_OR_ISR, |system| system.counter_value(0).err()),
+    ("IncrementCounter", TASK_OR_ISR, |system| system.increment_counter(0).err()),
+    ("StartScheduleTableRel", TASK_OR_ISR, |system| system.start_table_relative(0, 1).err()),
+    ("StartScheduleTableAbs", TASK_OR_ISR, |system| system.start_table_absolute(0, 1).err()),
+    ("StopScheduleTable", TASK_OR_ISR, |system| system.stop_table(0).err()),
+    ("NextScheduleTable", TASK_OR_ISR, |system| system.next_table(0, 0).err()),
+    ("GetScheduleTableStatus", TASK_OR_ISR, |system| system.table_status(0).err()),
+    // Refused twice: there is no such task either.
+    ("ActivateTask of none", TASK_OR_ISR, |system| system.activate_task(9).err()),
+];
+
+#[test]
+fn extended_status_refuses_calls_from_elsewhere() {
+    for (name, places, service) in SERVICES {
+        for place in ALL {
+            let system = start(CONFIGURATION);
+            system.cell.with(|kernel| kernel.enter(place));
+            let refused = service(system) == Some(Status::CallLevel);
+            assert_eq!(refused, !places.contain(place), "{name} from {place:?}");
+            let hooked = log().iter().any(|line| line == "ErrorHook(2)");
+            let silent = matches!(place, ErrorHook | Place::Outside);
+            assert_eq!(hooked, refused && !silent, "{name} from {place:?}");
+        }
+    }
+}
+
+/// Standard status leaves that to the program, but for what would break the kernel: nobody ends or
+/// blocks a task from outside of it.
+#[test]
+fn standard_status_refuses_only_what_would_break_the_kernel() {
+    let breaking = ["TerminateTask", "ChainTask", "Schedule", "ClearEvent", "WaitEvent"];
+    for (name, _, service) in SERVICES {
+        for place in ALL.into_iter().filter(|place| *place != Place::Task) {
+            let system = start(Configuration { checking: Checking::Standard, ..CONFIGURATION });
+            system.cell.with(|kernel| kernel.enter(place));
+            let refused = service(system) == Some(Status::CallLevel);
+            assert_eq!(refused, breaking.contains(&name), "{name} from {place:?}");
+            let switched = log().iter().any(|line| line.starts_with("leave"));
+            assert!(!switched, "{name} from {place:?}");
+        }
+    }
+}
+
+/// Whoever holds interrupts back calls no service, from wherever.
+#[test]
+fn services_are_refused_while_the_caller_holds_interrupts_back() {
+    let masks: [fn(Tested); 3] = [
+        |system| system.disable_all_interrupts(),
+        |system| system.suspend_all_interrupts(),
+        |system| system.suspend_os_interrupts(),
+    ];
+    for (name, _, service) in SERVICES {
+        for mask in masks {
+            let system = start(CONFIGURATION);
+            mask(system);
+            assert_eq!(service(system), Some(Status::DisabledInterrupts), "{name}");
+            assert_eq!(log()[1], "ErrorHook(10)", "{name}");
+        }
+    }
+}

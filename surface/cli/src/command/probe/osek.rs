@@ -1,0 +1,224 @@
+//! `quietcore probe osek`
+
+mod records;
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use quietcore_evidence::Writer;
+use quietcore_load::{LoadRequest, LoadSet};
+use quietcore_probe::osek::{
+    self, ClockUsed, Measured, PUBLISHED_LOOPS, Place, Plan, Progress, Series, Trigger, Variant,
+};
+use quietcore_process::setting::Policy;
+use quietcore_record::verdict::thousands;
+use quietcore_units::{CpuId, CpuSet, Nanos};
+
+use super::{EXCEEDANCE, Identity, keep, load};
+use crate::arguments::Osek;
+use crate::status::{Failure, Status};
+use crate::{files, machine};
+use records::Run;
+
+/// Loops before each series that are run and forgotten, as many as are published.
+const WARM_UP: u64 = PUBLISHED_LOOPS;
+/// Progress is shown from here on; what is done sooner needs none.
+const QUIET_FOR: Duration = Duration::from_secs(2);
+/// Time between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A loop with a signal takes about as long as so many others.
+const SIGNAL_WEIGHT: u64 = 10;
+/// How long all workers of the loads may take until they work.
+const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
+
+pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
+    let stop = machine::stop_flag()?;
+    let facts = machine::read_facts(&stop)?;
+    let Wanted { plan, place, loads } = wanted(request, facts.machine().online)?;
+    let writer = request.out.as_deref().map(Writer::create).transpose()?;
+    let awake = machine::hold_awake();
+    let mut load_set = start(&loads)?;
+    let clock = ClockUsed::choose();
+    let (started_at, begin) = (machine::time_of_day(), Instant::now());
+    let measured = watched(&plan, place, clock, &stop)?;
+    let duration = begin.elapsed();
+    let achieved = load_set.as_mut().map(LoadSet::measure).unwrap_or_default();
+    if let Some(load_set) = load_set {
+        load_set.stop()?;
+    }
+    let run = Run {
+        plan: &plan,
+        place,
+        clock,
+        facts: &facts,
+        achieved: &achieved,
+        started_at,
+        duration,
+        dma_latency_held: awake.is_some(),
+    };
+    let records = run.records(measured);
+    if records.iter().all(|record| record.release.count() == 0) {
+        return Err(Failure::new("quietcore: stopped before anything was measured"));
+    }
+    let identity = Identity {
+        name: "probe osek",
+        site_sha256: "",
+        // A routine is no release: no class says anything about it.
+        classes: &[],
+        exceedance: EXCEEDANCE,
+        declared: BTreeMap::new(),
+        profiles: profiles(request),
+    };
+    let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
+    super::super::show::print_evidence(&evidence, request.json)?;
+    Ok(Status::Done)
+}
+
+/// What was asked for, checked.
+struct Wanted {
+    plan: Plan,
+    place: Place,
+    loads: Vec<LoadRequest>,
+}
+
+/// All that is wrong with the request becomes one failure.
+fn wanted(request: &Osek, online: CpuSet) -> Result<Wanted, Failure> {
+    let mut problems = Vec::new();
+    let mut loops: Vec<u64> = request.loops.clone();
+    loops.sort_unstable();
+    loops.dedup();
+    if loops.len() < request.loops.len() {
+        problems.push("--loops: a number stands there twice; each is a run of its own".to_owned());
+    }
+    let cpu = request.cpu.or_else(|| online.iter().last().map(CpuId::get));
+    let cpu = cpu.filter(|_| !request.unpinned);
+    let id = cpu.and_then(CpuId::new);
+    if let Some(cpu) = cpu
+        && !id.is_some_and(|id| online.contains(id))
+    {
+        problems.push(format!("--cpu {cpu}: it is not online; online are {online}"));
+    }
+    let loads = request
+        .load
+        .iter()
+        .filter_map(|text| load(text).map_err(|problem| problems.push(problem)).ok())
+        .collect();
+    if !problems.is_empty() {
+        return Err(Failure::new(problems.join("\n")));
+    }
+    Ok(Wanted {
+        plan: Plan {
+            series: loops.iter().flat_map(|loops| Series::all(*loops)).collect(),
+            warm_up: WARM_UP,
+            variant: Variant {
+                others: request.other_tasks,
+                extended: request.extended,
+                accounting: request.accounting,
+            },
+        },
+        place: Place { cpu: id, policy: Policy::Fifo(request.priority) },
+        loads,
+    })
+}
+
+/// The name of a run with so many loops.
+fn profile(loops: u64) -> String {
+    format!("loops-{loops}")
+}
+
+fn profiles(request: &Osek) -> Vec<(String, String)> {
+    let words = |loops: &u64| {
+        let published = if *loops == PUBLISHED_LOOPS { ", as published" } else { "" };
+        (profile(*loops), format!("{} loops of each routine{published}", thousands(*loops)))
+    };
+    request.loops.iter().map(words).collect()
+}
+
+fn start(loads: &[LoadRequest]) -> Result<Option<LoadSet>, Failure> {
+    if loads.is_empty() {
+        return Ok(None);
+    }
+    let mut set = LoadSet::start(&files::runtime()?, loads)?;
+    set.wait_until_running(LOAD_START_MAX)?;
+    Ok(Some(set))
+}
+
+/// Measures, with its progress shown.
+fn watched(
+    plan: &Plan,
+    place: Place,
+    clock: ClockUsed,
+    stop: &AtomicBool,
+) -> Result<Measured, Failure> {
+    let progress = Arc::new(Progress::default());
+    let bar = Bar::new(plan, clock.hertz());
+    let measured = thread::scope(|scope| {
+        let run = scope.spawn(|| osek::measure(plan, place, clock, &progress));
+        while !run.is_finished() {
+            thread::sleep(LOOK_EVERY.min(Duration::from_millis(20)));
+            progress.stop.store(stop.load(Relaxed), Relaxed);
+            bar.show(&progress);
+        }
+        run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    Ok(measured?)
+}
+
+/// The progress on a terminal, or as a line where there is none.
+struct Bar<'a> {
+    bar: ProgressBar,
+    plan: &'a Plan,
+    hertz: u64,
+    begin: Instant,
+}
+
+impl<'a> Bar<'a> {
+    fn new(plan: &'a Plan, hertz: u64) -> Self {
+        let bar =
+            if io::stderr().is_terminal() { ProgressBar::new(1) } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template("{prefix} [{bar:24}] {percent:>3} %  {msg}");
+        bar.set_style(style.expect("the template has known keys only").progress_chars("█▉▊▋▌▍▎▏ "));
+        Self { bar, plan, hertz, begin: Instant::now() }
+    }
+
+    fn show(&self, progress: &Progress) {
+        let elapsed = self.begin.elapsed();
+        if elapsed < QUIET_FOR {
+            return;
+        }
+        let index = progress.series.load(Relaxed);
+        let weights = |series: &Series| (series.loops + self.plan.warm_up) * weight(series);
+        let all: u64 = self.plan.series.iter().map(weights).sum();
+        let before = &self.plan.series[..index.min(self.plan.series.len())];
+        let loops_before: u64 = before.iter().map(|it| it.loops + self.plan.warm_up).sum();
+        let Some(series) = self.plan.series.get(index) else { return };
+        let within = progress.done.load(Relaxed).saturating_sub(loops_before) * weight(series);
+        let done = before.iter().map(weights).sum::<u64>() + within;
+        let part = done as f64 / all.max(1) as f64;
+        let left = elapsed.as_secs_f64() * (1.0 - part) / part.max(1e-3);
+        let worst = progress.worst.load(Relaxed) as f64 * 1e9 / self.hertz.max(1) as f64;
+        self.bar.set_length(all);
+        self.bar.set_position(done);
+        self.bar.set_prefix(format!("{} × {}", series.name(), thousands(series.loops)));
+        self.bar.set_message(format!(
+            "worst {}  left {} s",
+            Nanos::new(worst as u64),
+            left.ceil() as u64
+        ));
+    }
+}
+
+impl Drop for Bar<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn weight(series: &Series) -> u64 {
+    if series.trigger == Some(Trigger::Signal) { SIGNAL_WEIGHT } else { 1 }
+}
