@@ -131,7 +131,7 @@ fn an_error_of_the_kernel_is_told_with_task_status_and_service() {
 fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
     for (misbehave, kind, says) in [
         ("2", "crash", "in `TASK(Background)` (osek.c:"),
-        ("3", "crash", "SIGSEGV"),
+        ("3", "crash", "the stack of task `Fast` overflowed, SIGSEGV in `deeper` (osek.c:"),
         ("4", "loop", "in `TASK(Fast)` (osek.c:"),
         ("5", "model-error", "error status"),
     ] {
