@@ -70,14 +70,14 @@ const SERVICES: [(&str, Places, Service); 25] = [
 ];
 
 /// Fewer under Miri, where each start takes its time; the kernel's paths are the same.
-fn places() -> impl Iterator<Item = Place> {
+fn tried() -> impl Iterator<Item = Place> {
     ALL.into_iter().step_by(if cfg!(miri) { 4 } else { 1 })
 }
 
 #[test]
 fn extended_status_refuses_calls_from_elsewhere() {
     for (name, places, service) in SERVICES {
-        for place in places() {
+        for place in tried() {
             let system = start(CONFIGURATION);
             system.cell.with(|kernel| kernel.enter(place));
             let refused = service(system) == Some(Status::CallLevel);
@@ -95,7 +95,7 @@ fn extended_status_refuses_calls_from_elsewhere() {
 fn standard_status_refuses_only_what_would_break_the_kernel() {
     let breaking = ["TerminateTask", "ChainTask", "Schedule", "ClearEvent", "WaitEvent"];
     for (name, _, service) in SERVICES {
-        for place in places().filter(|place| *place != Place::Task) {
+        for place in tried().filter(|place| *place != Place::Task) {
             let system = start(Configuration { checking: Checking::Standard, ..CONFIGURATION });
             system.cell.with(|kernel| kernel.enter(place));
             let refused = service(system) == Some(Status::CallLevel);
