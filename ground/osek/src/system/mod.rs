@@ -135,9 +135,10 @@ impl<P: Port> System<P> {
     /// `ShutdownOS`: the shutdown hook, then the end of the machine.
     pub fn shut_down(&self, status: u8) -> ! {
         self.port.set_level(self.kernel_level());
-        let hook = self.cell.with(|kernel| {
-            kernel.enter(Place::ShutdownHook);
-            kernel.configuration().hooks.shutdown
+        let hook = self.cell.with(|kernel| match kernel.enter(Place::ShutdownHook) {
+            // The hook itself calls this: it is over.
+            Place::ShutdownHook => None,
+            _ => kernel.configuration().hooks.shutdown,
         });
         if let Some(hook) = hook {
             hook(status);
