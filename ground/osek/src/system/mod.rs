@@ -179,6 +179,21 @@ impl<P: Port> System<P> {
         before
     }
 
+    /// Locks for a service that was called. Returns the level before.
+    ///
+    /// # Errors
+    /// [`Status::CallLevel`] from above the kernel's level, where the caller holds nothing back: an
+    /// ISR of category 1, or nobody's task. The kernel may be at work beneath, so that it is not
+    /// touched, not even for the error hook.
+    #[inline]
+    fn lock_for_caller(&self) -> Result<u8, Status> {
+        let before = self.lock();
+        if before > self.kernel_level() && !self.masks.hold_any() {
+            return Err(Status::CallLevel);
+        }
+        Ok(before)
+    }
+
     #[inline]
     fn unlock(&self, level: u8) {
         self.port.set_level(level);
@@ -192,7 +207,7 @@ impl<P: Port> System<P> {
         call: impl Fn() -> Call,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
     ) -> Result<R, Status> {
-        let level = self.lock();
+        let level = self.lock_for_caller()?;
         let result = self.decide(places, decide);
         if let Err(status) = &result {
             self.fail(&call(), *status);
@@ -210,7 +225,7 @@ impl<P: Port> System<P> {
         call: impl Fn() -> Call,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
     ) -> Result<R, Status> {
-        let level = self.lock();
+        let level = self.lock_for_caller()?;
         let result = self.decide(places, decide);
         if let Err(status) = &result {
             self.fail(&call(), *status);
