@@ -72,7 +72,8 @@ fn what_does_not_agree_with_the_oil_file_names_both_files() {
     );
     let text = refusal(&SITE.replace("Drive =", "Drvie ="));
     assert!(text.contains("has no task `Drvie`; it has `Drive`, `Sort`"), "{text}");
-    let two = "[[partition.program.task]]\nname = \"a\"\n[[partition.program.task]]\nname = \"b\"\nperiod = \"2 ms\"";
+    let task = "[[partition.program.task]]\nname = ";
+    let two = format!("{task}\"a\"\n{task}\"b\"\nperiod = \"2 ms\"");
     let text = refusal(&format!("{SITE}{two}\n"));
     assert!(text.contains("`b` is a second one"), "{text}");
     let free = "[[partition.program.task]]\nname = \"a\"\nkind = \"freewheeling\"\ngap = \"1 ms\"";
