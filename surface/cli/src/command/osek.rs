@@ -293,10 +293,10 @@ mod tests {
 
     #[test]
     fn the_command_names_the_c_beside_the_oil_file() {
-        let made = command(Path::new("models/conveyor/conveyor.oil"), Path::new("build"));
+        let made = command(Path::new("models/belt/belt.oil"), Path::new("out"));
         assert_eq!(
             made,
-            "gcc -O2 -Ibuild models/conveyor/*.c build/os_cfg.c build/libquietcore_osek.a -o conveyor"
+            "gcc -O2 -Iout models/belt/*.c out/os_cfg.c out/libquietcore_osek.a -o belt"
         );
         assert!(command(Path::new("a.oil"), Path::new("b")).contains(" ./*.c "));
     }
