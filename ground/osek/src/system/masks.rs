@@ -4,21 +4,21 @@
 //! at work. Whoever holds interrupts back lets them go again before it ends, so an ISR leaves all
 //! of this as it found it.
 
-use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
 use crate::port::{ALL_HELD, Port};
 
 /// One pair of services: how deep it is nested, and the levels before it and while it holds.
 #[derive(Debug)]
 struct Pair {
-    depth: AtomicU8,
+    depth: AtomicU32,
     before: AtomicU8,
     held: AtomicU8,
 }
 
 impl Pair {
     const fn new() -> Self {
-        Self { depth: AtomicU8::new(0), before: AtomicU8::new(0), held: AtomicU8::new(0) }
+        Self { depth: AtomicU32::new(0), before: AtomicU8::new(0), held: AtomicU8::new(0) }
     }
 
     /// The level that it asks for; zero where it holds nothing back.
@@ -105,7 +105,6 @@ impl Masks {
     fn hold(&self, pair: &Pair, port: &impl Port, level: u8) {
         let depth = pair.depth.load(Relaxed);
         if depth != 0 {
-            // 255 levels of nesting are as good as endless: it stays held then.
             pair.depth.store(depth.saturating_add(1), Relaxed);
             return;
         }

@@ -50,6 +50,16 @@ fn each_pair_holds_back_what_it_should() {
 }
 
 #[test]
+fn suspensions_nest_deeply() {
+    let system = start(CONFIGURATION);
+    (0..300).for_each(|_| SUSPEND_OS(system));
+    (1..300).for_each(|_| RESUME_OS(system));
+    assert_eq!(level(), KERNEL, "one is left");
+    RESUME_OS(system);
+    assert_eq!(level(), 0);
+}
+
+#[test]
 fn suspensions_nest_and_disabling_does_not() {
     let system = start(CONFIGURATION);
     assert_eq!(levels(system, [SUSPEND, SUSPEND, RESUME, RESUME]), [63, 63, 63, 0]);
