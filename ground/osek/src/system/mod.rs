@@ -267,9 +267,14 @@ impl<P: Port> System<P> {
     /// Tells of an error: the port, and the error hook unless it is the hook's own.
     #[cold]
     fn fail(&self, call: &Call, status: Status) {
-        let (task, place, hook) = self
-            .cell
-            .with(|kernel| (kernel.running(), kernel.place(), kernel.configuration().hooks.error));
+        let task = self.cell.with(|kernel| kernel.running());
+        self.fail_in(call, status, task);
+    }
+
+    /// As [`Self::fail`], in a task that may be another than the one that runs.
+    fn fail_in(&self, call: &Call, status: Status, task: Option<u8>) {
+        let (place, hook) =
+            self.cell.with(|kernel| (kernel.place(), kernel.configuration().hooks.error));
         self.port.note_error(&Fault { status, service: call.service, task });
         if matches!(place, Place::ErrorHook | Place::Outside) {
             return;

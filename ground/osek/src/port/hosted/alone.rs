@@ -232,9 +232,7 @@ impl Hosted {
 
     /// A task's stack overflowed: nothing can go on in it. Ends the machine.
     pub(super) fn end_overflowed(&self, task: u8) -> ! {
-        let (status, service) = (Status::StackFault, Service::None);
-        self.note_error(&Fault { status, service, task: Some(task) });
-        self.system().shut_down(status as u8)
+        self.system().stack_fault(task)
     }
 }
 
