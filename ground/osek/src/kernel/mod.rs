@@ -20,8 +20,11 @@
 //!
 //! | what | bound |
 //! |---|---|
-//! | setting an alarm | alarms and schedule tables of its counter |
-//! | a tick of a counter | what expires with it, each as setting an alarm |
+//! | setting or cancelling an alarm, starting a table | alarms and schedule tables of its counter |
+//! | stopping a table | the same, and all tables |
+//! | the end of a task or an ISR that still holds resources | those |
+//! | a tick of a counter | what expires with it, each as setting an alarm, and so on for each counter that this increments |
+//! | ticks that are late | the same for each at which something expires |
 //! | `start` | the size of the tables |
 
 mod accounting;
