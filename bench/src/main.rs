@@ -20,6 +20,7 @@ mod ethercat;
 mod exchange;
 mod findings;
 mod latency;
+mod osek;
 mod pairs;
 mod report;
 mod scan;
@@ -57,7 +58,9 @@ enum Bench {
     Watch(watch::Request),
     /// Release latency of the servo partition, idle and loaded, beside `cyclictest`
     Scan(scan::Request),
-    /// `signal`, `queue`, `ethercat`, `watch` and `scan`, one after the other
+    /// The OSEK kernel beside futexes, condition variables, `swapcontext` and FreeRTOS
+    Osek(osek::Request),
+    /// `signal`, `queue`, `ethercat`, `watch`, `scan` and `osek`, one after the other
     All(Common),
 }
 
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Bench::Ethercat(request) => ethercat::run(&request),
         Bench::Watch(request) => watch::run(&request),
         Bench::Scan(request) => scan::run(&request),
+        Bench::Osek(request) => osek::run(&request),
         Bench::All(common) => all(&common),
     };
     match result {
@@ -86,7 +90,7 @@ fn main() -> ExitCode {
 fn all(common: &Common) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut failed = Vec::new();
-    for bench in ["signal", "queue", "ethercat", "watch", "scan"] {
+    for bench in ["signal", "queue", "ethercat", "watch", "scan", "osek"] {
         eprintln!("{bench}");
         // Each in a process of its own: what one pins or opens doesn't follow it to the next.
         let mut command = std::process::Command::new(&own);

@@ -98,6 +98,10 @@ fn oil_file(partition: &Partition, kernel: &KernelInterface) -> String {
 
 /// A duration as the site file would write it, and not rounded.
 fn exact(duration: Nanos) -> String {
-    let text = duration.to_string();
-    if text.parse() == Ok(duration) { text } else { format!("{} ns", duration.get()) }
+    let nanos = duration.get();
+    match nanos {
+        _ if nanos.is_multiple_of(1_000_000) => format!("{} ms", nanos / 1_000_000),
+        _ if nanos.is_multiple_of(1_000) => format!("{} us", nanos / 1_000),
+        _ => format!("{nanos} ns"),
+    }
 }

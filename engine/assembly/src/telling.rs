@@ -69,11 +69,12 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
                 Nanos::new(response_ns)
             ),
         ),
-        Happening::Fault { signal, address, instruction } => (
+        Happening::Fault { signal, address, instruction, overflowed } => (
             "crash",
             Fault,
             format!(
-                "the program crashed: {} {}, at address {address:#x}",
+                "the program crashed: {}{} {}, at address {address:#x}",
+                overflow(staged, overflowed),
                 signal_name(signal),
                 location(staged, instruction)
             ),
@@ -96,6 +97,17 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         _ => return tell_rest(what, staged),
     };
     Told { kind, severity, text }
+}
+
+/// Whose stack overflowed, in front of the rest; empty where none did.
+fn overflow(staged: &Staged, task: Option<u32>) -> String {
+    let kernel = staged.build.interface.kernel.as_ref();
+    let name = kernel.zip(task).and_then(|(kernel, task)| kernel.tasks.get(task as usize));
+    match (name, task) {
+        (Some(name), _) => format!("the stack of task `{name}` overflowed, "),
+        (None, Some(task)) => format!("the stack of task {task} overflowed, "),
+        (None, None) => String::new(),
+    }
 }
 
 /// What the kernel of an OSEK program found wrong.

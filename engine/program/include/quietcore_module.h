@@ -47,6 +47,9 @@ struct quietcore_module {
     const char *const *tasks;
     /** How many they are. */
     uint32_t task_count;
+    /** The task whose stack ends at `address`, which a fault accessed; UINT32_MAX where none's does.
+     *  Called after a fault has ended step(0). Null where it is not needed. */
+    uint32_t (*overflowed)(const void *address);
 };
 
 /** The one symbol that a module exports. */

@@ -31,6 +31,8 @@ pub enum Fault {
         address: u64,
         /// The instruction, as an address of the module as linked.
         instruction: u64,
+        /// The task of the program's own kernel whose stack overflowed, if that was it.
+        overflowed: Option<u32>,
     },
     /// The program did not return and was cancelled.
     Loop {
@@ -57,8 +59,8 @@ impl Fault {
     /// The fault as an event.
     pub fn happening(self) -> Happening {
         match self {
-            Self::Crash { signal, address, instruction } => {
-                Happening::Fault { signal, address, instruction }
+            Self::Crash { signal, address, instruction, overflowed } => {
+                Happening::Fault { signal, address, instruction, overflowed }
             }
             Self::Loop { instruction } => Happening::Looped { instruction },
             Self::Watchdog { cycles, execution } => {

@@ -52,7 +52,12 @@ impl Program for Doubler<'_> {
             |offset, value: i64| data.write_value(offset, 8, u64::MAX, value.cast_unsigned());
         write(OUTPUT, read(INPUT) * self.factor).unwrap();
         if self.mood.get() == Mood::Crashes {
-            return Err(Fault::Crash { signal: 11, address: 0x40, instruction: 7 });
+            return Err(Fault::Crash {
+                signal: 11,
+                address: 0x40,
+                instruction: 7,
+                overflowed: None,
+            });
         }
         write(COUNT, read(COUNT) + 1).unwrap();
         Ok(())

@@ -243,7 +243,9 @@ uint8_t quietcore_osek_initialize(const struct quietcore_osek_configuration *con
 void quietcore_osek_step(void);
 /**
  * @brief Told by the loader's signal handler, in the thread inside of quietcore_osek_step(): an
- * instant has come that was asked for. On other threads and outside of steps it does nothing.
+ * instant has come that was asked for. On other threads and outside of steps nothing comes of it. The
+ * handler runs on the stack that it finds (no SA_ONSTACK), and blocks nothing (SA_NODEFER, empty
+ * sa_mask): this function returns when what was interrupted goes on, perhaps in a later step.
  */
 void quietcore_osek_interrupt(void);
 /** @brief Ends the kernel without the shutdown hook. Nothing of it is left. */

@@ -198,7 +198,7 @@ pub struct Alarm {
     pub counter: u16,
     /// Application modes in which it is set at the start, a bit each.
     pub autostart: u32,
-    /// The counter's value at which it expires first, where it starts by itself.
+    /// Ticks from the start to its first expiry, where it starts by itself; zero is one, too.
     pub first: u32,
     /// Its cycle where it starts by itself; zero for a single alarm.
     pub cycle: u32,

@@ -1,5 +1,6 @@
 //! A text of bounded length, made without allocation.
 
+#[cfg(any(test, feature = "c"))]
 use core::ffi::CStr;
 use core::fmt;
 
@@ -22,6 +23,7 @@ impl<const BYTES: usize> Text<BYTES> {
     }
 
     /// What it says, for C.
+    #[cfg(any(test, feature = "c"))]
     pub(crate) fn as_c(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or_default()
     }

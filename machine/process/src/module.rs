@@ -127,6 +127,7 @@ struct Face {
     interrupt: Option<Interrupt>,
     tasks: *const *const c_char,
     task_count: u32,
+    overflowed: Option<extern "C" fn(*const c_void) -> u32>,
 }
 
 /// A loaded module. Dropping it unloads its code; the data in the slot stay.
@@ -224,6 +225,13 @@ impl Module {
             unsafe { text(name) }.unwrap_or_default()
         });
         names.collect()
+    }
+
+    /// The task of its own whose stack ends at an address, which a fault accessed.
+    pub fn overflowed_task(&self, address: u64) -> Option<u32> {
+        let overflowed = self.face().overflowed?;
+        let address = usize::try_from(address).ok()?;
+        Some(overflowed(std::ptr::without_provenance(address))).filter(|task| *task != u32::MAX)
     }
 
     /// Turns an address in this process into one of the module as linked; `None` if it is none.

@@ -171,7 +171,7 @@ fn run<R: Reading, T: Bring>(job: &Job, series: &Series, counts: &mut Vec<u64>) 
     let index = Routine::ALL.iter().position(|routine| *routine == series.routine);
     SHARED.routine.store(index.and_then(|index| u8::try_from(index).ok()).unwrap_or(0), Relaxed);
     let (mut worst, begin) = (0, job.progress.done.load(Relaxed));
-    let mut rest_at = Monotonic.now() + BURST;
+    let mut rest_at = None;
     for index in 0..job.warm_up + series.loops {
         if index % LOOK_EVERY == 0 {
             job.progress.done.store(begin + index, Relaxed);
@@ -179,11 +179,14 @@ fn run<R: Reading, T: Bring>(job: &Job, series: &Series, counts: &mut Vec<u64>) 
             if job.progress.stop.load(Relaxed) {
                 return;
             }
-            let now = Monotonic.now();
-            if now >= rest_at {
-                Monotonic.sleep_until(now + REST);
-                (0..job.warm_up).for_each(|_| once::<R, T>(series.routine));
-                rest_at = Monotonic.now() + BURST;
+            // Not at the beginning: a short series has no time to rest, and none to read the clock.
+            if index > 0 {
+                let now = Monotonic.now();
+                if now >= *rest_at.get_or_insert(now + BURST) {
+                    Monotonic.sleep_until(now + REST);
+                    (0..job.warm_up).for_each(|_| once::<R, T>(series.routine));
+                    rest_at = None;
+                }
             }
         }
         SHARED.stop.store(0, Relaxed);

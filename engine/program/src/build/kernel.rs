@@ -273,7 +273,8 @@ fn glue(configuration: &Configuration) -> String {
          .services = &{services},\n  \
          .interrupt = quietcore_osek_interrupt,\n  \
          .tasks = quietcore_osek_task_names,\n  \
-         .task_count = {count}u,\n\
+         .task_count = {count}u,\n  \
+         .overflowed = quietcore_osek_overflowed,\n\
          }};\n",
         cpu = configuration.cpu(),
         services = interface::SERVICES_NAME,

@@ -230,8 +230,12 @@ impl<'a> KernelCycle<'a> {
             if self.early_count.load(Acquire) > 0 {
                 self.tell_early(lead);
             }
-            // Not where a job ends: that is on the stack of its task.
+            // Not where a job ends: that is on the stack of its task. Before the first step nobody
+            // knows for which build.
             let Inside { generation, .. } = lead.inside.get();
+            if generation == 0 {
+                return;
+            }
             self.with_rows(|rows| {
                 let traces = rows.iter_mut().filter_map(|row| row.trace.as_mut());
                 traces.for_each(|trace| trace.look(generation));

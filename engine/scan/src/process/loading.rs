@@ -15,7 +15,7 @@ use std::vec::Vec;
 use arc_swap::ArcSwapOption;
 use quietcore_exchange::com::Services;
 use quietcore_exchange::{DataSlot as Slot, Region};
-use quietcore_process::guard::Guard;
+use quietcore_process::guard::{self, Guard};
 use quietcore_process::module::{DataSlot, Module};
 use quietcore_units::{Causes, Nanos};
 use rustix::thread::gettid;
@@ -66,7 +66,9 @@ impl Program for Loaded {
             if fault.is_cancelled() {
                 Fault::Loop { instruction }
             } else {
-                Fault::Crash { signal: fault.signal, address: fault.address, instruction }
+                let guard::Fault { signal, address, .. } = fault;
+                let overflowed = self.module.overflowed_task(address);
+                Fault::Crash { signal, address, instruction, overflowed }
             }
         })
     }

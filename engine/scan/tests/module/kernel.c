@@ -49,9 +49,13 @@ static void step(uint32_t rate)
 
 static void terminate(void) {}
 static const char *error_status(void) { return 0; }
+static uint32_t overflowed(const void *address)
+{
+    return (uintptr_t)address == 64 ? 1 : UINT32_MAX;
+}
 static const char *const tasks[] = {"fast", "slow"};
 
 __attribute__((visibility("default"))) const struct quietcore_module quietcore_module = {
     QUIETCORE_MODULE_VERSION, 1, initialize, step, terminate, error_status, &services, interrupt,
-    tasks, 2,
+    tasks, 2, overflowed,
 };

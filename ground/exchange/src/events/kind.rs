@@ -31,6 +31,8 @@ pub enum Happening {
         address: u64,
         /// The instruction that was about to do it, counted from where the program was loaded.
         instruction: u64,
+        /// The task of the program's own kernel whose stack overflowed, if that was it.
+        overflowed: Option<u32>,
     },
     /// The program did not return from a step, which was cancelled.
     Looped {
@@ -221,8 +223,9 @@ impl Happening {
             Self::Started => (1, [0; WORDS]),
             Self::Overrun { response_ns, in_a_row } => (2, [response_ns, in_a_row, 0, 0]),
             Self::WatchdogHit { elapsed_ns } => (3, [elapsed_ns, 0, 0, 0]),
-            Self::Fault { signal, address, instruction } => {
-                (4, [u64::from(signal), address, instruction, 0])
+            Self::Fault { signal, address, instruction, overflowed } => {
+                let task = overflowed.map_or(0, |task| u64::from(task) + 1);
+                (4, [u64::from(signal), address, instruction, task])
             }
             Self::ModelError => (5, [0; WORDS]),
             Self::Swapped { generation, gap_cycles, release_ns } => {
@@ -283,12 +286,16 @@ impl Happening {
 
     /// What a number and its words stand for.
     pub(super) fn decode(kind: u32, words: [u64; WORDS]) -> Self {
-        let [first, second, third, _] = words;
+        let [first, second, third, fourth] = words;
         match kind {
             1 => Self::Started,
             2 => Self::Overrun { response_ns: first, in_a_row: second },
             3 => Self::WatchdogHit { elapsed_ns: first },
-            4 => Self::Fault { signal: first as u32, address: second, instruction: third },
+            4 => {
+                let (signal, address, instruction) = (first as u32, second, third);
+                let overflowed = fourth.checked_sub(1).map(|task| task as u32);
+                Self::Fault { signal, address, instruction, overflowed }
+            }
             5 => Self::ModelError,
             6 => Self::Swapped { generation: first as u32, gap_cycles: second, release_ns: third },
             7 => Self::Reverted { generation: first as u32, gap_cycles: second },

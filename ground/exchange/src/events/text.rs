@@ -17,8 +17,12 @@ impl fmt::Display for Happening {
             Self::WatchdogHit { elapsed_ns } => {
                 write!(f, "watchdog: the job had taken {elapsed_ns} ns")
             }
-            Self::Fault { signal, address, instruction } => {
-                write!(f, "fault: signal {signal} at {instruction:#x}, address {address:#x}")
+            Self::Fault { signal, address, instruction, overflowed } => {
+                write!(f, "fault: signal {signal} at {instruction:#x}, address {address:#x}")?;
+                match overflowed {
+                    Some(task) => write!(f, ", beyond the stack of task {task}"),
+                    None => Ok(()),
+                }
             }
             Self::Looped { instruction } => {
                 write!(f, "fault: a step did not return, it was at {instruction:#x}")

@@ -59,7 +59,7 @@ impl Kernel<'_> {
     pub fn wait_event(&mut self, events: u64) -> Result<bool, Status> {
         let index = self.own_events()?;
         let control = &mut self.tasks[index];
-        // In standard status too: tasks that run meanwhile would have its ceiling's interrupt level.
+        // In standard status too: tasks that run meanwhile would have the ceiling's level.
         if control.resource != NO_RESOURCE {
             return Err(Status::Resource);
         }

@@ -186,8 +186,8 @@ impl Kernel<'_> {
         if self.checks() && holds { Err(Status::Resource) } else { Ok(()) }
     }
 
-    /// A task leaves the running state for good; its next activation may be waiting already. What it
-    /// still held, under standard status or because it was ended by force, is given back.
+    /// A task leaves the running state for good; its next activation may be waiting already. What
+    /// it still held, under standard status or because it was ended by force, is given back.
     #[inline]
     pub(super) fn end(&mut self, task: u8) {
         while self.tasks[usize::from(task)].resource != NO_RESOURCE {

@@ -14,6 +14,8 @@
 // UNSAFETY: a context switch leaves one stack and goes on in another.
 #![expect(unsafe_code, reason = "a context switch can break every rule of Rust")]
 
+#[cfg(target_arch = "aarch64")]
+pub mod aarch64;
 #[cfg(feature = "hosted")]
 pub mod hosted;
 #[cfg(target_arch = "x86_64")]

@@ -42,8 +42,8 @@ impl<P: Port> System<P> {
     }
 
     /// An interrupt of category 2. The port calls it on the stack of what was interrupted, with the
-    /// interrupt level raised to the ISR's, and goes back to the level before when it returns. Where
-    /// a task has to run that was not interrupted, it returns when the interrupted one goes on.
+    /// interrupt level raised to the ISR's, and goes back to the level before when it returns.
+    /// Where another task has to run, it returns when the interrupted one goes on.
     ///
     /// An ISR of category 1 is the port's alone: the kernel is not told of it.
     #[inline]

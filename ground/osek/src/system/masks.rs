@@ -126,8 +126,8 @@ impl Masks {
 
     /// Lets go what this pair held back. Without a `hold` before, nothing happens.
     ///
-    /// Pairs that end in another order than they began in reverse are an error of the program; it
-    /// must not end with interrupts held back for ever, so the last one goes back to the first level.
+    /// Pairs that cross each other are an error of the program; it must not end with interrupts
+    /// held back for ever, so the last one goes back to the level before the first.
     fn let_go(&self, pair: &Pair, port: &impl Port) {
         let Some(depth) = pair.depth.load(Relaxed).checked_sub(1) else { return };
         if depth != 0 {

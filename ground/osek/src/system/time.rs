@@ -139,7 +139,7 @@ impl<P: Port> System<P> {
     }
 
     /// The machine's tick: advances all hardware counters. The port calls it as an ISR of category
-    /// 2 at level 1 or above, with the ticks that are due and the instant at which the last one was.
+    /// 2 at level 1 or above, with the ticks that are due and the instant at which the last was.
     ///
     /// Ticks at which nothing expires are passed over, so the work is bounded by what expires.
     pub fn tick(&self, ticks: u32, due_ns: u64) {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// The folder of this crate.
@@ -47,12 +47,17 @@ pub(crate) fn library() -> &'static Path {
 
 pub(crate) const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion"];
 
-/// Compiles one of the test programs and links it.
+/// Compiles one of the test programs and links it, unless another test has done so: it may run.
 pub(crate) fn link(name: &str, compiler: &[&str], defines: &[&str]) -> PathBuf {
     let folder = root().join("tests/c/programs");
     let source = folder.join(format!("{name}.c"));
     let language = compiler.get(1).map_or("c", |it| if it.contains("++") { "c++" } else { "c" });
     let program = scratch().join(format!("{name}-{language}"));
+    static LINKED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    let mut linked = LINKED.lock().unwrap();
+    if linked.contains(&program) {
+        return program;
+    }
     let tables = scratch().join(format!("{name}-{language}-tables.o"));
     let mut command = Command::new("gcc");
     command.args(["-std=gnu99", "-O1", "-g", "-c"]).args(WARNINGS).args(defines);
@@ -65,6 +70,7 @@ pub(crate) fn link(name: &str, compiler: &[&str], defines: &[&str]) -> PathBuf {
     command.arg("-I").arg(root().join("../exchange/include"));
     command.arg(source).args(["-x", "none"]).arg(tables);
     succeed(command.arg(library()).args(["-pthread", "-Wl,--gc-sections", "-o"]).arg(&program));
+    linked.push(program.clone());
     program
 }
 

@@ -12,29 +12,7 @@ use crate::stage::{Case, status_name};
 use crate::world::CLASSES;
 
 /// The page up to its table.
-const HEAD: &str = "\
-# OSEK/VDX conformance
-
-What each service of the kernel answers, in each conformance class and with each kind of status, as the
-tests of `ground/osek/tests/conformance` found it. The page is made by these tests; a service, a status or a
-call level that is not here is not tested.
-
-- **S** standard status, **E** extended status; in between the classes BCC1, BCC2, ECC1, ECC2.
-- A line stands for one test in each class, with each kind of status and from each call level that it names.
-- Statuses up to `E_OS_VALUE` are those of OSEK OS 2.2.3 (ISO 17356-3). The others are of the kinds that the
-  standard leaves to the implementation.
-
-Differences from the letter of the standard, all of them where it promises nothing:
-
-- `E_OS_ID` is told under standard status, too: the kernel never reads beyond its tables. So are `E_OS_ACCESS` and
-  `E_OS_NOFUNC` of resources, and the misuse of services that change the running task.
-- A service that is called while its caller holds interrupts back does nothing and answers `E_OS_DISABLEDINT`.
-- Services of events exist in the library for all classes and answer `E_OS_SERVICEID` in BCC1 and BCC2; the C header
-  does not declare them there.
-- Services without an answer (interrupts, `GetActiveApplicationMode`, `ShutdownOS`) are listed with `E_OK` where they do
-  what they promise. `StartOS` and the services of C are tested with programs in C (`tests/c`).
-
-";
+const HEAD: &str = include_str!("head.md");
 
 /// Fails where two cases could not be told from one another.
 ///

@@ -3,7 +3,7 @@
 //! Goal: what the kernel promises in `docs/osek-conformance.md` is what it does, and that page is
 //! made from these tests.
 //! Method: for each case the hosted kernel is started in a small world of tasks, ISRs, resources,
-//! events and alarms; the case's call is made from its call level, and what came of it is looked at.
+//! events and alarms; the case's call is made from its call level, and what came of it is seen.
 //!
 //! | file | what |
 //! |---|---|

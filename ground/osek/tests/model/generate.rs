@@ -1,11 +1,12 @@
 //! Random programs.
 //!
 //! Numbers are drawn first and made to fit afterwards: an identifier is taken modulo how many there
-//! are, a priority becomes unique where the class asks for it. So every drawn case is a program that
-//! `check` accepts, and proptest may shrink each number by itself.
+//! are, a priority becomes unique where the class asks for it. So every drawn case is a program
+//! that `check` accepts, and proptest may shrink each number by itself.
 //!
-//! Programs are small and crowded, because what goes wrong, goes wrong between few tasks: up to five
-//! of them on four priorities, three resources, three levels of ISRs, counters of a dozen ticks.
+//! Programs are small and crowded, because what goes wrong, goes wrong between few tasks: up to
+//! five of them on four priorities, three resources, three levels of ISRs, counters of a dozen
+//! ticks.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -149,7 +149,7 @@ impl<'c> Books<'c> {
         if breach.is_empty() { Ok(()) } else { Err(breach) }
     }
 
-    /// Ready tasks are ready because what runs is at least as urgent, by itself or by what it holds.
+    /// Ready tasks are ready because what runs is as urgent, by itself or by what it holds.
     fn check_ready(&self, seen: &Observation, breach: &mut String) {
         for task in tasks_in(seen, State::Ready) {
             let priority = self.configuration.tasks[task].priority;

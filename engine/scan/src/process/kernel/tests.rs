@@ -191,7 +191,10 @@ fn a_task_that_never_ends_is_left_at_its_instant_and_goes_on_in_the_next_cycle()
     let due = Nanos::new(Monotonic.now().get() | 1);
     kernel.begin_cycle(&release(due), 5, &ALLOWANCE);
     let crash = build.program.step(0, 0).unwrap_err();
-    assert!(matches!(crash, Fault::Crash { signal: 11, address: 64, .. }), "{crash:?}");
+    assert!(
+        matches!(crash, Fault::Crash { signal: 11, address: 64, overflowed: Some(1), .. }),
+        "{crash:?}"
+    );
     assert_eq!(leading(|lead| lead.timer.is_set_for()), Some(None));
     // The shot may have been on its way.
     Monotonic.sleep_until(kernel.until() + MILLI);

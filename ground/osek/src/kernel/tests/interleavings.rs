@@ -2,8 +2,9 @@
 //!
 //! Goal: whenever an interrupt comes, no activation and no event is lost, nobody enters a critical
 //! section that another one is in, and a task waits for a lower one during one critical section at
-//! most. Method: before each call of whatever runs, each interrupt that is left may come or not; all
-//! choices are tried, each on a copy of the kernel. What is held back comes when the level falls.
+//! most. Method: before each call of whatever runs, each interrupt that is left may come or not;
+//! all choices are tried, each on a copy of the kernel. What is held back comes when the level
+//! falls.
 //!
 //! ```text
 //! low    priority 1   takes the task resource, then the one of ISRs; activates high; sets event 1

@@ -12,6 +12,34 @@
 //!
 //! Idle is `pause`. It can't miss a wake-up: an interrupt that comes before it is carried out to
 //! its end there and then, tasks included, so that nothing is left to be looked at.
+//!
+//! ```
+//! use quietcore_osek::configuration::{Configuration, Kind, Task};
+//! use quietcore_osek::port::hosted::{Hosted, alone};
+//! use quietcore_osek::system::System;
+//!
+//! static SYSTEM: System<Hosted> = System::new(Hosted::new());
+//! static TASKS: [Task; 1] = [Task {
+//!     entry: only,
+//!     events: 0,
+//!     budget_ns: 0,
+//!     inter_arrival_ns: 0,
+//!     autostart: 1,
+//!     stack_bytes: 16384,
+//!     priority: 1,
+//!     running_level: 1,
+//!     activations: 1,
+//!     kind: Kind::Basic,
+//! }];
+//! static CONFIGURATION: Configuration<'static> =
+//!     Configuration { tasks: &TASKS, ..Configuration::EMPTY };
+//!
+//! extern "C" fn only() {
+//!     SYSTEM.shut_down(7);
+//! }
+//!
+//! assert_eq!(alone::start(&SYSTEM, &CONFIGURATION, 0), Ok(7));
+//! ```
 // UNSAFETY: makes timers, and shares the machine with signal handlers.
 #![expect(unsafe_code, reason = "timers are made by the C library")]
 

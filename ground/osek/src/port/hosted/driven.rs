@@ -18,16 +18,16 @@
 //! what it interrupts (without `SA_ONSTACK`) and changes no mask (`SA_NODEFER`, empty `sa_mask`),
 //! since it returns when that context goes on, which may be in another step.
 //!
-//! After a crash in which the caller jumped out of a step, nothing here is used but
-//! [`terminate`] and [`initialize`], which both begin with throwing away whatever was.
+//! After a crash in which the caller jumped out of a step, [`terminate`] and [`initialize`] both
+//! begin with throwing away whatever was; a step before that does nothing.
 // UNSAFETY: switches to the machine's context, and takes a table of C.
 #![expect(unsafe_code, reason = "the machine's context is gone on in")]
 
 use super::controller::Interrupt;
+use super::processor::switch::save_and_resume;
 use super::services::{Given, Services};
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
 use crate::configuration::Configuration;
-use crate::port::x86_64::switch::save_and_resume;
 use crate::port::{Fault, Job, Port as _};
 use crate::system::System;
 
@@ -41,6 +41,9 @@ pub(super) struct Driven {
     is_busy: Own<bool>,
     /// Whether there is something to be stepped.
     has_started: Own<bool>,
+    /// Whether the machine was entered and has not come back; so it stays when its caller jumps
+    /// out.
+    is_entered: Own<bool>,
 }
 
 impl Driven {
@@ -50,6 +53,7 @@ impl Driven {
             ticks_due: Own::new(0),
             is_busy: Own::new(false),
             has_started: Own::new(false),
+            is_entered: Own::new(false),
         }
     }
 
@@ -115,7 +119,9 @@ pub unsafe fn initialize(
     port.driven.has_started.set(true);
     port.prepare(system, configuration, Driver::Driven)?;
     port.gate.open();
+    port.driven.is_entered.set(true);
     port.enter(mode);
+    port.driven.is_entered.set(false);
     let outcome = port.outcome.get();
     if outcome.is_err() {
         terminate(port);
@@ -126,7 +132,8 @@ pub unsafe fn initialize(
 /// Runs the machine until it is idle, or has to be back. Does nothing where it does not run.
 pub fn step(port: &Hosted) {
     let driven = &port.driven;
-    if port.driver.get() != Driver::Driven || !driven.has_started.get() {
+    let can_run = driven.has_started.get() && !driven.is_entered.get();
+    if port.driver.get() != Driver::Driven || !can_run {
         return;
     }
     let given = driven.given.get();
@@ -142,20 +149,22 @@ pub fn step(port: &Hosted) {
         port.arm();
     }
     let (outside, inside) = (port.ways.place(OUTSIDE), port.ways.get(INSIDE));
+    driven.is_entered.set(true);
     // SAFETY: it was left by `initialize` or by the step before, and not since.
     unsafe { save_and_resume(outside, inside) };
+    driven.is_entered.set(false);
 }
 
 /// An instant has come that the loader was asked for. Called by its signal handler in the thread
-/// inside of a step; anywhere else it does nothing.
+/// inside of a step; anywhere else nothing comes of it.
 pub fn interrupt(port: &Hosted) {
-    if !port.is_inside() {
-        return;
-    }
-    let before = errno::get();
+    // Also where the step has not got to the machine yet: it is looked at there.
     port.controller.pend(Interrupt::Timer);
-    port.take();
-    errno::set(before);
+    if port.is_inside() {
+        let before = errno::get();
+        port.take();
+        errno::set(before);
+    }
 }
 
 /// Throws the machine away, from whatever state. No hook is called.
@@ -167,6 +176,7 @@ pub fn terminate(port: &Hosted) {
     port.gate.close(super::alone::give_way);
     port.driver.set(Driver::Nobody);
     port.driven.has_started.set(false);
+    port.driven.is_entered.set(false);
     port.driven.given.set(Given::NOTHING);
     port.stacks.unmap();
 }

@@ -27,7 +27,7 @@
 //!   `SuspendOSInterrupts`.
 //! - `errno` is one for all tasks. A preempted task finds its own again; one that called a service
 //!   does not.
-//! - Shadow stacks (CET) must be off; see [`switch`](super::x86_64::switch).
+//! - Shadow stacks (CET) must be off; see the processor's `switch`.
 // UNSAFETY: switches contexts, and shares state with signal handlers of the same thread.
 #![expect(unsafe_code, reason = "a machine inside of a thread switches its stacks")]
 
@@ -50,11 +50,13 @@ use core::cell::{Cell, UnsafeCell};
 use core::ffi::CStr;
 use core::ptr;
 
+#[cfg(target_arch = "aarch64")]
+use crate::port::aarch64 as processor;
+#[cfg(target_arch = "x86_64")]
+use crate::port::x86_64 as processor;
+
 use crate::check::check;
 use crate::configuration::{Configuration, Entry, TASKS_MAX};
-use crate::port::x86_64::switch::{
-    Context, drop_and_begin, drop_and_resume, save_and_begin, save_and_resume,
-};
 use crate::port::{ALL_HELD, Enter, Fault, Job, Leave, Port};
 use crate::system::System;
 use alone::Alone;
@@ -62,6 +64,9 @@ use controller::{Controller, Interrupt, Seamless};
 use deadline::{Deadline, NEVER};
 use driven::Driven;
 use gate::Gate;
+use processor::switch::{
+    Context, drop_and_begin, drop_and_resume, save_and_begin, save_and_resume,
+};
 use stacks::Stacks;
 use ticks::Ticks;
 
@@ -208,8 +213,8 @@ impl Hosted {
         self.stacks.task_of_guard(address)
     }
 
-    /// Whether somebody drives it.
-    pub(crate) fn runs(&self) -> bool {
+    /// Whether it was started and has not ended. Asked by the thread that starts it.
+    pub fn runs(&self) -> bool {
         self.driver.get() != Driver::Nobody
     }
 

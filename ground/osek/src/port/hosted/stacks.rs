@@ -19,6 +19,8 @@
 // UNSAFETY: maps memory and looks at it.
 #![expect(unsafe_code, reason = "stacks are memory that the compiler does not know of")]
 
+// On other processors the request is another one, and Valgrind guesses.
+#[cfg(target_arch = "x86_64")]
 mod valgrind;
 
 use core::ptr::{self, NonNull};
@@ -41,8 +43,11 @@ pub(super) const STACKS_BYTES_MAX: usize = 1 << 30;
 /// What a function called by the kernel on a task's stack may take for each interrupt level, in
 /// bytes: the ISR itself.
 const ISR_BYTES: usize = 4096;
-/// The part of the kernel and of the signal handler in one interrupt, in bytes.
-const KERNEL_BYTES: usize = 2048;
+/// The part of the kernel and of the signal handler in one interrupt, in bytes; without
+/// optimisation it is about half of this.
+const KERNEL_BYTES: usize = 4096;
+/// What a service may take, hooks and a loader's functions included, in bytes.
+const SERVICE_BYTES: usize = 8192;
 /// Size of a signal's frame where the kernel does not tell, in bytes.
 const FRAME_BYTES_DEFAULT: usize = 8192;
 
@@ -105,6 +110,7 @@ impl Stacks {
             at = unsafe { at.add(size) };
             self.bounds[index + 1].store(at.addr().get(), Relaxed);
             self.count.store(index + 1, Relaxed);
+            #[cfg(target_arch = "x86_64")]
             valgrind::register_stack(lowest.as_ptr(), at.as_ptr());
         }
         Ok(())
@@ -197,7 +203,7 @@ impl Stacks {
 /// What is added to a task's stack for interrupts of so many levels, in bytes. Two more frames are
 /// for signals that only note that they came.
 fn reserve(levels: usize) -> usize {
-    (levels + 2) * (frame_bytes() + KERNEL_BYTES) + levels * ISR_BYTES
+    SERVICE_BYTES + (levels + 2) * (frame_bytes() + KERNEL_BYTES) + levels * ISR_BYTES
 }
 
 /// The bytes of the largest frame of a signal on this processor.

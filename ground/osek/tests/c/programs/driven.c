@@ -244,6 +244,8 @@ int main(void)
     fatal = 1;
     middles = 2;
     printf("crashed: %d\n", step(1));
+    const long at_crash = spun;
+    printf("a step after it does nothing: %d\n", step(1) == 0 && spun == at_crash);
     quietcore_osek_terminate();
     step(1);
     fatal = 0;
@@ -274,6 +276,16 @@ int main(void)
     printf("it stands: %d\n", spun == last);
     quietcore_osek_terminate();
     printf("terminated: %s\n", error());
+
+    /* Each step has to be back before it begins: it still comes back, and the tasks wait. */
+    until_in_ns = 0u;
+    fatal = 0;
+    quietcore_osek_initialize(&quietcore_osek_configuration, 0, &services);
+    for (int index = 0; index < 1000; index++) {
+        step(1);
+    }
+    puts("late steps come back");
+    until_in_ns = 2000000u;
 
     /* A mode in which nothing starts: steps of an idle kernel. */
     printf("idle: %d\n", quietcore_osek_initialize(&quietcore_osek_configuration, 1, &services));

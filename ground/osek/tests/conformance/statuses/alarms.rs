@@ -7,7 +7,9 @@ pub(super) fn lines() -> Vec<Line> {
     let mut lines = alarms();
     lines.extend(settings());
     lines.extend(counters());
-    lines.extend(tables());
+    lines.extend(table_starts());
+    lines.extend(table_ends());
+    lines.extend(table_states());
     lines
 }
 
@@ -158,11 +160,8 @@ fn start() -> Answer {
     SYSTEM.start_table_relative(TABLE, 1)
 }
 
-fn tables() -> Vec<Line> {
-    use Service::{
-        GetScheduleTableStatus, NextScheduleTable, StartScheduleTableAbs, StartScheduleTableRel,
-        StopScheduleTable,
-    };
+fn table_starts() -> Vec<Line> {
+    use Service::{StartScheduleTableAbs, StartScheduleTableRel};
     vec![
         line(StartScheduleTableRel, "its_point_is_reached_then", None, TASK_ISR, || {
             SYSTEM.start_table_relative(TABLE, 1)
@@ -194,6 +193,12 @@ fn tables() -> Vec<Line> {
         line(StartScheduleTableAbs, "there_is_no_such_table", Status::Id, TASK_ISR, || {
             SYSTEM.start_table_absolute(NOTHING, 1)
         }),
+    ]
+}
+
+fn table_ends() -> Vec<Line> {
+    use Service::{NextScheduleTable, StopScheduleTable};
+    vec![
         line(StopScheduleTable, "its_point_is_never_reached_then", None, TASK_ISR, || {
             SYSTEM.stop_table(TABLE)
         })
@@ -234,6 +239,12 @@ fn tables() -> Vec<Line> {
             SYSTEM.next_table(TABLE, FOREIGN_TABLE)
         })
         .after(start),
+    ]
+}
+
+fn table_states() -> Vec<Line> {
+    use Service::GetScheduleTableStatus;
+    vec![
         line(GetScheduleTableStatus, "it_is_started", None, TASK_ISR, || {
             is(SYSTEM.table_status(TABLE)? == TableStatus::Running)
         })

@@ -6,7 +6,8 @@ use crate::levels::own_resource;
 
 pub(super) fn lines() -> Vec<Line> {
     let mut lines = resources();
-    lines.extend(events());
+    lines.extend(event_settings());
+    lines.extend(event_waits());
     lines
 }
 
@@ -72,9 +73,12 @@ fn resources() -> Vec<Line> {
     ]
 }
 
-fn events() -> Vec<Line> {
-    use Service::{ClearEvent, GetEvent, SetEvent, WaitEvent};
-    let wait = || SYSTEM.activate_task(WAITER);
+fn wait() -> Answer {
+    SYSTEM.activate_task(WAITER)
+}
+
+fn event_settings() -> Vec<Line> {
+    use Service::SetEvent;
     vec![
         line(SetEvent, "a_higher_task_goes_on_at_once", None, TASK, || {
             SYSTEM.set_event(WAITER, 0b01)?;
@@ -106,6 +110,12 @@ fn events() -> Vec<Line> {
             SYSTEM.set_event(NOTHING, 0b01)
         })
         .only(In::Events),
+    ]
+}
+
+fn event_waits() -> Vec<Line> {
+    use Service::{ClearEvent, GetEvent, WaitEvent};
+    vec![
         line(ClearEvent, "only_these_are_cleared", None, TASK, || {
             SYSTEM.set_event(EXTENDED_ACTOR, 0b11)?;
             SYSTEM.clear_event(0b01)?;

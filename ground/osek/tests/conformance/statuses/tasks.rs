@@ -3,7 +3,15 @@
 use super::*;
 
 pub(super) fn lines() -> Vec<Line> {
-    use Service::{ActivateTask, ChainTask, GetTaskId, GetTaskState, Schedule, TerminateTask};
+    let mut lines = activations();
+    lines.extend(ends());
+    lines.extend(states());
+    lines.extend(with_interrupts_held_back());
+    lines
+}
+
+fn activations() -> Vec<Line> {
+    use Service::ActivateTask;
     vec![
         line(ActivateTask, "a_higher_task_runs_at_once", None, TASK, || {
             SYSTEM.activate_task(HIGHER)?;
@@ -36,6 +44,12 @@ pub(super) fn lines() -> Vec<Line> {
         line(ActivateTask, "there_is_no_such_task", Status::Id, TASK_ISR, || {
             SYSTEM.activate_task(NOTHING)
         }),
+    ]
+}
+
+fn ends() -> Vec<Line> {
+    use Service::{ChainTask, Schedule, TerminateTask};
+    vec![
         line(TerminateTask, "it_is_suspended_then", None, TASK, || SYSTEM.terminate_task())
             .ends()
             .then(|| must(state_is(ACTOR, TaskState::Suspended), "the task is not suspended")),
@@ -69,6 +83,12 @@ pub(super) fn lines() -> Vec<Line> {
             .after(|| SYSTEM.get_resource(RESOURCE))
             .then(release)
             .extended_status(),
+    ]
+}
+
+fn states() -> Vec<Line> {
+    use Service::{GetTaskId, GetTaskState};
+    vec![
         line(
             GetTaskId,
             "it_is_the_actor",
@@ -99,6 +119,12 @@ pub(super) fn lines() -> Vec<Line> {
         line(GetTaskState, "there_is_no_such_task", Status::Id, LOOKING, || {
             SYSTEM.task_state(NOTHING).map(drop)
         }),
+    ]
+}
+
+fn with_interrupts_held_back() -> Vec<Line> {
+    use Service::{ActivateTask, TerminateTask};
+    vec![
         line(
             ActivateTask,
             "interrupts_are_suspended",

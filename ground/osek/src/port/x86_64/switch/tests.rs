@@ -3,12 +3,19 @@
 // UNSAFETY: switches contexts, and looks at registers.
 #![expect(unsafe_code, reason = "contexts are switched")]
 
-use core::arch::asm;
+#[cfg(target_arch = "aarch64")]
+#[path = "tests/aarch64.rs"]
+mod processor;
+#[cfg(target_arch = "x86_64")]
+#[path = "tests/x86_64.rs"]
+mod processor;
+
 use std::boxed::Box;
 use std::vec;
 use std::vec::Vec;
 
 use super::*;
+use processor::{ROUNDINGS, control_words, set_control_words, spoil, stack_pointer, with_values};
 
 const STACK_BYTES: usize = 64 * 1024;
 
@@ -103,29 +110,12 @@ fn a_context_begins_again_on_its_own_stack() {
     assert_eq!(pair.log, [3, 2, 1, 0]);
 }
 
-fn control_words() -> (u32, u16) {
-    let mut mxcsr = 0_u32;
-    let mut word = 0_u16;
-    // SAFETY: stores four bytes.
-    unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack)) };
-    // SAFETY: stores two bytes.
-    unsafe { asm!("fnstcw [{}]", in(reg) &raw mut word, options(nostack)) };
-    (mxcsr & 0xFFC0, word)
-}
-
-fn set_control_words(mxcsr: u32, word: u16) {
-    // SAFETY: only rounding modes and precision are changed, and given back by the test.
-    unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack)) };
-    // SAFETY: as above.
-    unsafe { asm!("fldcw [{}]", in(reg) &raw const word, options(nostack)) };
-}
-
 extern "C" fn change_rounding(first: usize, _: usize) -> ! {
     let pair = pair_of(first);
     let (mxcsr, word) = control_words();
     log(pair, mxcsr);
     log(pair, u32::from(word));
-    set_control_words(0x5F80, 0x0B7F);
+    set_control_words(ROUNDINGS[2]);
     back(pair);
     let (mxcsr, word) = control_words();
     log(pair, mxcsr);
@@ -137,38 +127,24 @@ extern "C" fn change_rounding(first: usize, _: usize) -> ! {
 #[test]
 fn each_context_has_its_own_rounding() {
     let before = control_words();
-    set_control_words(0x3F80, 0x077F);
+    set_control_words(ROUNDINGS[1]);
     let pair = Box::into_raw(Pair::new());
     begin(pair, change_rounding, 0);
     let first = control_words();
     resume(pair);
     let second = control_words();
-    set_control_words(before.0, before.1);
+    set_control_words(before);
     // SAFETY: made by `into_raw` above.
     let pair = unsafe { Box::from_raw(pair) };
-    assert_eq!([first, second], [(0x3F80, 0x077F); 2], "those of this context");
-    assert_eq!(pair.log, [0x1F80, 0x037F, 0x5F80, 0x0B7F], "a new one's, then its own");
+    assert_eq!([first, second], [ROUNDINGS[1]; 2], "those of this context");
+    let expected = [ROUNDINGS[0], ROUNDINGS[2]].map(|(first, second)| [first, u32::from(second)]);
+    assert_eq!(pair.log, expected.concat(), "a new one's, then its own");
 }
 
 extern "C" fn spoil_registers(first: usize, _: usize) -> ! {
     let pair = pair_of(first);
     for _ in 0..2 {
-        // SAFETY: registers that a callee preserves are declared as changed, or given back.
-        unsafe {
-            asm!(
-                "push rbx",
-                "push rbp",
-                "mov rbx, -1",
-                "mov rbp, -1",
-                "mov r12, -1",
-                "mov r13, -1",
-                "mov r14, -1",
-                "mov r15, -1",
-                "pop rbp",
-                "pop rbx",
-                out("r12") _, out("r13") _, out("r14") _, out("r15") _,
-            );
-        }
+        spoil();
         back(pair);
     }
     // SAFETY: main was left by `resume`.
@@ -180,42 +156,8 @@ fn registers_that_a_callee_preserves_are_preserved() {
     let pair = Box::into_raw(Pair::new());
     begin(pair, spoil_registers, 0);
     let mut values = [11_u64, 12, 13, 14, 15, 16];
-    // SAFETY: `values` holds six words; rbx and rbp are given back. The call follows the ABI: the
-    // stack is aligned, and all registers that a callee may change are declared as changed.
-    unsafe {
-        asm!(
-            "push rbx",
-            "push rbp",
-            "push rdx",
-            "mov r12, [rdx]",
-            "mov r13, [rdx + 8]",
-            "mov r14, [rdx + 16]",
-            "mov r15, [rdx + 24]",
-            "mov rbx, [rdx + 32]",
-            "mov rbp, [rdx + 40]",
-            "mov rax, rsp",
-            "and rsp, -16",
-            "push rax",
-            "push rax",
-            "call {switch}",
-            "pop rsp",
-            "pop rdx",
-            "mov [rdx], r12",
-            "mov [rdx + 8], r13",
-            "mov [rdx + 16], r14",
-            "mov [rdx + 24], r15",
-            "mov [rdx + 32], rbx",
-            "mov [rdx + 40], rbp",
-            "pop rbp",
-            "pop rbx",
-            switch = sym save_and_resume,
-            in("rdi") &raw mut (*pair).main,
-            in("rsi") (*pair).other.0,
-            in("rdx") values.as_mut_ptr(),
-            out("r12") _, out("r13") _, out("r14") _, out("r15") _,
-            clobber_abi("C"),
-        );
-    }
+    // SAFETY: the pair lives until the test ends; the other one was left by `back`.
+    unsafe { with_values(&mut values, &raw mut (*pair).main, (*pair).other) };
     resume(pair);
     // SAFETY: made by `into_raw` above.
     drop(unsafe { Box::from_raw(pair) });
@@ -229,10 +171,7 @@ fn a_stack_is_aligned_as_the_abi_demands() {
         // A place that must be aligned, used by instructions that fault where it is not.
         let place = core::hint::black_box(0_u128);
         log(pair, u32::from((&raw const place).is_aligned()));
-        let pointer: usize;
-        // SAFETY: reads the stack pointer.
-        unsafe { asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack)) };
-        log(pair, u32::try_from(pointer % 16).unwrap());
+        log(pair, u32::try_from(stack_pointer() % 16).unwrap());
         // SAFETY: main was left by `begin`.
         unsafe { drop_and_resume((*pair).main) }
     }

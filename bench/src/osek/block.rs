@@ -1,0 +1,137 @@
+//! One block of the kernel: some routines under one variant, in a process of its own.
+//!
+//! A process a block, as for the peers: where code and stacks come to lie is drawn anew each time,
+//! so that no figure hangs on one lucky place.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use quietcore_probe::osek::{ClockUsed, Place, Plan, Progress, Routine, Series, Variant, measure};
+use quietcore_process::setting::Policy;
+use quietcore_record::histogram::{Histogram, Quantile};
+use quietcore_record::record::trimmed_mean;
+use quietcore_units::CpuId;
+use serde::{Deserialize, Serialize};
+
+use super::Request;
+
+/// The routines of a block, after the empty measurement.
+pub(super) const ROUTINES: [Routine; 3] = [Routine::Act, Routine::Actl, Routine::Terml];
+
+/// Loops before each series that are run and forgotten.
+const WARM_UP: u64 = 200;
+
+/// The variant that a child process measures.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(super) struct Wanted {
+    /// Measure one block, and print it as JSON
+    #[arg(long, hide = true)]
+    pub(super) block: bool,
+    /// Carry out each routine a few times between callgrind's marks
+    #[arg(long, hide = true)]
+    pub(super) marks: bool,
+    #[arg(long, hide = true, default_value_t = 0)]
+    pub(super) others: u8,
+    #[arg(long, hide = true)]
+    pub(super) extended: bool,
+    #[arg(long, hide = true)]
+    pub(super) accounting: bool,
+}
+
+impl Wanted {
+    /// That of a variant.
+    pub(super) fn of(variant: Variant) -> Self {
+        let Variant { others, extended, accounting } = variant;
+        Self { block: true, marks: false, others, extended, accounting }
+    }
+
+    /// The variant.
+    pub(super) fn variant(self) -> Variant {
+        let Self { others, extended, accounting, .. } = self;
+        Variant { others, extended, accounting }
+    }
+
+    /// The same as arguments of a command.
+    pub(super) fn arguments(self) -> Vec<String> {
+        let flags = [
+            (self.block, "--block"),
+            (self.marks, "--marks"),
+            (self.extended, "--extended"),
+            (self.accounting, "--accounting"),
+        ];
+        let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
+        let mut arguments: Vec<String> = flags.map(|(_, flag)| flag.to_owned()).collect();
+        arguments.push(format!("--others={}", self.others));
+        arguments
+    }
+}
+
+/// What one way or one routine took, in ns, without the empty measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Took {
+    /// Median.
+    pub(super) median_ns: f64,
+    /// Mean without a twentieth of the values at either end.
+    pub(super) mean_ns: f64,
+}
+
+impl Took {
+    /// From counts and those of the empty measurement, of which there are `hertz` a second.
+    pub(super) fn of(counts: &Histogram, empty: &Histogram, hertz: u64) -> Option<Self> {
+        let median =
+            |histogram: &Histogram| Some(histogram.quantile(0.5).and_then(Quantile::exact)? as f64);
+        let time = |counts: f64| counts.max(0.0) * 1e9 / hertz.max(1) as f64;
+        Some(Self {
+            median_ns: time(median(counts)? - median(empty)?),
+            mean_ns: time(trimmed_mean(counts)? - trimmed_mean(empty)?),
+        })
+    }
+}
+
+/// What a block yielded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Block {
+    /// What each of [`ROUTINES`] took.
+    pub(super) took: Vec<Took>,
+    /// What was asked for and was not in force.
+    pub(super) degraded: Vec<String>,
+}
+
+/// Measures a block in this process.
+pub(super) fn here(request: &Request, loops: u64) -> Result<Block, String> {
+    let of = |routine| Series { routine, trigger: None, loops };
+    let routines = std::iter::once(Routine::Empty).chain(ROUTINES);
+    let plan = Plan {
+        series: routines.map(of).collect(),
+        warm_up: WARM_UP,
+        variant: request.wanted.variant(),
+    };
+    let cpu = CpuId::new(request.cpu).ok_or_else(|| format!("there is no CPU {}", request.cpu))?;
+    let place = Place { cpu: Some(cpu), policy: Policy::Fifo(request.priority) };
+    let clock = ClockUsed::choose();
+    let progress = Arc::new(Progress::default());
+    let measured = measure(&plan, place, clock, &progress).map_err(|error| error.to_string())?;
+    let (empty, samples) = measured.samples.split_first().ok_or("nothing was measured")?;
+    let took = samples.iter().map(|sample| Took::of(&sample.raw, &empty.raw, clock.hertz()));
+    Ok(Block {
+        took: took.collect::<Option<_>>().ok_or("a series is empty")?,
+        degraded: measured.standing.degraded,
+    })
+}
+
+/// Measures a block in a process of its own.
+pub(super) fn apart(request: &Request, variant: Variant, loops: u64) -> Result<Block, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(own)
+        .arg("osek")
+        .arg(format!("--cpu={}", request.cpu))
+        .arg(format!("--priority={}", request.priority))
+        .arg(format!("--loops={loops}"))
+        .args(Wanted::of(variant).arguments())
+        .output()
+        .map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}

@@ -1,0 +1,230 @@
+//! An OSEK program in a partition: its tasks preempt each other, are counted, go wrong, and are
+//! swapped for others.
+//!
+//! Method: a kernel of three tasks at a tick of 5 ms in a real process. One task takes several
+//! cycles, so many of them are ended by the signal, in the middle of it.
+
+#[expect(dead_code, reason = "other tests call it in other ways")]
+mod site;
+
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use quietcore_record::trace::Recording;
+use quietcore_supervisor::control::{Activity, ChangeKind};
+use quietcore_supervisor::monitor::{FigureBuffers, Monitor, TaskFigures};
+use quietcore_supervisor::recording::{Length, Wanted, record};
+use site::{PATIENCE, Site, copy_model};
+
+const SITE: &str = r#"
+[site]
+name = "press"
+
+[[partition]]
+name = "axis"
+class = "fast-control-loop"
+
+[partition.vcr]
+cpus = [0]
+
+[partition.program]
+model = "osek_kernel"
+period = "5 ms"
+policy = "other"
+watchdog = "5 ms"
+sensitivity = 100
+retain = ["osek_DW.fast"]
+restart = { limit = 3, wait = "10 ms" }
+deadlines = { Fast = "5 s" }
+"#;
+
+/// A site, one at a time: on one CPU several of them would take each other's time.
+struct Alone {
+    site: Site,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Deref for Alone {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}
+
+fn up() -> Alone {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    Alone { site: Site::up(SITE, "osek_kernel"), _turn: turn }
+}
+
+fn figures(site: &Site) -> Vec<TaskFigures> {
+    let monitor = Monitor::open(&mut site.client(), "axis").unwrap();
+    let figures = monitor.figures(&mut FigureBuffers::default());
+    figures.into_iter().map(|task| task.expect("a whole reading")).collect()
+}
+
+fn process(site: &Site) -> String {
+    let pid = site.client().list().unwrap()[0].pid.expect("a process");
+    format!("/proc/{pid}")
+}
+
+/// What the process holds that a kernel reserves: POSIX timers, and stacks between guard pages.
+fn held(site: &Site) -> (usize, usize) {
+    let read = |file| std::fs::read_to_string(format!("{}/{file}", process(site))).unwrap();
+    let timers = read("timers").lines().filter(|line| line.starts_with("ID:")).count();
+    (timers, read("maps").lines().filter(|line| line.contains(" ---p ")).count())
+}
+
+/// Goal: the tasks run at their rates beside one that takes several cycles, and each has its row.
+#[test]
+fn tasks_preempt_a_long_one_and_have_rows_of_their_own() {
+    let site = up();
+    site.wait_for_value("osek_DW.waiter", |count| count >= 25.0);
+    let tasks = figures(&site);
+    let names: Vec<_> = tasks.iter().map(|task| task.name.as_str()).collect();
+    assert_eq!(names, ["cycle", "Fast", "Waiter", "Background"]);
+    let jobs: Vec<_> = tasks.iter().map(|task| task.snapshot.counters.cycles).collect();
+    let [cycles, fast, waiter, background] = jobs[..] else { panic!("{jobs:?}") };
+    // Cycles that are left out are ticks, too; but several ticks at once activate Fast once.
+    let run = cycles - tasks[0].snapshot.scan.skipped_releases;
+    assert!(fast + 2 >= run * 3 / 4 && fast <= run + 1, "{run} cycles: {jobs:?}");
+    assert!(waiter >= 25 && waiter <= cycles / 4 + 2, "{jobs:?}");
+    assert!(background >= 2 && background <= cycles / 20 + 2, "{jobs:?}");
+    let [cycle, fast, _, background] = &tasks[..] else { panic!("{names:?}") };
+    // A job of Background lasts for more than a cycle; Fast preempts it, and the kernel is back.
+    assert!(background.execution.max.get() > 5_000_000, "{:?}", background.execution);
+    assert!(background.execution.max <= background.response.max);
+    assert!(fast.execution.median.get() < 1_000_000, "{:?}", fast.execution);
+    assert!(fast.response.median < background.execution.max, "{:?}", fast.response);
+    assert!(cycle.execution.median < background.execution.max, "{:?}", cycle.execution);
+    assert!(site.value("osek_DW.fast") >= fast.snapshot.counters.cycles as f64);
+}
+
+#[test]
+fn an_error_of_the_kernel_is_told_with_task_status_and_service() {
+    let site = up();
+    site.wait_for_value("osek_DW.fast", |count| count > 5.0);
+    site.change(ChangeKind::Set, "osek_P.misbehave", Some("1"));
+    site.wait_for_value("osek_DW.errors", |count| count > 5.0);
+    let end = Instant::now() + PATIENCE;
+    let expected = "task `Fast`: E_OS_LIMIT in ActivateTask: too many activations";
+    loop {
+        let events = site.client().events(0).unwrap();
+        let told: Vec<_> = events.iter().filter(|event| event.kind == "kernel-error").collect();
+        if told.iter().any(|event| event.text.starts_with(expected)) {
+            assert!(told.len() < 30, "a warning of each cycle is told once a second");
+            break;
+        }
+        assert!(Instant::now() < end, "{told:?}");
+    }
+    assert!(site.value("osek_DW.hooked") >= 1.0, "the error hook, too");
+    assert_eq!(site.client().list().unwrap()[0].state, Activity::Running, "it is no fault");
+}
+
+/// Goal: whatever ends a kernel in the middle, the next one starts in the same process, and nothing
+/// of the one before is left.
+#[test]
+fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
+    for (misbehave, kind, says) in [
+        ("2", "crash", "in `TASK(Background)` (osek.c:"),
+        ("3", "crash", "the stack of task `Fast` overflowed, SIGSEGV in `deeper` (osek.c:"),
+        ("4", "loop", "in `TASK(Fast)` (osek.c:"),
+        ("5", "model-error", "error status"),
+    ] {
+        let site = up();
+        let fast = site.wait_for_value("osek_DW.fast", |count| count > 10.0);
+        let (before, process_before) = (held(&site), process(&site));
+        assert_eq!(before.0, 1, "one timer, which ends the cycles");
+        site.change(ChangeKind::Set, "osek_P.misbehave", Some(misbehave));
+        let text = site.wait_for_event(kind);
+        assert!(text.contains(says), "{misbehave}: {text}");
+        site.wait_for_event("restarted");
+        site.wait_for("running", |state| *state == Activity::Running);
+        site.wait_for_value("osek_DW.fast", |count| count > fast + 20.0);
+        assert_eq!(process(&site), process_before, "{misbehave}");
+        assert_eq!(site.value("osek_P.misbehave"), 0.0);
+        let waiter = site.value("osek_DW.waiter");
+        site.wait_for_value("osek_DW.waiter", |count| count > waiter + 3.0);
+        // The build before stays in its slot until it is needed, with its stacks.
+        let after = held(&site);
+        assert_eq!(after.0, 1, "{misbehave}");
+        assert!(after.1 <= 2 * before.1 + 2, "{misbehave}: {before:?} became {after:?}");
+    }
+}
+
+/// Deploys, once the build before is no longer on probation.
+fn deploy_when_possible(site: &Site, folder: &Path) {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match site.client().deploy("axis", folder, &mut |_| {}) {
+            Ok(_) => return,
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("probation") && Instant::now() < end, "{text}");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
+    let site = up();
+    let fast = site.wait_for_value("osek_DW.fast", |count| count > 20.0);
+    let changed = site.folder.path().join("changed");
+    for round in 1..=3 {
+        let step = format!("osek_DW.fast += 1000u * {round}u;");
+        let _ = std::fs::remove_dir_all(&changed);
+        copy_model("osek_kernel", &changed, &[("osek_DW.fast++;", &step)]);
+        deploy_when_possible(&site, &changed);
+        let first = site.wait_for_value("osek_DW.fast", |count| count > fast + 3000.0);
+        site.wait_for_value("osek_DW.fast", |count| count > first + 5000.0);
+        let rounds = site.value("osek_DW.rounds");
+        site.wait_for_value("osek_DW.rounds", |seen| seen > rounds);
+    }
+    assert_eq!(held(&site).0, 1, "one timer");
+    let tasks = figures(&site);
+    assert!(tasks[1].snapshot.counters.cycles > 20, "the rows go on");
+
+    let other = site.folder.path().join("other");
+    copy_model("osek_kernel", &other, &[("Background", "Idle")]);
+    let refused = site.client().deploy("axis", &other, &mut |_| {}).unwrap_err().to_string();
+    assert!(refused.contains("its OIL file has other tasks"), "{refused}");
+    let slower = site.folder.path().join("slower");
+    copy_model("osek_kernel", &slower, &[("5000000", "1000000")]);
+    let refused = site.client().deploy("axis", &slower, &mut |_| {}).unwrap_err().to_string();
+    assert!(refused.contains("is not the tick of counter `Tick`"), "{refused}");
+    site.wait_for("running", |state| *state == Activity::Running);
+}
+
+#[test]
+fn a_task_is_recorded_job_by_job() {
+    let site = up();
+    let wanted = Wanted {
+        variables: vec!["osek_DW.fast".to_owned(), "osek_DW.waiter".to_owned()],
+        every: 1,
+        task: 2,
+        trigger: None,
+        pre_percent: 0,
+        length: Length::Samples(10),
+    };
+    let mut recording = Recording::new(Vec::new());
+    let stop = AtomicBool::new(false);
+    let summary =
+        record(&mut site.client(), "axis", &wanted, &mut recording, &mut |_| {}, &stop).unwrap();
+    assert_eq!((summary.kept, summary.ended_early), (10, None));
+}
+
+#[test]
+fn nothing_of_it_is_left_when_the_site_goes_down() {
+    let mut site = up();
+    site.wait_for_value("osek_DW.fast", |count| count > 5.0);
+    let process = process(&site);
+    drop(site.site.running.take());
+    let status = std::fs::read_to_string(format!("{process}/status"));
+    assert!(status.is_err(), "{process} is still there");
+}
