@@ -100,10 +100,12 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// The kernel and its configuration in words.
+    /// The kernel and its configuration in words. A build for debugging is several times slower, so
+    /// that is a condition, too.
     pub fn words(&self) -> String {
         format!(
-            "hosted port, class {}, full preemption, {} status, {} tasks{}",
+            "hosted port{}, class {}, full preemption, {} status, {} tasks{}",
+            if cfg!(debug_assertions) { " in a debug build" } else { "" },
             if self.others > 0 { "ECC2" } else { "ECC1" },
             if self.extended { "extended" } else { "standard" },
             4 + u16::from(self.others.min(OTHERS_MAX)),

@@ -19,7 +19,7 @@ const STATUSES: [(&str, &str); 14] = [
 ];
 
 /// Names of the services from 1 on.
-const SERVICES: [&str; 32] = [
+const SERVICES: [&str; 33] = [
     "ActivateTask",
     "TerminateTask",
     "ChainTask",
@@ -52,6 +52,7 @@ const SERVICES: [&str; 32] = [
     "StopScheduleTable",
     "NextScheduleTable",
     "GetScheduleTableStatus",
+    "GetCounterValue",
 ];
 
 /// The name of a [`Status`](crate::status::Status) by its number: `E_OS_LIMIT` is 4.
@@ -90,8 +91,10 @@ mod tests {
         assert_eq!(of_service(Service::ActivateTask as u8), Some("ActivateTask"));
         assert_eq!(of_service(Service::WaitEvent as u8), Some("WaitEvent"));
         assert_eq!(of_service(Service::IncrementCounter as u8), Some("IncrementCounter"));
-        let last = Service::GetScheduleTableStatus as u8;
-        assert_eq!(of_service(last), Some("GetScheduleTableStatus"));
+        let table_status = Service::GetScheduleTableStatus as u8;
+        assert_eq!(of_service(table_status), Some("GetScheduleTableStatus"));
+        let last = Service::GetCounterValue as u8;
+        assert_eq!(of_service(last), Some("GetCounterValue"));
         assert_eq!((of_service(Service::None as u8), of_service(last + 1)), (None, None));
     }
 }

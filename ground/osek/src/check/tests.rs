@@ -110,7 +110,8 @@ fn tables_fit_the_kernel() {
         (|all| all.points.resize(65536, all.points[0]), "ExpiryPoints"),
         (|all| all.actions.resize(65536, all.actions[0]), "Actions"),
     ];
-    for (fill, table) in fills {
+    // The last two take long under Miri.
+    for (fill, table) in fills.into_iter().take(if cfg!(miri) { 6 } else { 8 }) {
         let mut tables = many.clone();
         fill(&mut tables);
         let refusal = tables.check().map_err(|refusal| refusal.to_string());

@@ -25,7 +25,8 @@ impl KernelCell {
     #[inline]
     pub(super) fn with<R>(&self, use_kernel: impl FnOnce(&mut Kernel<'static>) -> R) -> R {
         // SAFETY: nothing else has a reference: interrupts that would call the kernel are held
-        // back, and the closure neither calls `with` again nor leaves this context.
+        // back, services called from above that level are refused before they come here, and the
+        // closure neither calls `with` again nor leaves this context.
         let kernel = unsafe { &mut *self.0.get() };
         use_kernel(kernel)
     }

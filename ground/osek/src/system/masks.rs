@@ -4,7 +4,8 @@
 //! at work. Whoever holds interrupts back lets them go again before it ends, so an ISR leaves all
 //! of this as it found it.
 
-use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicU8, compiler_fence};
 
 use crate::port::{ALL_HELD, Port};
 
@@ -102,6 +103,7 @@ impl Masks {
     }
 
     /// Holds back what is not above `level`.
+    #[inline]
     fn hold(&self, pair: &Pair, port: &impl Port, level: u8) {
         let depth = pair.depth.load(Relaxed);
         if depth != 0 {
@@ -118,6 +120,7 @@ impl Masks {
         // The depth comes before the levels: an ISR of category 1 that passes after it finds the
         // pair held and leaves the levels alone; one that passes before is overwritten.
         pair.depth.store(1, Relaxed);
+        compiler_fence(SeqCst);
         pair.before.store(before, Relaxed);
         if is_first {
             self.base.store(before, Relaxed);
@@ -128,6 +131,7 @@ impl Masks {
     ///
     /// Pairs that cross each other are an error of the program; it must not end with interrupts
     /// held back for ever, so the last one goes back to the level before the first.
+    #[inline]
     fn let_go(&self, pair: &Pair, port: &impl Port) {
         let Some(depth) = pair.depth.load(Relaxed).checked_sub(1) else { return };
         if depth != 0 {
@@ -136,6 +140,7 @@ impl Masks {
         }
         // Read first: an ISR of category 1 may use the pair as soon as it is not held.
         let (before, base) = (pair.before.load(Relaxed), self.base.load(Relaxed));
+        compiler_fence(SeqCst);
         pair.depth.store(0, Relaxed);
         let [disabled, all, kernel] = [&self.disabled, &self.all, &self.kernel].map(Pair::asked);
         let level = match disabled.max(all).max(kernel) {

@@ -135,9 +135,10 @@ impl<P: Port> System<P> {
     /// `ShutdownOS`: the shutdown hook, then the end of the machine.
     pub fn shut_down(&self, status: u8) -> ! {
         self.port.set_level(self.kernel_level());
-        let hook = self.cell.with(|kernel| {
-            kernel.enter(Place::ShutdownHook);
-            kernel.configuration().hooks.shutdown
+        let hook = self.cell.with(|kernel| match kernel.enter(Place::ShutdownHook) {
+            // The hook itself calls this: it is over.
+            Place::ShutdownHook => None,
+            _ => kernel.configuration().hooks.shutdown,
         });
         if let Some(hook) = hook {
             hook(status);
@@ -178,6 +179,21 @@ impl<P: Port> System<P> {
         before
     }
 
+    /// Locks for a service that was called. Returns the level before.
+    ///
+    /// # Errors
+    /// [`Status::CallLevel`] from above the kernel's level, where the caller holds nothing back: an
+    /// ISR of category 1, or nobody's task. The kernel may be at work beneath, so that it is not
+    /// touched, not even for the error hook.
+    #[inline]
+    fn lock_for_caller(&self) -> Result<u8, Status> {
+        let before = self.lock();
+        if before > self.kernel_level() && !self.masks.hold_any() {
+            return Err(Status::CallLevel);
+        }
+        Ok(before)
+    }
+
     #[inline]
     fn unlock(&self, level: u8) {
         self.port.set_level(level);
@@ -191,7 +207,7 @@ impl<P: Port> System<P> {
         call: impl Fn() -> Call,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
     ) -> Result<R, Status> {
-        let level = self.lock();
+        let level = self.lock_for_caller()?;
         let result = self.decide(places, decide);
         if let Err(status) = &result {
             self.fail(&call(), *status);
@@ -209,7 +225,7 @@ impl<P: Port> System<P> {
         call: impl Fn() -> Call,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
     ) -> Result<R, Status> {
-        let level = self.lock();
+        let level = self.lock_for_caller()?;
         let result = self.decide(places, decide);
         if let Err(status) = &result {
             self.fail(&call(), *status);

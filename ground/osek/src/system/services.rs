@@ -32,8 +32,7 @@ impl<P: Port> System<P> {
     #[inline]
     pub fn activate_task(&self, task: u8) -> Result<(), Status> {
         let call = || Call::of_one(Service::ActivateTask, task);
-        let at_ns = self.release_ns();
-        self.serve(TASK_OR_ISR, call, |kernel| kernel.activate_task(task, at_ns))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.activate_task(task, self.release_ns()))
     }
 
     /// `TerminateTask`: ends the calling task. Returns only with an error.
@@ -52,8 +51,7 @@ impl<P: Port> System<P> {
     /// As [`System::terminate_task`] and [`System::activate_task`]; the calling task goes on then.
     pub fn chain_task(&self, task: u8) -> Result<(), Status> {
         let call = || Call::of_one(Service::ChainTask, task);
-        let at_ns = self.release_ns();
-        self.serve(TASK, call, |kernel| kernel.chain_task(task, at_ns))
+        self.serve(TASK, call, |kernel| kernel.chain_task(task, self.release_ns()))
     }
 
     /// `Schedule`: lets a higher task run before a task that is not preemptable.
@@ -89,7 +87,7 @@ impl<P: Port> System<P> {
     /// [`Status::Id`]; [`Status::Access`] where it is taken, or its ceiling is below the caller.
     #[inline]
     pub fn get_resource(&self, resource: u8) -> Result<(), Status> {
-        let before = self.lock();
+        let before = self.lock_for_caller()?;
         let result = self.decide(TASK_OR_ISR, |kernel| kernel.get_resource(resource));
         let level = match result {
             Ok(level) => level,
@@ -109,7 +107,7 @@ impl<P: Port> System<P> {
     /// Extended status: [`Status::Access`] where its ceiling is below the caller.
     #[inline]
     pub fn release_resource(&self, resource: u8) -> Result<(), Status> {
-        let before = self.lock();
+        let before = self.lock_for_caller()?;
         let result = self.decide(TASK_OR_ISR, |kernel| kernel.release_resource(resource));
         let level = match result {
             Ok(level) => {
@@ -133,8 +131,7 @@ impl<P: Port> System<P> {
     #[inline]
     pub fn set_event(&self, task: u8, events: u64) -> Result<(), Status> {
         let call = || Call::new(Service::SetEvent, [u64::from(task), events, 0]);
-        let at_ns = self.release_ns();
-        self.serve(TASK_OR_ISR, call, |kernel| kernel.set_event(task, events, at_ns))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.set_event(task, events, self.release_ns()))
     }
 
     /// `ClearEvent`: clears events of the calling task.

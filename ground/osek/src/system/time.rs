@@ -75,7 +75,7 @@ impl<P: Port> System<P> {
     /// # Errors
     /// [`Status::Id`], also for a hardware counter; extended status: [`Status::CallLevel`].
     pub fn increment_counter(&self, counter: u8) -> Result<(), Status> {
-        let level = self.lock();
+        let level = self.lock_for_caller()?;
         let result = self.decide(TASK_OR_ISR, |kernel| kernel.software_counter(counter));
         match result {
             Ok(index) => {

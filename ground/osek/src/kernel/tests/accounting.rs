@@ -122,3 +122,21 @@ fn the_first_activation_and_a_chain_count_for_the_distance() {
     assert_eq!(kernel.activate_task(0, 199), Err(Status::ProtectionArrival));
     assert_eq!(kernel.activate_task(0, 200), Ok(()));
 }
+
+/// A partition's machine is away between two of its steps.
+#[test]
+fn the_time_in_which_the_machine_is_away_is_nobodys() {
+    let tasks = [at_start(Task { budget_ns: 100, ..basic(1) })];
+    let configuration = Configuration { tasks: &tasks, ..PLAIN };
+    let mut kernel = started(&configuration);
+    kernel.pause_account(30);
+    kernel.resume_account(1000);
+    assert_eq!(kernel.budget(1010), Budget::Until(1070));
+    let interrupted = kernel.enter_isr(None, 1010);
+    kernel.pause_account(1015);
+    kernel.resume_account(2000);
+    kernel.leave_isr(interrupted, 2005);
+    kernel.terminate_task().unwrap();
+    let job = kernel.dispatch(2015).and_then(|switch| switch.job);
+    assert_eq!(job.map(|job| job.execution_ns), Some(30 + 10 + 10));
+}

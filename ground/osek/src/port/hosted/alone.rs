@@ -47,10 +47,11 @@ use core::ffi::c_int;
 use core::fmt::Write as _;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr,
+    AtomicI32, AtomicPtr,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
+use super::doorbell::Doorbell;
 use super::signals::{self, Handlers};
 use super::{Driver, Hosted, NEVER, Own, Refused, TaskName};
 use crate::configuration::Configuration;
@@ -69,8 +70,7 @@ pub(super) struct Alone {
     clock: Own<Option<Timer>>,
     /// The number of the machine's thread.
     thread_id: AtomicI32,
-    /// Whether the doorbell was rung and not answered yet.
-    rung: AtomicBool,
+    pub(super) doorbell: Doorbell,
     /// The handlers before the machine's.
     pub(super) handlers: Handlers,
 }
@@ -81,7 +81,7 @@ impl Alone {
             tick: Own::new(None),
             clock: Own::new(None),
             thread_id: AtomicI32::new(0),
-            rung: AtomicBool::new(false),
+            doorbell: Doorbell::new(),
             handlers: Handlers::new(),
         }
     }
@@ -92,14 +92,9 @@ impl Alone {
         }
     }
 
-    /// The doorbell is answered: whoever raises something from now on rings again.
-    pub(super) fn answer(&self) {
-        self.rung.store(false, Release);
-    }
-
     fn ring(&self) {
-        if self.rung.swap(true, AcqRel) {
-            return; // It is under way, and its handler finds this bit, too.
+        if !self.doorbell.ring() {
+            return;
         }
         let thread_id = self.thread_id.load(Relaxed);
         // SAFETY: plain numbers; the handler is in place as long as the gate is open.
@@ -209,7 +204,7 @@ impl Hosted {
         self.alone.delete_timers();
         self.driver.set(Driver::Nobody);
         self.alone.handlers.restore();
-        self.alone.answer();
+        self.alone.doorbell.answer();
         self.stacks.unmap();
         outcome
     }

@@ -61,6 +61,8 @@ pub(super) struct Handlers {
     fault_stack: Own<Option<libc::stack_t>>,
     /// The signals of sources and of the machine.
     ours: Own<libc::sigset_t>,
+    /// The signals that were blocked.
+    blocked: Own<Option<libc::sigset_t>>,
 }
 
 impl Handlers {
@@ -71,6 +73,7 @@ impl Handlers {
             actions: [const { Own::new(None) }; SIGNALS],
             fault_stack: Own::new(None),
             ours: Own::new(none),
+            blocked: Own::new(None),
         }
     }
 
@@ -112,6 +115,7 @@ impl Handlers {
         for signal in FAULTS {
             self.replace(signal, on_fault, libc::SA_NODEFER | libc::SA_ONSTACK, none)?;
         }
+        self.blocked.set(Some(self.let_in()));
         Ok(())
     }
 
@@ -144,6 +148,13 @@ impl Handlers {
 
     /// Puts back what was in place before.
     pub(super) fn restore(&self) {
+        if let Some(blocked) = self.blocked.0.take() {
+            // First this: what is still on its way finds the handlers of the machine.
+            // SAFETY: the set is live for the call.
+            unsafe {
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const blocked, ptr::null_mut())
+            };
+        }
         for signal in 1..SIGNALS {
             self.restore_one(signal as c_int);
         }
@@ -162,10 +173,13 @@ impl Handlers {
         }
     }
 
-    fn let_in(&self) {
+    /// Blocks none of the machine's signals any more. Returns what was blocked before.
+    fn let_in(&self) -> libc::sigset_t {
         let ours = self.ours.get();
-        // SAFETY: the set is live for the call.
-        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const ours, ptr::null_mut()) };
+        let mut before = ours;
+        // SAFETY: both sets are live for the call.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const ours, &raw mut before) };
+        before
     }
 }
 
@@ -184,7 +198,7 @@ extern "C" fn on_machine(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void)
         port.controller.pend(Interrupt::Timer);
     } else {
         // First this, then a look at what is pending: nobody is missed.
-        port.alone.answer();
+        port.alone.doorbell.answer();
     }
     // Before the first task and after the last one the thread is on its own stack, and nothing
     // passes.

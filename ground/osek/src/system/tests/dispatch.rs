@@ -119,3 +119,16 @@ fn shutdown_calls_the_hook_and_ends_the_machine() {
     assert_eq!(system.activate_task(0), Err(Status::CallLevel));
     assert_eq!(log(), vec!["CallLevel in ActivateTask, task 0"], "and no hook is called any more");
 }
+
+/// `ShutdownOS` is not for the shutdown hook; where the hook calls it all the same, it is over.
+#[test]
+fn a_shutdown_hook_that_shuts_down_is_not_called_again() {
+    const TASKS: &[Task] = &[at_start(basic(1))];
+    let system = start(Configuration { tasks: TASKS, ..QUIET });
+    at(Site::Shutdown, |system| {
+        assert_eq!(ends_with(|| system.shut_down(8)), "shut down");
+        note("the story goes on, which the machine would not");
+    });
+    assert_eq!(ends_with(|| system.shut_down(7)), "shut down");
+    assert_eq!(log()[..2], ["ShutdownHook(7)", "shut down with 8 at level 1"]);
+}

@@ -1,6 +1,6 @@
 //! From where each service can be called (OSEK OS 2.2.3, figure 12-1).
 
-use super::machine::{ERROR_HOOKS, Tested, log, start};
+use super::machine::{ERROR_HOOKS, Tested, level, log, set_level_to, start};
 use crate::configuration::{Alarm, Checking, Configuration, Counter, Task};
 use crate::kernel::tests::{PLAIN, activation, at_start, basic, extended, software};
 use crate::kernel::{Place, Places};
@@ -102,6 +102,19 @@ fn standard_status_refuses_only_what_would_break_the_kernel() {
             assert_eq!(refused, breaking.contains(&name), "{name} from {place:?}");
             let switched = log().iter().any(|line| line.starts_with("leave"));
             assert!(!switched, "{name} from {place:?}");
+        }
+    }
+}
+
+/// An ISR of category 1 may have come in the middle of a service, so its calls touch nothing.
+#[test]
+fn services_called_from_above_the_kernel_are_refused_in_silence() {
+    for checking in [Checking::Standard, Checking::Extended] {
+        for (name, _, service) in SERVICES {
+            let system = start(Configuration { checking, ..CONFIGURATION });
+            set_level_to(2);
+            assert_eq!(service(system), Some(Status::CallLevel), "{name}");
+            assert_eq!((log().len(), level()), (0, 2), "{name}");
         }
     }
 }

@@ -43,7 +43,12 @@ std::thread_local! {
     static NOW_NS: Cell<u64> = const { Cell::new(1000) };
     static TIMER_NS: Cell<Option<u64>> = const { Cell::new(None) };
     static STACKS_ARE_INTACT: Cell<bool> = const { Cell::new(true) };
+    /// An ISR of category 1, and after how many uses of the level it comes.
+    static CATEGORY_1: Cell<Option<(u32, Body)>> = const { Cell::new(None) };
 }
+
+/// The level of the ISR of category 1.
+pub(super) const CATEGORY_1_LEVEL: u8 = 40;
 
 /// What lives as long as the program, as a configuration does. Nothing is ever taken out.
 static KEPT: Mutex<Vec<&'static (dyn Any + Send + Sync)>> = Mutex::new(Vec::new());
@@ -60,11 +65,15 @@ pub(super) struct Machine;
 
 impl Port for Machine {
     fn level(&self) -> u8 {
-        LEVEL.get()
+        let level = LEVEL.get();
+        count_use();
+        level
     }
 
     fn set_level(&self, level: u8) {
+        count_use();
         LEVEL.set(level);
+        count_use();
         let configuration = system().cell.with(|kernel| kernel.configuration());
         loop {
             let next = PENDING.with_borrow_mut(|pending| {
@@ -122,6 +131,30 @@ impl Port for Machine {
         note(format!("shut down with {status} at level {}", LEVEL.get()));
         resume_unwind(Box::new("shut down"));
     }
+}
+
+/// The level was read or is changed: the ISR of category 1 comes if it is its turn and it passes.
+fn count_use() {
+    match CATEGORY_1.get() {
+        Some((0, body)) if LEVEL.get() < CATEGORY_1_LEVEL => {
+            CATEGORY_1.set(None);
+            let before = LEVEL.replace(CATEGORY_1_LEVEL);
+            body(system());
+            LEVEL.set(before);
+        }
+        Some((left, body)) => CATEGORY_1.set(Some((left.saturating_sub(1), body))),
+        None => {}
+    }
+}
+
+/// Has an ISR of category 1 come after so many uses of the level.
+pub(super) fn interrupt_after(uses: u32, body: Body) {
+    CATEGORY_1.set(Some((uses, body)));
+}
+
+/// Whether it is still to come; it does not come any more.
+pub(super) fn take_interrupt() -> bool {
+    CATEGORY_1.take().is_some()
 }
 
 fn take(isr: u8, configured: &Isr) {

@@ -1,6 +1,9 @@
 //! Interrupts that the program holds back: what passes, and what is as before afterwards.
 
-use super::machine::{ERROR_HOOKS, Tested, level, log, raise, set_level_to, start};
+use super::machine::{
+    CATEGORY_1_LEVEL, ERROR_HOOKS, Tested, interrupt_after, level, log, raise, set_level_to, start,
+    take_interrupt,
+};
 use crate::configuration::{Configuration, Isr, Resource, Scale, Task};
 use crate::kernel::tests::{PLAIN, at_start, basic};
 use crate::port::ALL_HELD;
@@ -13,8 +16,6 @@ const ISRS: &[Isr] = &[
 ];
 const RESOURCES: &[Resource] = &[Resource { scale: Scale::Interrupt, ceiling: 3 }];
 const KERNEL: u8 = 7;
-/// The level of an ISR of category 1, above the kernel's.
-const CATEGORY_1: u8 = 40;
 
 const CONFIGURATION: Configuration<'static> = Configuration {
     tasks: TASKS,
@@ -97,7 +98,7 @@ fn an_isr_of_category_1_stays_at_its_level_and_leaves_the_task_at_its_own() {
     for outer in [[SUSPEND_OS, RESUME_OS], [|_| {}, |_| {}]] {
         outer[0](system);
         let before = level();
-        set_level_to(CATEGORY_1);
+        set_level_to(CATEGORY_1_LEVEL);
         assert_eq!(levels(system, [SUSPEND, RESUME]), [63, 40]);
         assert_eq!(levels(system, [DISABLE, ENABLE]), [63, 40]);
         assert_eq!(levels(system, [SUSPEND_OS, RESUME_OS]), [40, 40]);
@@ -130,4 +131,32 @@ fn more_nesting_than_can_be_counted_stays_held() {
     }
     assert_eq!(level(), KERNEL);
     assert_eq!(system.schedule(), Err(Status::DisabledInterrupts));
+}
+
+/// Wherever an ISR of category 1 comes within these services and uses them itself, the task's pair
+/// holds what it should and ends where it began.
+#[test]
+fn an_isr_of_category_1_may_come_within_the_services() {
+    let pairs = [(SUSPEND_OS, RESUME_OS), (SUSPEND, RESUME), (DISABLE, ENABLE)];
+    let bodies: [Call; 3] = [
+        |system| assert_eq!(levels(system, [SUSPEND_OS, RESUME_OS]), [40, 40]),
+        |system| assert_eq!(levels(system, [SUSPEND, RESUME]), [63, 40]),
+        |system| assert_eq!(levels(system, [DISABLE, ENABLE]), [63, 40]),
+    ];
+    for (index, (hold, let_go)) in pairs.into_iter().enumerate() {
+        let held = if index == 0 { KERNEL } else { ALL_HELD };
+        for body in bodies {
+            let mut uses = 0;
+            loop {
+                let system = start(CONFIGURATION);
+                interrupt_after(uses, body);
+                assert_eq!(levels(system, [hold, let_go]), [held, 0], "after {uses} uses");
+                if take_interrupt() {
+                    break;
+                }
+                uses += 1;
+            }
+            assert!(uses >= 2, "it has come in some places");
+        }
+    }
 }

@@ -127,3 +127,15 @@ fn activations_that_come_too_early_are_told() {
     pass(1);
     assert_eq!(system.activate_task(0), Ok(()));
 }
+
+#[test]
+fn a_budget_stands_still_while_the_machine_is_away() {
+    let system = start(CONFIGURATION);
+    pass(60);
+    system.stop(|| pass(1_000_000));
+    assert_eq!(log(), ["timer at 1001100"], "40 of its 100 ns are left");
+    system.terminate_task().unwrap();
+    log();
+    system.stop(|| pass(1_000_000));
+    assert_eq!(log(), [""; 0], "nobody runs");
+}
