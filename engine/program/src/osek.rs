@@ -8,7 +8,7 @@
 //! ```
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use quietcore_oil::{Configuration, Problems};
@@ -61,11 +61,22 @@ pub fn read(path: &Path) -> Result<Configuration, OilError> {
     Ok(quietcore_oil::read(&name, &text, &mut include)?)
 }
 
+/// Reads what an OIL file or one that it includes holds. Devices and pipes are refused before they
+/// are opened: they may have no end, or make a reader wait for ever.
 fn read_text(path: &Path) -> io::Result<String> {
-    if fs::metadata(path)?.len() > OIL_BYTES_MAX {
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is no ordinary file"));
+    }
+    let mut bytes = Vec::new();
+    // Not what its length says: a file may grow meanwhile, and those of the kernel have none.
+    fs::File::open(path)?.take(OIL_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > OIL_BYTES_MAX {
         return Err(io::Error::other("it is larger than any OIL file"));
     }
-    let bytes = fs::read(path)?;
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text in UTF-8"))
 }
 
@@ -75,4 +86,34 @@ pub fn generated(configuration: &Configuration) -> [(&'static str, String); 2] {
         (HEADER_FILE, quietcore_oil::header(configuration)),
         (TABLES_FILE, quietcore_oil::source(configuration)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a file without an end, or one that nobody writes into, is refused and not read.
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        for (path, why) in [
+            ("/dev/zero", "it is no ordinary file"),
+            ("/dev/null", "it is no ordinary file"),
+            ("/", "is a directory"),
+        ] {
+            let Err(OilError::Unreadable { source, .. }) = read(Path::new(path)) else {
+                panic!("{path} was read");
+            };
+            assert_eq!(source.to_string(), why, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_included_and_is_no_file_is_refused_at_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("application.oil");
+        fs::write(&path, "OIL_VERSION = \"2.5\";\n#include \"/dev/zero\"\n").unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        let place = format!("{}:2:1: `/dev/zero`: ", path.display());
+        assert!(error.contains(&place) && error.contains("it is no ordinary file"), "{error}");
+    }
 }
