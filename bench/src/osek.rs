@@ -15,17 +15,22 @@ mod block;
 mod counts;
 mod peers;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use quietcore_probe::osek::{ClockUsed, Routine, Variant};
 
 use crate::findings::{Common, Findings, Goal};
-use block::{Block, ROUTINES, Wanted};
+use block::{SWITCHES, Took, Wanted};
 use counts::Counts;
 use peers::Peers;
 
 /// Tasks of a program: those of the comparison, the first one what the others are compared with.
 const SIZES: [u8; 5] = [8, 16, 64, 128, 255];
+/// A peer in Rust that was looked at.
+const NO_R3: &str = "r3_kernel 0.1.4 on r3_port_std 0.2.1: they need what nightly compilers had in \
+                     2022, and that of 2026-05-19 does not build them";
+
 /// Tasks that the routines themselves take.
 const OWN_TASKS: u8 = 4;
 
@@ -80,41 +85,44 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             sides[(round + place) % count].take(request, &mut peers, loops)?;
         }
     }
-    tell(&mut findings, &sides);
+    let counted = count(common);
+    tell(&mut findings, &sides, counted.as_deref().unwrap_or_default());
+    match counted {
+        Ok(_) => findings.remark(
+            "instructions by callgrind, the same in several loops and in two runs; interrupts by \
+             software",
+        ),
+        Err(why) => findings.not_measured(format!("instructions: {why}")),
+    }
     for why in peers.missing {
         findings.not_measured(why);
     }
-    findings.not_measured(
-        "r3_kernel on r3_port_std: written for a nightly compiler of 2022, and no later one builds \
-         it",
-    );
-    tell_counts(&mut findings);
+    findings.not_measured(NO_R3);
     findings.print(common)
 }
 
 /// What takes part.
 enum What {
-    /// Our kernel.
-    Kernel(Variant),
+    /// Our kernel, and whether all routines are measured.
+    Kernel(Variant, bool),
     /// A peer, by its place among those built.
     Peer(usize),
 }
 
-/// One that takes part, with a value a round for each of [`ROUTINES`]; of a peer, the way to the
-/// higher one and the way back are the first and the last.
+/// The values of a routine, one a round, in ns.
+#[derive(Default)]
+struct Values {
+    median: Vec<f64>,
+    mean: Vec<f64>,
+}
+
+/// One that takes part. Of a peer, the way to the higher one is `act`, and the way back `terml`.
 struct Side {
     name: String,
     what: What,
-    median_ns: [Vec<f64>; 3],
-    mean_ns: [Vec<f64>; 3],
+    values: BTreeMap<Routine, Values>,
     degraded: Vec<String>,
 }
-
-/// Places in a side's values.
-const ACT: usize = 0;
-const ACTL: usize = 1;
-const TERML: usize = 2;
-const _: () = assert!(ROUTINES.len() == 3);
 
 /// Places of the sides that are compared with each other.
 const BASE: usize = 0;
@@ -125,24 +133,18 @@ const FIRST_PEER: usize = ACCOUNTED + 1;
 
 fn sides(peers: &Peers) -> Vec<Side> {
     let plain = Variant::default();
-    let mut all = vec![("as published".to_owned(), What::Kernel(plain))];
+    let mut all = vec![("as published".to_owned(), What::Kernel(plain, true))];
     for size in SIZES {
         let variant = Variant { others: size - OWN_TASKS, ..plain };
-        all.push((format!("{size} tasks"), What::Kernel(variant)));
+        all.push((format!("{size} tasks"), What::Kernel(variant, false)));
     }
     let extended = Variant { extended: true, ..plain };
     let accounted = Variant { accounting: true, ..plain };
-    all.push(("extended status".to_owned(), What::Kernel(extended)));
-    all.push(("jobs accounted".to_owned(), What::Kernel(accounted)));
+    all.push(("extended status".to_owned(), What::Kernel(extended, false)));
+    all.push(("jobs accounted".to_owned(), What::Kernel(accounted, false)));
     let names = peers.built.iter().enumerate();
     all.extend(names.map(|(index, peer)| (peer.name.to_owned(), What::Peer(index))));
-    let side = |(name, what)| Side {
-        name,
-        what,
-        median_ns: Default::default(),
-        mean_ns: Default::default(),
-        degraded: Vec::new(),
-    };
+    let side = |(name, what)| Side { name, what, values: BTreeMap::new(), degraded: Vec::new() };
     all.into_iter().map(side).collect()
 }
 
@@ -150,13 +152,12 @@ impl Side {
     /// One block. A peer that fails takes no further part.
     fn take(&mut self, request: &Request, peers: &mut Peers, loops: u64) -> Result<(), String> {
         match self.what {
-            What::Kernel(variant) => {
-                let Block { took, degraded } = block::apart(request, variant, loops)?;
-                for (index, took) in took.iter().enumerate().take(ROUTINES.len()) {
-                    self.median_ns[index].push(took.median_ns);
-                    self.mean_ns[index].push(took.mean_ns);
+            What::Kernel(variant, all) => {
+                let block = block::apart(request, Wanted::block(variant, all), loops)?;
+                for (routine, took) in &block.took {
+                    self.add(*routine, took);
                 }
-                self.degraded = degraded;
+                self.degraded = block.degraded;
             }
             What::Peer(index) => {
                 if peers.missing.iter().any(|why| why.starts_with(&self.name)) {
@@ -164,10 +165,8 @@ impl Side {
                 }
                 match peers.run(&peers.built[index], request, loops) {
                     Ok(ways) => {
-                        for (index, took) in [(ACT, ways.there), (TERML, ways.back)] {
-                            self.median_ns[index].push(took.median_ns);
-                            self.mean_ns[index].push(took.mean_ns);
-                        }
+                        self.add(Routine::Act, &ways.there);
+                        self.add(Routine::Terml, &ways.back);
                     }
                     Err(why) => peers.missing.push(why),
                 }
@@ -175,49 +174,51 @@ impl Side {
         }
         Ok(())
     }
+
+    fn add(&mut self, routine: Routine, took: &Took) {
+        let values = self.values.entry(routine).or_default();
+        values.median.push(took.median_ns);
+        values.mean.push(took.mean_ns);
+    }
+
+    fn median(&self, routine: Routine) -> &[f64] {
+        self.values.get(&routine).map_or(&[], |values| &values.median)
+    }
+
+    fn mean(&self, routine: Routine) -> &[f64] {
+        self.values.get(&routine).map_or(&[], |values| &values.mean)
+    }
 }
 
-fn tell(findings: &mut Findings, sides: &[Side]) {
+fn tell(findings: &mut Findings, sides: &[Side], counted: &[Counts]) {
     let base = &sides[BASE];
-    for (index, name, goal) in [
-        (ACT, "act, median", 100.0),
-        (TERML, "terml, median", 100.0),
-        (ACTL, "actl (ActivateTask of a lower task), median", 30.0),
+    for (routine, name, goal) in [
+        (Routine::Act, "act, median", 100.0),
+        (Routine::Terml, "terml, median", 100.0),
+        (Routine::Actl, "actl (ActivateTask of a lower task), median", 30.0),
     ] {
-        findings.goal(name, "ns", &base.median_ns[index], Goal::AtMost(goal));
+        findings.goal(name, "ns", base.median(routine), Goal::AtMost(goal));
     }
-    for (index, routine) in ROUTINES.iter().enumerate() {
-        findings.figure(&format!("{}, mean", routine.name()), "ns", &base.mean_ns[index]);
-    }
-    let first = &sides[FIRST_SIZE];
-    for (index, routine) in ROUTINES.iter().enumerate() {
-        let name = format!("{}, {}, mean", routine.name(), first.name);
-        findings.figure(&name, "ns", &first.mean_ns[index]);
-        for side in &sides[FIRST_SIZE + 1..EXTENDED] {
-            let name = format!("{}, {} / {}", routine.name(), side.name, first.name);
-            let (above, below) = (&side.mean_ns[index], &first.mean_ns[index]);
-            findings.ratio(&name, above, below, Some(Goal::AtMost(1.1)));
+    for routine in Routine::ALL.into_iter().filter(|routine| *routine != Routine::Empty) {
+        findings.figure(&format!("{}, mean", routine.name()), "ns", base.mean(routine));
+        if let Some(counts) = counted.first() {
+            let name = format!("{}, instructions", routine.name());
+            findings.figure(&name, "", &counts.of(routine));
         }
     }
+    tell_sizes(findings, sides, counted);
     for side in [&sides[EXTENDED], &sides[ACCOUNTED]] {
-        for (index, routine) in ROUTINES.iter().enumerate() {
+        for routine in SWITCHES {
             let name = format!("{}, {} / {}", routine.name(), side.name, base.name);
-            findings.ratio(&name, &side.mean_ns[index], &base.mean_ns[index], None);
+            findings.ratio(&name, side.mean(routine), base.mean(routine), None);
         }
     }
-    for side in &sides[FIRST_PEER..] {
-        if side.mean_ns[ACT].is_empty() {
-            continue;
-        }
-        findings.figure(&format!("{}, there", side.name), "ns", &side.median_ns[ACT]);
-        findings.figure(&format!("{}, back", side.name), "ns", &side.median_ns[TERML]);
+    for side in sides[FIRST_PEER..].iter().filter(|side| !side.values.is_empty()) {
+        findings.figure(&format!("{}, there", side.name), "ns", side.median(Routine::Act));
+        findings.figure(&format!("{}, back", side.name), "ns", side.median(Routine::Terml));
         // Where a peer failed in some round, only those before it are pairs.
-        findings.ratio(
-            &format!("{} / act", side.name),
-            &side.mean_ns[ACT],
-            &base.mean_ns[ACT],
-            None,
-        );
+        let name = format!("{} / act", side.name);
+        findings.ratio(&name, side.mean(Routine::Act), base.mean(Routine::Act), None);
     }
     let mut degraded: Vec<&String> = Vec::new();
     for text in sides.iter().flat_map(|side| &side.degraded) {
@@ -230,37 +231,31 @@ fn tell(findings: &mut Findings, sides: &[Side]) {
     }
 }
 
-/// Instructions, which repeat exactly: of the program as published, and of the smallest and the
-/// largest number of tasks.
-fn tell_counts(findings: &mut Findings) {
+/// On how many tasks it depends: those beside the four of the program are ready all the time.
+fn tell_sizes(findings: &mut Findings, sides: &[Side], counted: &[Counts]) {
+    let first = &sides[FIRST_SIZE];
+    for routine in SWITCHES {
+        let name = format!("{}, {}, mean", routine.name(), first.name);
+        findings.figure(&name, "ns", first.mean(routine));
+        for side in &sides[FIRST_SIZE + 1..EXTENDED] {
+            let name = format!("{}, {} / {}", routine.name(), side.name, first.name);
+            let (above, below) = (side.mean(routine), first.mean(routine));
+            findings.ratio(&name, above, below, Some(Goal::AtMost(1.1)));
+        }
+        if let [_, few, many] = counted {
+            let (last, first) = (SIZES[SIZES.len() - 1], &first.name);
+            let name = format!("{}, instructions, {last} tasks / {first}", routine.name());
+            findings.ratio(&name, &many.of(routine), &few.of(routine), None);
+        }
+    }
+}
+
+/// Counts of the program as published, and with the smallest and the largest number of tasks; of
+/// the first alone in a quick run.
+fn count(common: &Common) -> Result<Vec<Counts>, String> {
     let largest = SIZES[SIZES.len() - 1];
     let variants = [0, SIZES[0] - OWN_TASKS, largest - OWN_TASKS];
-    let counted: Result<Vec<Counts>, String> = variants
-        .into_iter()
-        .map(|others| {
-            let variant = Variant { others, ..Variant::default() };
-            let (once, again) = (counts::count(variant)?, counts::count(variant)?);
-            if once == again {
-                Ok(once)
-            } else {
-                Err("two runs of one program took different instructions".to_owned())
-            }
-        })
-        .collect();
-    let counted = match counted {
-        Ok(counted) => counted,
-        Err(why) => return findings.not_measured(format!("instructions: {why}")),
-    };
-    for routine in Routine::ALL.into_iter().filter(|routine| *routine != Routine::Empty) {
-        let of = |index: usize| counted[index].get(&routine).copied().unwrap_or_default();
-        findings.remark(format!(
-            "instructions of {:<10} {:>4}; with {} tasks {:>4}, with {largest} tasks {:>4}",
-            routine.name(),
-            of(0),
-            SIZES[0],
-            of(1),
-            of(2)
-        ));
-    }
-    findings.remark("counted by callgrind, the same in two runs; interrupts by software");
+    let wanted = &variants[..common.length(variants.len(), 1)];
+    let counts = |others: &u8| counts::count(Variant { others: *others, ..Variant::default() });
+    wanted.iter().map(counts).collect()
 }

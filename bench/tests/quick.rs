@@ -18,6 +18,37 @@ fn quick(bench: &str) -> serde_json::Value {
     serde_json::from_slice(&run.stdout).unwrap()
 }
 
+/// Goal: the kernel, its variants and the hand-overs of Linux run to their end, and instructions are
+/// counted where there is a Valgrind.
+#[test]
+fn the_kernel_is_compared_with_its_peers() {
+    if available_parallelism().map_or(1, usize::from) < 2 {
+        skip!("needs two CPUs; this machine has one");
+        return;
+    }
+    let findings = quick("osek");
+    assert_eq!((&findings["bench"], &findings["quick"]), (&"osek".into(), &true.into()));
+    let figures = findings["figures"].as_array().unwrap();
+    let value = |name: &str| {
+        let found = figures.iter().find(|found| found["name"] == name)?;
+        found["value"].as_f64()
+    };
+    for name in ["act, median", "terml, median", "istexit, mean", "act, 255 tasks / 8 tasks"] {
+        assert!(value(name).unwrap() > 0.0, "{name}");
+    }
+    assert!(value("actl, jobs accounted / as published").unwrap() > 0.0);
+    let missing = findings["not_measured"].to_string();
+    assert!(missing.contains("--freertos"), "{missing}");
+    match value("swapcontext / act") {
+        Some(times) => assert!(times > 0.0),
+        None => skip!("no hand-overs of Linux: {missing}"),
+    }
+    match value("act, instructions") {
+        Some(count) => assert!((10.0..10_000.0).contains(&count), "{count}"),
+        None => skip!("no instructions: {missing}"),
+    }
+}
+
 #[test]
 fn signals_and_queues_are_compared_with_their_peers() {
     if available_parallelism().map_or(1, usize::from) < 2 {

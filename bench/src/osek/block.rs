@@ -6,7 +6,9 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use quietcore_probe::osek::{ClockUsed, Place, Plan, Progress, Routine, Series, Variant, measure};
+use quietcore_probe::osek::{
+    ClockUsed, Place, Plan, Progress, Routine, Sample, Series, Trigger, Variant, measure,
+};
 use quietcore_process::setting::Policy;
 use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_record::record::trimmed_mean;
@@ -15,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Request;
 
-/// The routines of a block, after the empty measurement.
-pub(super) const ROUTINES: [Routine; 3] = [Routine::Act, Routine::Actl, Routine::Terml];
+/// The routines of a block where not all are asked for.
+pub(super) const SWITCHES: [Routine; 3] = [Routine::Act, Routine::Actl, Routine::Terml];
 
 /// Loops before each series that are run and forgotten.
 const WARM_UP: u64 = 200;
@@ -32,6 +34,9 @@ pub(super) struct Wanted {
     pub(super) marks: bool,
     #[arg(long, hide = true, default_value_t = 0)]
     pub(super) others: u8,
+    /// All routines, not those of a switch alone
+    #[arg(long, hide = true)]
+    pub(super) all: bool,
     #[arg(long, hide = true)]
     pub(super) extended: bool,
     #[arg(long, hide = true)]
@@ -39,10 +44,15 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// That of a variant.
-    pub(super) fn of(variant: Variant) -> Self {
+    /// A block of a variant.
+    pub(super) fn block(variant: Variant, all: bool) -> Self {
         let Variant { others, extended, accounting } = variant;
-        Self { block: true, marks: false, others, extended, accounting }
+        Self { block: true, marks: false, others, all, extended, accounting }
+    }
+
+    /// The marks of a variant.
+    pub(super) fn marks(variant: Variant) -> Self {
+        Self { block: false, marks: true, ..Self::block(variant, true) }
     }
 
     /// The variant.
@@ -56,6 +66,7 @@ impl Wanted {
         let flags = [
             (self.block, "--block"),
             (self.marks, "--marks"),
+            (self.all, "--all"),
             (self.extended, "--extended"),
             (self.accounting, "--accounting"),
         ];
@@ -91,18 +102,22 @@ impl Took {
 /// What a block yielded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Block {
-    /// What each of [`ROUTINES`] took.
-    pub(super) took: Vec<Took>,
+    /// What each routine took.
+    pub(super) took: Vec<(Routine, Took)>,
     /// What was asked for and was not in force.
     pub(super) degraded: Vec<String>,
 }
 
 /// Measures a block in this process.
 pub(super) fn here(request: &Request, loops: u64) -> Result<Block, String> {
-    let of = |routine| Series { routine, trigger: None, loops };
-    let routines = std::iter::once(Routine::Empty).chain(ROUTINES);
+    let all = Series::all(loops).into_iter();
+    let by_software = all.filter(|series| series.trigger != Some(Trigger::Signal));
+    let is_asked_for = |series: &Series| {
+        let routine = series.routine;
+        request.wanted.all || routine == Routine::Empty || SWITCHES.contains(&routine)
+    };
     let plan = Plan {
-        series: routines.map(of).collect(),
+        series: by_software.filter(is_asked_for).collect(),
         warm_up: WARM_UP,
         variant: request.wanted.variant(),
     };
@@ -112,7 +127,10 @@ pub(super) fn here(request: &Request, loops: u64) -> Result<Block, String> {
     let progress = Arc::new(Progress::default());
     let measured = measure(&plan, place, clock, &progress).map_err(|error| error.to_string())?;
     let (empty, samples) = measured.samples.split_first().ok_or("nothing was measured")?;
-    let took = samples.iter().map(|sample| Took::of(&sample.raw, &empty.raw, clock.hertz()));
+    let of = |(series, sample): (&Series, &Sample)| {
+        Some((series.routine, Took::of(&sample.raw, &empty.raw, clock.hertz())?))
+    };
+    let took = plan.series[1..].iter().zip(samples).map(of);
     Ok(Block {
         took: took.collect::<Option<_>>().ok_or("a series is empty")?,
         degraded: measured.standing.degraded,
@@ -120,14 +138,14 @@ pub(super) fn here(request: &Request, loops: u64) -> Result<Block, String> {
 }
 
 /// Measures a block in a process of its own.
-pub(super) fn apart(request: &Request, variant: Variant, loops: u64) -> Result<Block, String> {
+pub(super) fn apart(request: &Request, wanted: Wanted, loops: u64) -> Result<Block, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(own)
         .arg("osek")
         .arg(format!("--cpu={}", request.cpu))
         .arg(format!("--priority={}", request.priority))
         .arg(format!("--loops={loops}"))
-        .args(Wanted::of(variant).arguments())
+        .args(wanted.arguments())
         .output()
         .map_err(|error| error.to_string())?;
     if !output.status.success() {

@@ -27,8 +27,13 @@ use super::block::Wanted;
 
 /// Loops of each routine; the first ones make what is made once.
 const LOOPS: usize = 6;
+/// Runs of the same program.
+const RUNS: usize = 2;
 /// Loops whose counts have to be the same.
 const ALIKE: usize = 3;
+
+/// A run that takes longer hangs.
+const RUN_SECONDS_MAX: u32 = 300;
 
 /// Marks instead of readings.
 #[derive(Debug)]
@@ -84,23 +89,42 @@ pub(super) fn carry_out(variant: Variant) -> Result<(), String> {
 }
 
 /// Instructions of each routine.
-pub(super) type Counts = BTreeMap<Routine, u64>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts(BTreeMap<Routine, u64>);
+
+impl Counts {
+    /// Those of a routine, once for each of the two runs, which agree; nothing where it has none.
+    pub(super) fn of(&self, routine: Routine) -> Vec<f64> {
+        self.0.get(&routine).map_or_else(Vec::new, |count| vec![*count as f64; RUNS])
+    }
+}
 
 /// Counts the instructions of each routine under a variant.
 ///
 /// # Errors
 /// There is no Valgrind; or a count was not the same twice, which would make it worth nothing.
 pub(super) fn count(variant: Variant) -> Result<Counts, String> {
+    let first = run(variant)?;
+    for _ in 1..RUNS {
+        if run(variant)? != first {
+            return Err("two runs of one program took different instructions".to_owned());
+        }
+    }
+    Ok(first)
+}
+
+/// One run under callgrind.
+fn run(variant: Variant) -> Result<Counts, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let wanted = Wanted { block: false, marks: true, ..Wanted::of(variant) };
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--error-exitcode=9"])
+    let output = Command::new("timeout")
+        .arg(RUN_SECONDS_MAX.to_string())
+        .args(["valgrind", "--tool=callgrind", "--error-exitcode=9"])
         .args(["--zero-before=*quietcore_mark_begin*", "--dump-before=*quietcore_mark_end*"])
         .arg(format!("--callgrind-out-file={}", folder.path().join("counts").display()))
         .arg(own)
         .arg("osek")
-        .args(wanted.arguments())
+        .args(Wanted::marks(variant).arguments())
         .output()
         .map_err(|error| format!("`valgrind`: {error}; install the package valgrind"))?;
     if !output.status.success() {
@@ -111,7 +135,7 @@ pub(super) fn count(variant: Variant) -> Result<Counts, String> {
     let expected = series.iter().map(|series| marks_of(series.routine).0 * LOOPS).sum();
     let totals = totals(folder.path(), expected)?;
     let mut totals = totals.into_iter();
-    let mut counts = Counts::new();
+    let mut counts = BTreeMap::new();
     for series in &series {
         let (marks, which) = marks_of(series.routine);
         let own: Vec<u64> = totals.by_ref().take(marks * LOOPS).collect();
@@ -127,7 +151,7 @@ pub(super) fn count(variant: Variant) -> Result<Counts, String> {
     for count in counts.values_mut() {
         *count = count.saturating_sub(empty);
     }
-    Ok(counts)
+    Ok(Counts(counts))
 }
 
 /// What callgrind wrote down, in its order.

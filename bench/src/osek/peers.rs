@@ -13,6 +13,9 @@ use tempfile::TempDir;
 use super::Request;
 use super::block::Took;
 
+/// A block that takes longer hangs.
+const BLOCK_SECONDS_MAX: u32 = 60;
+
 /// The programs, by the name of their file.
 const FILES: [(&str, &str); 4] = [
     ("reading.h", include_str!("peers/reading.h")),
@@ -127,7 +130,9 @@ impl Peers {
 
     /// Runs a block of a peer.
     pub(super) fn run(&self, peer: &Peer, request: &Request, times: u64) -> Result<Ways, String> {
-        let output = Command::new(&peer.program)
+        let output = Command::new("timeout")
+            .arg(BLOCK_SECONDS_MAX.to_string())
+            .arg(&peer.program)
             .args(peer.kind)
             .args([request.cpu.to_string(), request.priority.to_string(), times.to_string()])
             .output()

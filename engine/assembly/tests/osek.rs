@@ -33,14 +33,14 @@ macro_rules! need_compiler {
 fn assemble(text: &str) -> Result<quietcore_assembly::Assembly, AssemblyError> {
     let site = quietcore_site::read("s.toml", text.as_bytes(), &catalogue());
     let site = site.unwrap_or_else(|problems| panic!("{problems}"));
-    let out = tempfile::tempdir().unwrap();
+    let out = tempfile::tempdir().expect("a folder");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let workshop = Workshop { site_folder: root, build_folder: out.path().to_owned() };
     workshop.assemble(&site, &site.partitions()[0])
 }
 
 fn refusal(text: &str) -> String {
-    assemble(text).map(|_| ()).unwrap_err().to_string()
+    assemble(text).map(|_| ()).expect_err("it is refused").to_string()
 }
 
 #[test]
@@ -72,7 +72,8 @@ fn what_does_not_agree_with_the_oil_file_names_both_files() {
     );
     let text = refusal(&SITE.replace("Drive =", "Drvie ="));
     assert!(text.contains("has no task `Drvie`; it has `Drive`, `Sort`"), "{text}");
-    let two = "[[partition.program.task]]\nname = \"a\"\n[[partition.program.task]]\nname = \"b\"\nperiod = \"2 ms\"";
+    let task = "[[partition.program.task]]\nname = ";
+    let two = format!("{task}\"a\"\n{task}\"b\"\nperiod = \"2 ms\"");
     let text = refusal(&format!("{SITE}{two}\n"));
     assert!(text.contains("`b` is a second one"), "{text}");
     let free = "[[partition.program.task]]\nname = \"a\"\nkind = \"freewheeling\"\ngap = \"1 ms\"";

@@ -9,7 +9,7 @@
 //! 6. `image`: the module is checked against all that its loader relies on.
 //! 7. `collect`: its symbols. `store`: all of it moves to its place at once.
 //!
-//! A folder with an OIL file is an OSEK program and goes another way: `kernel`.
+//! A folder with an OIL file is an OSEK program and goes another way: `recipe/kernel`.
 //!
 //! The same sources, options and compiler give the same bytes, wherever they lie.
 
@@ -18,7 +18,6 @@ pub(crate) mod compiler;
 mod diagnostic;
 mod headers;
 pub(crate) mod image;
-mod kernel;
 pub(crate) mod lexing;
 pub(crate) mod objects;
 mod recipe;

@@ -134,7 +134,7 @@ struct quietcore_osek_alarm {
     struct quietcore_osek_action action; /**< What it does. */
     uint16_t counter;                    /**< The counter it belongs to. */
     uint32_t autostart;                  /**< Application modes in which it is set at the start. */
-    uint32_t first;                      /**< Where it starts by itself: when it expires first. */
+    uint32_t first;                      /**< Where it starts by itself: ticks until then; 0 is 1. */
     uint32_t cycle;                      /**< Where it starts by itself: its cycle; 0 for none. */
 };
 

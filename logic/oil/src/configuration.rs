@@ -170,7 +170,7 @@ pub enum Action {
 pub struct AlarmStart {
     /// The modes in which it does, a bit each.
     pub modes: u32,
-    /// The counter's value at which it expires first.
+    /// Ticks to its first expiry; zero is one.
     pub first: u32,
     /// Ticks from then on; zero for once only.
     pub cycle: u32,

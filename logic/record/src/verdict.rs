@@ -91,8 +91,8 @@ pub fn is_judged(record: &Record) -> bool {
     terms.is_none_or(|terms| !terms.by_kernel || terms.deadline_ns.is_some())
 }
 
-/// Whether the limits of a class are about a record: those of the cycle, not those of the tasks that
-/// the program's own kernel releases within it.
+/// Whether the limits of a class are about a record: those of the cycle, not those of the tasks
+/// that the program's own kernel releases within it.
 pub fn is_held_to_class(record: &Record) -> bool {
     record.scan.as_ref().is_none_or(|scan| !scan.terms.by_kernel)
 }

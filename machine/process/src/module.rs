@@ -265,7 +265,8 @@ impl Module {
         unsafe { guard.call(without_argument(self.face().initialize), 0, None) }
     }
 
-    /// Runs `step(rate)`. That of rate 0 may be interrupted, where the module has a function for it.
+    /// Runs `step(rate)`. That of rate 0 may be interrupted, where the module has a function for
+    /// it.
     ///
     /// # Errors
     /// [`Fault`] when it crashed or was cancelled.

@@ -62,19 +62,21 @@ fn up() -> Alone {
 }
 
 fn figures(site: &Site) -> Vec<TaskFigures> {
-    let monitor = Monitor::open(&mut site.client(), "axis").unwrap();
+    let monitor = Monitor::open(&mut site.client(), "axis").expect("an exchange");
     let figures = monitor.figures(&mut FigureBuffers::default());
     figures.into_iter().map(|task| task.expect("a whole reading")).collect()
 }
 
 fn process(site: &Site) -> String {
-    let pid = site.client().list().unwrap()[0].pid.expect("a process");
+    let list = site.client().list().expect("the site answers");
+    let pid = list[0].pid.expect("a process");
     format!("/proc/{pid}")
 }
 
 /// What the process holds that a kernel reserves: POSIX timers, and stacks between guard pages.
 fn held(site: &Site) -> (usize, usize) {
-    let read = |file| std::fs::read_to_string(format!("{}/{file}", process(site))).unwrap();
+    let own = process(site);
+    let read = |file| std::fs::read_to_string(format!("{own}/{file}")).expect("it runs");
     let timers = read("timers").lines().filter(|line| line.starts_with("ID:")).count();
     (timers, read("maps").lines().filter(|line| line.contains(" ---p ")).count())
 }

@@ -1,5 +1,7 @@
 //! The steps of a build, in order.
 
+mod kernel;
+
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
@@ -12,9 +14,7 @@ use crate::build::image::{LinkedFile, MODULE_SYMBOL};
 use crate::build::objects::{self, Object, Selection};
 use crate::build::sources::{self, SourceFile, Sources};
 use crate::build::store::{self, Fresh};
-use crate::build::{
-    Build, BuildError, Diagnostic, LeftOut, Options, collect, headers, kernel, widths,
-};
+use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, headers, widths};
 use crate::debug::{self, DebugInfo};
 use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
 use crate::osek;
@@ -67,15 +67,15 @@ const LINK: [&str; 10] = [
 ];
 
 /// A build on its way.
-pub(super) struct Recipe<'a> {
+struct Recipe<'a> {
     /// Where the copies of the sources lie.
     folder: &'a Path,
-    pub(super) scratch: &'a Path,
+    scratch: &'a Path,
     options: &'a Options,
     compiler: &'a Compiler,
-    pub(super) sources: &'a Sources,
+    sources: &'a Sources,
     /// Whether the code expects a `long` of 32 bits.
-    pub(super) short_long: bool,
+    short_long: bool,
 }
 
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
@@ -181,14 +181,14 @@ impl Recipe<'_> {
     }
 
     /// Says what a module exports.
-    pub(super) fn write_exports(&self) -> Result<(), BuildError> {
+    fn write_exports(&self) -> Result<(), BuildError> {
         let exports = self.scratch.join(EXPORTS_FILE);
         let text = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
         fs::write(&exports, text).map_err(|error| BuildError::io(&exports, error))
     }
 
     /// Writes the sources as they were read into a folder of the build's own.
-    pub(super) fn copy_sources(&self) -> Result<(), BuildError> {
+    fn copy_sources(&self) -> Result<(), BuildError> {
         for file in self.sources.compiled.iter().chain(&self.sources.included) {
             let path = self.folder.join(&file.name);
             let folder = path.parent().unwrap_or(self.folder);
@@ -200,7 +200,7 @@ impl Recipe<'_> {
     }
 
     /// Compiles all files, several at once.
-    pub(super) fn compile_all(&self) -> Result<Vec<Object>, BuildError> {
+    fn compile_all(&self) -> Result<Vec<Object>, BuildError> {
         let files = &self.sources.compiled;
         let next = AtomicUsize::new(0);
         let finished: Mutex<Vec<Option<Result<Object, BuildError>>>> =
@@ -237,12 +237,7 @@ impl Recipe<'_> {
     }
 
     /// Compiles a file that the build has written, with these arguments besides.
-    pub(super) fn compile_text(
-        &self,
-        name: &str,
-        text: &str,
-        more: &[&str],
-    ) -> Result<Object, BuildError> {
+    fn compile_text(&self, name: &str, text: &str, more: &[&str]) -> Result<Object, BuildError> {
         let file = self.scratch.join(format!("{name}.c"));
         fs::write(&file, text).map_err(|error| BuildError::io(&file, error))?;
         let object = self.scratch.join(format!("{name}.o"));
@@ -281,12 +276,7 @@ impl Recipe<'_> {
     }
 
     /// Links object files; the file is read back as it is.
-    pub(super) fn link(
-        &self,
-        name: &str,
-        files: &[String],
-        more: &[&str],
-    ) -> Result<Vec<u8>, BuildError> {
+    fn link(&self, name: &str, files: &[String], more: &[&str]) -> Result<Vec<u8>, BuildError> {
         let output = self.scratch.join(name);
         let mut arguments: Vec<String> = LINK.iter().map(|it| (*it).to_owned()).collect();
         arguments.extend(more.iter().map(|it| (*it).to_owned()));
@@ -304,7 +294,7 @@ impl Recipe<'_> {
 
     /// The objects of the program. One that did not compile is an error if a name is open that it
     /// could define.
-    pub(super) fn select(
+    fn select(
         &self,
         objects: &[Object],
         roots: &BTreeSet<String>,
@@ -371,7 +361,7 @@ impl Recipe<'_> {
     }
 
     /// Files that are no part of the module, with those that nothing needs.
-    pub(super) fn left_out(&self, objects: &[Object], selection: &Selection) -> Vec<LeftOut> {
+    fn left_out(&self, objects: &[Object], selection: &Selection) -> Vec<LeftOut> {
         let mut left_out = self.sources.left_out.clone();
         for (index, object) in objects.iter().enumerate() {
             if selection.chosen.contains(&index) {
@@ -395,17 +385,17 @@ fn expects_short_long(sources: &Sources) -> bool {
 }
 
 /// Whether the program sends or receives through the channels of its partition.
-pub(super) fn uses_services(objects: &[Object], selection: &Selection) -> bool {
+fn uses_services(objects: &[Object], selection: &Selection) -> bool {
     let mut chosen = selection.chosen.iter().map(|index| &objects[*index]);
     chosen.any(|object| object.needed.contains(interface::SERVICES_NAME))
 }
 
-pub(super) fn paths(objects: &[Object], selection: &Selection) -> Vec<String> {
+fn paths(objects: &[Object], selection: &Selection) -> Vec<String> {
     let chosen = selection.chosen.iter();
     chosen.map(|index| objects[*index].path.to_string_lossy().into_owned()).collect()
 }
 
-pub(super) fn debug_info(file: &[u8]) -> Result<DebugInfo, BuildError> {
+fn debug_info(file: &[u8]) -> Result<DebugInfo, BuildError> {
     let file =
         object::File::parse(file).map_err(|error| BuildError::Variables(error.to_string()))?;
     Ok(debug::read(&file)?)
@@ -418,7 +408,7 @@ fn or_refused(error: InterfaceError, objects: &[Object]) -> BuildError {
     if failed.is_empty() { error.into() } else { refused(failed) }
 }
 
-pub(super) fn refused<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> BuildError {
+fn refused<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> BuildError {
     let (mut text, mut errors) = (String::new(), Vec::new());
     for outcome in outcomes {
         text.push_str(&outcome.text);

@@ -6,7 +6,7 @@
 //! | `.cpp`, `.cc` | left out: generated classes have another interface |
 //! | folders of reports and of tests (`html`, `instrumented`, `sil`, `pil`, …), hidden ones | not entered |
 //! | links | left out: what is built is what lies in the folder |
-//! | `.oil` | makes it an OSEK program: see `kernel` |
+//! | `.oil` | makes it an OSEK program: see `recipe/kernel` |
 //! | all others | part of the hash; `.c` is compiled, a folder with `.h` is searched for headers |
 
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
-//! Folders with an OIL file: built with the kernel in them, refused with the place of what is wrong.
+//! Folders with an OIL file: built with the kernel in them, or refused with the place of what is
+//! wrong.
 
 use std::path::Path;
 

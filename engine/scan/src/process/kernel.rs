@@ -33,7 +33,7 @@ use quietcore_process::timer::ThreadTimer;
 use quietcore_units::Nanos;
 
 use crate::change::slot_of;
-use crate::process::job::KernelTask;
+use crate::process::job::{KernelTask, TaskJob};
 use crate::task::Release;
 
 /// What is left of a cycle for all that follows its step: forces, outputs, statistics. So much of
@@ -107,6 +107,11 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
+    /// That of the task which leads.
+    pub(crate) fn of(job: &TaskJob, margin: Nanos) -> Self {
+        Self { period: job.kind.period(), deadline: job.deadline, margin }
+    }
+
     /// The instant at which the step of a cycle that was due at `due` and began at `started` has to
     /// be back.
     pub(crate) fn until(&self, due: Nanos, started: Nanos) -> Nanos {
@@ -153,8 +158,8 @@ impl<'a> KernelCycle<'a> {
         }
     }
 
-    /// Makes the calling thread the one that leads, with a row for each task. `None` when the region
-    /// has no place for one.
+    /// Makes the calling thread the one that leads, with a row for each task. `None` when the
+    /// region has no place for one.
     ///
     /// # Errors
     /// When the kernel of the host has no timer for it.
@@ -206,6 +211,8 @@ impl<'a> KernelCycle<'a> {
 
     /// Says that what counts begins now, with the leading task's release at `due`.
     pub(crate) fn measure(&self, due: Nanos) {
+        // The cycles that clearing took are ticks, and no job of theirs was late by itself.
+        leading(|lead| lead.first_due.set(lead.first_due.get().max(due)));
         self.with_rows(|rows| {
             for row in rows {
                 row.recorder.set_first_release(due);

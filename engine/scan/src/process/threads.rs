@@ -308,8 +308,7 @@ impl<'map> Hall<'_, 'map> {
         };
         let mut waiting = self.waiting(0, job, cpu, start);
         let warm_up = self.job.warm_up_cycles;
-        let (period, deadline) = (job.kind.period(), job.deadline);
-        let allowance = Allowance { period, deadline, margin: waiting.margin_max() };
+        let allowance = Allowance::of(job, waiting.margin_max());
         self.channels.table().begin(start);
         leader.begin(start);
         if warm_up == 0 {
@@ -339,8 +338,7 @@ impl<'map> Hall<'_, 'map> {
             if warming > 0 {
                 warming = warming.saturating_sub(1 + next.skipped);
                 if warming == 0 {
-                    leader.task().recorder().clear();
-                    self.kernel.inspect(|kernel| kernel.forget());
+                    self.forget(&mut leader);
                     waiting.catch_up();
                     self.begin_measuring(&mut leader, waiting.due());
                     self.measuring.store(true, Ordering::Relaxed);
@@ -350,8 +348,7 @@ impl<'map> Hall<'_, 'map> {
             }
         }
         if warming > 0 {
-            leader.task().recorder().clear();
-            self.kernel.inspect(|kernel| kernel.forget());
+            self.forget(&mut leader);
         }
         leader.task().recorder().set_state(end);
         self.kernel.inspect(|kernel| kernel.end(end));
@@ -359,6 +356,12 @@ impl<'map> Hall<'_, 'map> {
         for thread in self.threads.iter().filter_map(OnceLock::get) {
             thread.unpark();
         }
+    }
+
+    /// Forgets all cycles so far.
+    fn forget<B: Fieldbus>(&self, leader: &mut Leader<'_, B>) {
+        leader.task().recorder().clear();
+        self.kernel.inspect(|kernel| kernel.forget());
     }
 
     /// Says that what counts begins now, with the release at `due`.

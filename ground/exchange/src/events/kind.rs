@@ -291,11 +291,12 @@ impl Happening {
             1 => Self::Started,
             2 => Self::Overrun { response_ns: first, in_a_row: second },
             3 => Self::WatchdogHit { elapsed_ns: first },
-            4 => {
-                let (signal, address, instruction) = (first as u32, second, third);
-                let overflowed = fourth.checked_sub(1).map(|task| task as u32);
-                Self::Fault { signal, address, instruction, overflowed }
-            }
+            4 => Self::Fault {
+                signal: first as u32,
+                address: second,
+                instruction: third,
+                overflowed: fourth.checked_sub(1).map(|task| task as u32),
+            },
             5 => Self::ModelError,
             6 => Self::Swapped { generation: first as u32, gap_cycles: second, release_ns: third },
             7 => Self::Reverted { generation: first as u32, gap_cycles: second },
@@ -345,17 +346,16 @@ impl Happening {
                 let (invalid_frames, lost_links) = unpack(second);
                 Self::ErrorCounters { subdevice: first as u32, invalid_frames, lost_links }
             }
-            30 => {
-                let (task, known) = unpack(first);
-                let (status, service) = unpack(second);
-                Self::KernelError {
-                    task: (known != 0).then_some(task),
-                    status: status as u8,
-                    service: service as u8,
-                }
-            }
+            30 => Self::decode_kernel_error(first, second),
             kind => Self::Unknown { kind, words },
         }
+    }
+
+    fn decode_kernel_error(first: u64, second: u64) -> Self {
+        let (task, known) = unpack(first);
+        let (status, service) = unpack(second);
+        let task = (known != 0).then_some(task);
+        Self::KernelError { task, status: status as u8, service: service as u8 }
     }
 }
 

@@ -32,11 +32,16 @@ static HAS_WHY: AtomicBool = AtomicBool::new(false);
 /// The tables as they were given.
 static TABLES: AtomicPtr<Tables> = AtomicPtr::new(ptr::null_mut());
 
-/// Reads the tables, and keeps what they say as long as the kernel runs.
+/// Reads the tables, and keeps what they say as long as the kernel runs. Those of one that runs
+/// stay.
 ///
 /// # Safety
-/// As [`tables::read`], and no kernel runs by those before.
+/// As [`tables::read`].
 unsafe fn keep(given: *const Tables) -> Result<&'static Configuration<'static>, Refused> {
+    if SYSTEM.port().runs() {
+        return Err(Refused::AlreadyRuns);
+    }
+    HAS_WHY.store(false, Relaxed);
     // SAFETY: as our caller promises.
     let configuration = unsafe { tables::read(given) }?;
     TABLES.store(given.cast_mut(), Relaxed);
@@ -68,13 +73,9 @@ fn say(why: core::fmt::Arguments<'_>) {
 /// As [`tables::read`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn quietcore_osek_start(given: *const Tables, mode: u8) -> u8 {
-    let result = if SYSTEM.port().runs() {
-        Err(Refused::AlreadyRuns)
-    } else {
-        HAS_WHY.store(false, Relaxed);
-        // SAFETY: as our caller promises; no kernel runs.
-        unsafe { keep(given) }.and_then(|tables| alone::start(&SYSTEM, tables, mode))
-    };
+    // SAFETY: as our caller promises.
+    let tables = unsafe { keep(given) };
+    let result = tables.and_then(|tables| alone::start(&SYSTEM, tables, mode));
     result.unwrap_or_else(|refused| {
         say(format_args!("{refused}"));
         let mut text = Text::<320>::new();
@@ -97,9 +98,8 @@ pub unsafe extern "C" fn quietcore_osek_initialize(
     services: *const c_void,
 ) -> u8 {
     driven::terminate(SYSTEM.port());
-    HAS_WHY.store(false, Relaxed);
     let services = services.cast::<Services>();
-    // SAFETY: as our caller promises; the machine before was thrown away.
+    // SAFETY: as our caller promises.
     let result = unsafe { keep(given) }.and_then(|tables| {
         // SAFETY: as our caller promises.
         unsafe { driven::initialize(&SYSTEM, tables, mode, services) }

@@ -20,8 +20,11 @@
 //!
 //! | what | bound |
 //! |---|---|
-//! | setting an alarm | alarms and schedule tables of its counter |
-//! | a tick of a counter | what expires with it, each as setting an alarm |
+//! | setting or cancelling an alarm, starting a table | alarms and schedule tables of its counter |
+//! | stopping a table | the same, and all tables |
+//! | the end of a task or an ISR that still holds resources | those |
+//! | a tick of a counter | what expires with it, each as setting an alarm, and so on for each counter that this increments |
+//! | ticks that are late | the same for each at which something expires |
 //! | `start` | the size of the tables |
 
 mod accounting;
@@ -152,8 +155,6 @@ pub struct Kernel<'c> {
     level: u8,
     /// The interrupt level that the running context asks for.
     interrupt_level: u8,
-    /// The level of the most urgent ISR of category 2, at least 1.
-    kernel_level: u8,
     ready: Ready,
     preempted_count: u8,
     preempted: [u8; TASKS_MAX],
@@ -183,7 +184,6 @@ impl<'c> Kernel<'c> {
             current: Current::Idle,
             level: 0,
             interrupt_level: 0,
-            kernel_level: 1,
             ready: Ready::new(),
             preempted_count: 0,
             preempted: [0; TASKS_MAX],
@@ -218,7 +218,6 @@ impl<'c> Kernel<'c> {
         self.current = Current::Idle;
         self.level = 0;
         self.interrupt_level = 0;
-        self.kernel_level = configuration.kernel_level();
         self.ready.reset(configuration.tasks);
         self.preempted_count = 0;
         self.tasks.fill(TaskControl::NEW);
@@ -258,12 +257,6 @@ impl<'c> Kernel<'c> {
     /// The application mode it was started in.
     pub fn mode(&self) -> u8 {
         self.mode
-    }
-
-    /// The interrupt level while the kernel's state is in use.
-    #[inline]
-    pub fn kernel_level(&self) -> u8 {
-        self.kernel_level
     }
 
     /// The task that runs, or was interrupted.

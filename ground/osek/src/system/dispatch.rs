@@ -4,10 +4,10 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::System;
+use super::{Call, System};
 use crate::kernel::{Budget, Kernel, Place, Switch};
 use crate::port::{Leave, Port};
-use crate::status::Status;
+use crate::status::{Service, Status};
 
 impl<P: Port> System<P> {
     /// Switches where another task has to run and the caller is at the level of tasks. To be called
@@ -28,8 +28,7 @@ impl<P: Port> System<P> {
         if let Some(task) = running {
             self.call_hook(hooks.post_task, Place::PostTaskHook);
             if !self.port.stack_is_intact(task) {
-                self.fail_by_itself(Status::StackFault);
-                self.shut_down(Status::StackFault as u8);
+                self.stack_fault(task);
             }
         }
         let now_ns = if accounting { self.port.now() } else { 0 };
@@ -104,6 +103,14 @@ impl<P: Port> System<P> {
             }
             Budget::Until(_) | Budget::Unlimited => self.watch_budget(now_ns),
         }
+    }
+
+    /// A task wrote beyond the end of its stack. What lies there may be broken, so that the error
+    /// hook is all that follows, and the end.
+    pub fn stack_fault(&self, task: u8) -> ! {
+        self.port.set_level(self.kernel_level());
+        self.fail_in(&Call::new(Service::None, [0; 3]), Status::StackFault, Some(task));
+        self.shut_down(Status::StackFault as u8)
     }
 
     /// The function of a task returned without an end. The port calls it in the task's context, at

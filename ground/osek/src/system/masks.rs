@@ -5,21 +5,21 @@
 //! of this as it found it.
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::{AtomicU8, compiler_fence};
+use core::sync::atomic::{AtomicU8, AtomicU32, compiler_fence};
 
 use crate::port::{ALL_HELD, Port};
 
 /// One pair of services: how deep it is nested, and the levels before it and while it holds.
 #[derive(Debug)]
 struct Pair {
-    depth: AtomicU8,
+    depth: AtomicU32,
     before: AtomicU8,
     held: AtomicU8,
 }
 
 impl Pair {
     const fn new() -> Self {
-        Self { depth: AtomicU8::new(0), before: AtomicU8::new(0), held: AtomicU8::new(0) }
+        Self { depth: AtomicU32::new(0), before: AtomicU8::new(0), held: AtomicU8::new(0) }
     }
 
     /// The level that it asks for; zero where it holds nothing back.
@@ -107,7 +107,6 @@ impl Masks {
     fn hold(&self, pair: &Pair, port: &impl Port, level: u8) {
         let depth = pair.depth.load(Relaxed);
         if depth != 0 {
-            // 255 levels of nesting are as good as endless: it stays held then.
             pair.depth.store(depth.saturating_add(1), Relaxed);
             return;
         }
@@ -117,6 +116,7 @@ impl Masks {
             port.set_level(level);
         }
         pair.held.store(level, Relaxed);
+        compiler_fence(SeqCst);
         // The depth comes before the levels: an ISR of category 1 that passes after it finds the
         // pair held and leaves the levels alone; one that passes before is overwritten.
         pair.depth.store(1, Relaxed);

@@ -267,18 +267,19 @@ impl<P: Port> System<P> {
     /// Tells of an error: the port, and the error hook unless it is the hook's own.
     #[cold]
     fn fail(&self, call: &Call, status: Status) {
-        // Not who asked for it: that one is held to no inter-arrival time.
-        let early = (status == Status::ProtectionArrival).then_some(call.parameters[0] as u8);
-        self.fail_about(early, call, status);
+        let task = match status {
+            // Not who asked for it: that one is held to no inter-arrival time.
+            Status::ProtectionArrival => Some(call.parameters[0] as u8),
+            _ => self.cell.with(|kernel| kernel.running()),
+        };
+        self.fail_in(call, status, task);
     }
 
-    /// As [`System::fail`], of an error that is about `task`, or else about the one that runs.
+    /// As [`Self::fail`], in a task that may be another than the one that runs.
     #[cold]
-    fn fail_about(&self, task: Option<u8>, call: &Call, status: Status) {
-        let (running, place, hook) = self
-            .cell
-            .with(|kernel| (kernel.running(), kernel.place(), kernel.configuration().hooks.error));
-        let task = task.or(running);
+    fn fail_in(&self, call: &Call, status: Status, task: Option<u8>) {
+        let (place, hook) =
+            self.cell.with(|kernel| (kernel.place(), kernel.configuration().hooks.error));
         self.port.note_error(&Fault { status, service: call.service, task });
         if matches!(place, Place::ErrorHook | Place::Outside) {
             return;

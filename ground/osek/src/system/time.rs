@@ -193,7 +193,7 @@ impl<P: Port> System<P> {
                 let result = self.cell.with(|kernel| kernel.activate_task(object, at_ns));
                 if let Err(status) = result {
                     let call = Call::of_one(Service::ActivateTask, object);
-                    self.fail_about(Some(object), &call, status);
+                    self.fail_in(&call, status, Some(object));
                 }
             }
             ActionKind::SetEvent => {
@@ -202,7 +202,7 @@ impl<P: Port> System<P> {
                 let result = self.cell.with(|kernel| kernel.set_event(object, events, at_ns));
                 if let Err(status) = result {
                     let call = Call::new(Service::SetEvent, [u64::from(object), events, 0]);
-                    self.fail_about(Some(object), &call, status);
+                    self.fail_in(&call, status, Some(object));
                 }
             }
             ActionKind::Callback => self.call_hook(action.callback, Place::AlarmCallback),

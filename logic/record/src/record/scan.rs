@@ -48,8 +48,8 @@ pub struct ScanTerms {
     pub deadline_ns: Option<u64>,
     /// The longest execution time before the watchdog counts it, in ns.
     pub watchdog_ns: Option<u64>,
-    /// Whether the program's own kernel released the task, and by its own priorities: such a task is
-    /// held to its deadline alone, and to nothing where it has none.
+    /// Whether the program's own kernel released the task, and by its own priorities: such a task
+    /// is held to its deadline alone, and to nothing where it has none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_kernel: bool,
 }

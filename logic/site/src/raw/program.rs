@@ -23,8 +23,8 @@ pub(crate) struct RawProgram {
     /// than one.
     #[schemars(extend("format" = "quietcore-path"), example = &"conveyor.oil")]
     pub(crate) oil: Option<String>,
-    /// The time between two releases. Left out: the cycle of the class. Of an OSEK program it is the
-    /// tick of its hardware counters.
+    /// The time between two releases. Left out: the cycle of the class. Of an OSEK program it is
+    /// the tick of its hardware counters.
     #[serde(default)]
     #[schemars(
         schema_with = "format::duration",
@@ -104,8 +104,8 @@ pub(crate) struct RawProgram {
     /// How often the program is started again after a fault.
     #[schemars(example = serde_json::json!({ "limit": 5, "wait": "100 ms" }))]
     pub(crate) restart: Option<RawRestart>,
-    /// The latest completion of jobs of an OSEK program's own tasks after their release, by the names
-    /// of the tasks in the OIL file. A task that is not named has none.
+    /// The latest completion of jobs of an OSEK program's own tasks after their release, by the
+    /// names of the tasks in the OIL file. A task that is not named has none.
     #[serde(default)]
     #[schemars(
         schema_with = "deadlines",

@@ -1,7 +1,7 @@
 //! Keeps a warning that comes in every cycle from burying everything else.
 //!
-//! Of each kind of warning, and of each SubDevice or task, one a second is told, with the number of those
-//! that were left out before it. Faults and information are always told.
+//! Of each kind of warning, and of each SubDevice or task, one a second is told, with the number of
+//! those that were left out before it. Faults and information are always told.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -18,8 +18,8 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// Whether to tell an event, perhaps of a SubDevice or a task: `None` not to, otherwise how many of its
-    /// kind were left out.
+    /// Whether to tell an event, perhaps of a SubDevice or a task: `None` not to, otherwise how
+    /// many of its kind were left out.
     pub(super) fn admit(
         &mut self,
         kind: &'static str,

@@ -21,19 +21,18 @@ pub(crate) struct OsekVerb {
 #[derive(Debug, Subcommand)]
 pub(crate) enum OsekKind {
     /// Check an OIL file and say what it describes
-    #[command(
-        after_help = "Exit status: 0 the kernel can run it, 1 it can't, 2 the file could not be \
-                            read."
-    )]
+    #[command(after_help = CHECK)]
     Check(OsekCheck),
     /// Write what a program is made of beside its own C: tables, headers and the kernel
-    #[command(
-        after_help = "The files are os_cfg.h and os_cfg.c, generated from the OIL file; os.h and \
-                            quietcore_osek.h; and libquietcore_osek.a, the kernel. A program that is \
-                            run as a partition needs none of them."
-    )]
+    #[command(after_help = GENERATE)]
     Generate(OsekGenerate),
 }
+
+const CHECK: &str = "Exit status: 0 the kernel can run it, 1 it can't, 2 the file could not be \
+                     read.";
+const GENERATE: &str = "The files are os_cfg.h and os_cfg.c, generated from the OIL file; os.h and \
+                        quietcore_osek.h; and libquietcore_osek.a, the kernel. A program that is \
+                        run as a partition needs none of them.";
 
 #[derive(Debug, Args)]
 pub(crate) struct OsekCheck {

@@ -1,9 +1,8 @@
 //! The commands, one file each.
 
-mod compare;
 mod doctor;
 mod documents;
-mod import;
+mod foreign;
 mod init;
 mod osek;
 mod plan;
@@ -43,8 +42,8 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Restart(request) => running::change::restart::run(&request),
         Command::Show(request) => show::run(&request),
         Command::Report(request) => report::run(&request),
-        Command::Import(request) => import::run(&request),
-        Command::Compare(request) => compare::run(&request),
+        Command::Import(request) => foreign::import::run(&request),
+        Command::Compare(request) => foreign::compare::run(&request),
         Command::Segment(request) => segment::run(&request),
         Command::Osek(request) => osek::run(&request),
         Command::Schema(request) => documents::schema(&request),

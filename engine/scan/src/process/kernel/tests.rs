@@ -120,6 +120,12 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
     let slow = region.task(2).unwrap().scan_counters().unwrap();
     assert_eq!(slow.worst_response.value_ns, 900_000);
 
+    kernel.measure(MILLI * 2);
+    kernel.note_job(&Job { started_ns: 2_000_500, finished_ns: 2_001_000, ..job(1, 0) });
+    let spikes: Vec<_> = region.task(2).unwrap().spikes().collect();
+    let last = spikes.iter().find(|spike| spike.release == 2).unwrap();
+    assert_eq!((last.due_ns, last.latency_ns), (2_000_000, 500), "what is measured begins there");
+
     kernel.forget();
     assert_eq!(fast.counters().unwrap().cycles, 0);
     kernel.end(TaskState::Finished);

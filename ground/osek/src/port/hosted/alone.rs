@@ -53,7 +53,7 @@ use core::sync::atomic::{
 
 use super::doorbell::Doorbell;
 use super::signals::{self, Handlers};
-use super::{Driver, Hosted, NEVER, Own, Refused, TaskName};
+use super::{Driver, Hosted, Own, Refused, TaskName};
 use crate::configuration::Configuration;
 use crate::port::{Fault, Port as _};
 use crate::status::{Service, Status};
@@ -232,9 +232,7 @@ impl Hosted {
 
     /// A task's stack overflowed: nothing can go on in it. Ends the machine.
     pub(super) fn end_overflowed(&self, task: u8) -> ! {
-        let (status, service) = (Status::StackFault, Service::None);
-        self.note_error(&Fault { status, service, task: Some(task) });
-        self.system().shut_down(status as u8)
+        self.system().stack_fault(task)
     }
 }
 
@@ -280,5 +278,3 @@ pub(crate) fn write_error(bytes: &[u8]) {
     // SAFETY: the bytes are live for the call.
     unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
 }
-
-const _: () = assert!(NEVER > i64::MAX as u64);

@@ -55,7 +55,7 @@ mod tests {
             while self.0.load(SeqCst) < 2 * (round + 1) {
                 spin_loop();
                 tries += 1;
-                if tries.is_multiple_of(if cfg!(miri) { 1 } else { 10_000 }) {
+                if tries.is_multiple_of(if cfg!(miri) { 1 } else { 200 }) {
                     thread::yield_now();
                 }
             }
@@ -67,7 +67,7 @@ mod tests {
     /// Miri; an answer that is a mere store fails here.
     #[test]
     fn what_is_raised_while_it_is_answered_is_not_lost() {
-        const ROUNDS: usize = if cfg!(miri) { 100 } else { 100_000 };
+        const ROUNDS: usize = if cfg!(miri) { 100 } else { 20_000 };
         let (doorbell, bit) = (Doorbell::new(), AtomicBool::new(false));
         let (rang, lost) = (AtomicBool::new(false), AtomicUsize::new(0));
         let (begin, end) = (Meeting(AtomicUsize::new(0)), Meeting(AtomicUsize::new(0)));

@@ -14,8 +14,6 @@ pub enum Refused {
     Start(StartError),
     /// Another one runs in this process, or this one already does.
     AlreadyRuns,
-    /// The hardware counters have different ticks, and there is one timer.
-    TicksDiffer,
     /// The tick is too short for a process.
     TickTooShort,
     /// The stacks are larger than all together may be.
@@ -53,9 +51,6 @@ impl core::fmt::Display for Refused {
         match self {
             Self::Start(error) => write!(f, "{error}"),
             Self::AlreadyRuns => write!(f, "a kernel runs in this process already"),
-            Self::TicksDiffer => {
-                write!(f, "hardware counters have different ticks; a machine has one tick")
-            }
             Self::TickTooShort => {
                 write!(f, "the tick is shorter than {} µs; use a longer one", TICK_NS_MIN / 1000)
             }

@@ -200,10 +200,11 @@ impl Stacks {
     }
 }
 
-/// What is added to a task's stack for interrupts of so many levels, in bytes. Two more frames are
-/// for signals that only note that they came.
+/// What is added to a task's stack for interrupts of so many levels, in bytes. Four more frames are
+/// for signals that only note that they came: tick, timer, doorbell and one source at once, where
+/// the thread was away.
 fn reserve(levels: usize) -> usize {
-    SERVICE_BYTES + (levels + 2) * (frame_bytes() + KERNEL_BYTES) + levels * ISR_BYTES
+    SERVICE_BYTES + (levels + 4) * (frame_bytes() + KERNEL_BYTES) + levels * ISR_BYTES
 }
 
 /// The bytes of the largest frame of a signal on this processor.

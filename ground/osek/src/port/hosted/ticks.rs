@@ -21,16 +21,13 @@ pub(super) struct Ticks {
 impl Ticks {
     pub(super) const NONE: Self = Self { period_ns: 0, last_ns: None };
 
-    /// The tick that a configuration asks for. All hardware counters have the same.
+    /// The tick that a checked configuration asks for. All hardware counters have the same.
     ///
     /// # Errors
-    /// [`Refused::TicksDiffer`], [`Refused::TickTooShort`].
+    /// [`Refused::TickTooShort`].
     pub(super) fn of(configuration: &Configuration<'_>) -> Result<Self, Refused> {
-        let mut counters = configuration.counters.iter().filter(|counter| counter.hardware);
-        let Some(first) = counters.next() else { return Ok(Self::NONE) };
-        if counters.any(|counter| counter.tick_ns != first.tick_ns) {
-            return Err(Refused::TicksDiffer);
-        }
+        let mut hardware = configuration.counters.iter().filter(|counter| counter.hardware);
+        let Some(first) = hardware.next() else { return Ok(Self::NONE) };
         if first.tick_ns < TICK_NS_MIN {
             return Err(Refused::TickTooShort);
         }

@@ -121,16 +121,14 @@ fn what_was_held_back_comes_when_the_last_pair_ends() {
 }
 
 #[test]
-fn more_nesting_than_can_be_counted_stays_held() {
+fn three_hundred_levels_end_with_the_last_one() {
     let system = start(CONFIGURATION);
-    for _ in 0..300 {
-        system.suspend_os_interrupts();
-    }
-    for _ in 0..254 {
-        system.resume_os_interrupts();
-    }
+    (0..300).for_each(|_| SUSPEND_OS(system));
+    (1..300).for_each(|_| RESUME_OS(system));
     assert_eq!(level(), KERNEL);
     assert_eq!(system.schedule(), Err(Status::DisabledInterrupts));
+    RESUME_OS(system);
+    assert_eq!(level(), 0);
 }
 
 /// Wherever an ISR of category 1 comes within these services and uses them itself, the task's pair

@@ -7,6 +7,8 @@
 
 static volatile int middles;
 static volatile int calls;
+/* Activations that came with the one before, because the machine was late with both ticks. */
+static volatile int together;
 
 static uint64_t now_ns(void)
 {
@@ -27,6 +29,8 @@ TASK(Middle)
     middles++;
     TerminateTask();
 }
+
+void ErrorHook(StatusType status) { together += status == E_OS_LIMIT; }
 
 ALARMCALLBACK(Called) { calls++; }
 
@@ -59,12 +63,13 @@ TASK(Low)
     printf("ticks while held back: %s\n", after - before >= 20u ? "ok" : "lost");
 
     middles = 0;
+    together = 0;
     SetRelAlarm(OnTurns, 1u, 0u);
     StartScheduleTableRel(Table, 1u);
     do {
         GetScheduleTableStatus(Table, &status);
     } while (status == SCHEDULETABLE_RUNNING);
-    printf("by table and by counter: %d\n", middles);
+    printf("by table and by counter: %d\n", middles + together);
     ShutdownOS(E_OK);
 }
 

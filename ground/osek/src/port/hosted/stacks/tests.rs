@@ -19,7 +19,7 @@ fn a_stack_holds_what_was_asked_for_and_its_reserve() {
         let top = stacks.top(task).addr();
         let lowest = stacks.lowest(OWN + usize::from(task));
         assert!(top.is_multiple_of(16));
-        assert!(top - lowest >= bytes + frame_bytes() * 3, "{}", top - lowest);
+        assert!(top - lowest >= bytes + frame_bytes() * 5, "{}", top - lowest);
     }
     stacks.unmap();
 }

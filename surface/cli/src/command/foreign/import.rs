@@ -15,7 +15,7 @@ use crate::{files, finish, machine};
 /// The largest file that is read.
 const FILE_BYTES_MAX: usize = 64 << 20;
 
-pub(super) fn run(request: &Import) -> Result<Status, Failure> {
+pub(in crate::command) fn run(request: &Import) -> Result<Status, Failure> {
     if !(request.exceedance > 0.0 && request.exceedance < 1.0) {
         return Err(Failure::new(format_args!(
             "quietcore: --exceedance {}: a probability lies between 0 and 1, such as 1e-6",

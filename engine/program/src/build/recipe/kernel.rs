@@ -11,9 +11,9 @@ use std::fs;
 
 use quietcore_oil::{Configuration, Problems};
 
+use super::{Recipe, debug_info, paths, refused, uses_services};
 use crate::build::image::LinkedFile;
 use crate::build::objects::Object;
-use crate::build::recipe::{Recipe, debug_info, paths, refused, uses_services};
 use crate::build::sources::{SourceFile, Sources};
 use crate::build::store::Fresh;
 use crate::build::{BuildError, Diagnostic, LeftOut, Options, Severity, collect, headers, widths};

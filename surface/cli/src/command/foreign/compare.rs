@@ -11,7 +11,7 @@ use crate::arguments::Compare;
 use crate::finish;
 use crate::status::{Failure, Status};
 
-pub(super) fn run(request: &Compare) -> Result<Status, Failure> {
+pub(in crate::command) fn run(request: &Compare) -> Result<Status, Failure> {
     match (&request.folder, &request.other, &request.with) {
         (Some(folder), Some(other), _) => two_runs(folder, other, request.json),
         (Some(folder), None, Some(table)) => with_table(folder, table, request.json),

@@ -1,0 +1,104 @@
+//! Functions of a program that don't return.
+//!
+// UNSAFETY: calls a function that never returns, as a program would be.
+
+use std::os::fd::IntoRawFd as _;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use quietcore_clock::Monotonic;
+use quietcore_exchange::Shape;
+use quietcore_exchange::channel::Entry;
+use quietcore_exchange::com::{ComStatus, ComTable, NoKernel, Provision};
+use quietcore_process::channel::ChannelMemory;
+use quietcore_process::exchange::Exchange;
+use quietcore_process::module::DataImage;
+
+use super::*;
+use crate::process::channels::Channels;
+use crate::process::job::{ChannelEntry, ChannelJob};
+use crate::process::watchman;
+
+const QUEUE: ChannelEntry = ChannelEntry::Queue { message_bytes: 4, slots: 2 };
+
+static TABLE: OnceLock<&ComTable<'static>> = OnceLock::new();
+
+extern "C" fn receive_for_ever(_: u32) {
+    let table = TABLE.get().unwrap();
+    let (mut buffer, mut bytes) = ([0; 4], 0);
+    loop {
+        table.receive_message(0, &mut buffer, &mut bytes);
+    }
+}
+
+/// Goal: a program that loops on a queue leaves it usable for the build after it.
+/// Method: it does little else, so most looks of the watchman fall into its use of the queue.
+#[test]
+fn a_program_that_is_ended_while_it_receives_leaves_the_queue_free() {
+    prepare().unwrap();
+    let memory = ChannelMemory::create(&[Entry::from(QUEUE)]).unwrap();
+    let descriptor = memory.file().unwrap().into_raw_fd();
+    let (name, entries, signals) = ("loop".to_owned(), [QUEUE].into(), [0].into());
+    let job = ChannelJob { name, descriptor, sends: false, entries, signals };
+    let table = TABLE.get_or_init(|| Channels::open(&[job]).unwrap().table());
+    let watched = [watched_loader(Nanos::from_millis(1))];
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| watchman::watch(&Monotonic, &watched, &done));
+        let ends = [(); 20].map(|()| {
+            // SAFETY: while a frame of it owns something it is in shelter.
+            let ended = unsafe { watched[0].guard.call(receive_for_ever, 0, None) };
+            (ended, table.receive_message(0, &mut [0; 4], &mut 0))
+        });
+        done.store(true, Ordering::Relaxed);
+        for (ended, status) in ends {
+            assert!(ended.unwrap_err().is_cancelled());
+            assert_eq!(status, ComStatus::QueueEmpty);
+        }
+    });
+}
+
+/// Goal: no function of a program can stop the thread that loads builds.
+/// Method: one that never returns stands for each of them in a small module.
+#[test]
+fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
+    prepare().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/module/endless.c");
+    let exchange = Exchange::create(&Shape { data_bytes: 4096, ..Shape::of_tasks(1) }).unwrap();
+    let watched: Arc<[Watched]> = [watched_loader(Nanos::from_millis(20))].into();
+    let (region, file) = (exchange.region(), exchange.file().unwrap());
+    let channels = Channels::open(&[]).unwrap();
+    let services = Provision { table: channels.table(), kernel: &NoKernel };
+    let services = Services::new(&services);
+    let loader = Loader {
+        file: &file,
+        region,
+        room: Room { data: 4096, inputs: 0, outputs: 0, retain: 0, tasks: 1 },
+        rates: &[0],
+        watched: Arc::clone(&watched),
+        kernel_tasks: &[],
+        services: &services,
+    };
+    let done = AtomicBool::new(false);
+    let [endless, good] = std::thread::scope(|scope| {
+        scope.spawn(|| watchman::watch(&Monotonic, &watched, &done));
+        let ends = ["endless", "good"].map(|initialize| {
+            let module = folder.path().join(initialize);
+            let gcc = std::process::Command::new("gcc")
+                .args(["-shared", "-fPIC", &std::format!("-DINITIALIZE={initialize}"), "-o"])
+                .args([&module, &source])
+                .status();
+            assert!(gcc.expect("gcc is installed by ./test").success());
+            let stage = Stage { generation: 1, ..Stage::default() };
+            let image = DataImage { address: 0, bytes: 0 };
+            loader.load(&job::Build { module, image, stage, values: [].into() }).map(drop)
+        });
+        done.store(true, Ordering::Relaxed);
+        ends
+    });
+    let why = endless.unwrap_err();
+    assert!(why.starts_with("`initialize` did not return within 20.0 ms"), "{why}");
+    assert_eq!(good, Ok(()), "and its `terminate` has been ended");
+}

@@ -1,0 +1,69 @@
+//! The routines of the kernel, as a person has them measured. The figures are not looked at: a
+//! machine that runs tests measures nothing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[expect(dead_code, reason = "other tests need the rest")]
+mod command;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use command::call;
+use serde_json::Value;
+
+/// Goal: what is printed, kept and shown again is the same evidence.
+#[test]
+fn the_routines_are_measured_kept_and_shown_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = call(
+        folder.path(),
+        &["probe", "osek", "--loops", "100,2000", "--other-tasks", "4", "--out", "run", "--json"],
+    );
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(document["schema"], "quietcore.evidence/1");
+    assert_eq!(document["verdicts"].as_array().unwrap().len(), 0, "no class judges a routine");
+    let records = document["records"].as_array().unwrap();
+    let names: BTreeSet<&str> =
+        records.iter().map(|record| record["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 32, "{names:?}");
+    for record in records {
+        let routine = &record["routine"];
+        let name = record["name"].as_str().unwrap();
+        let (count, median) = (&record["statistics"]["count"], &routine["figures"]["median_ns"]);
+        let loops = if name.contains("loops-100.") { 100 } else { 2_000 };
+        assert_eq!(count, loops, "{name}");
+        assert!(median.as_f64().is_some_and(|median| median >= 0.0), "{name}: {routine}");
+        assert!(record["conditions"]["machine"]["clock_of_routines"].is_string());
+        assert!(routine["kernel"].as_str().unwrap().contains("standard status, 8 tasks"));
+        let is_empty = routine["routine"] == "empty";
+        assert_eq!(routine["offset"] == 0, is_empty, "{name}: {routine}");
+    }
+    let shown = call(folder.path(), &["show", "run", "--json"]);
+    assert_eq!(shown.out, run.out);
+    let text = call(folder.path(), &["show", "run"]).out;
+    for words in ["hosted port, class ECC2", "100 loops, as published", "2 000 loops", "clamped"] {
+        assert!(text.contains(words), "`{words}` in {text}");
+    }
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("id=\"routines\"") && page.contains("isrentry, signal"));
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before_it_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (["--cpu", "1000"], "--cpu 1000: it is not online"),
+        (["--loops", "0"], "--loops"),
+        (["--loops", "100,100"], "stands there twice"),
+        (["--other-tasks", "252"], "252"),
+        (["--load", "sleep"], "--load sleep"),
+    ] {
+        let said =
+            call(folder.path(), &["probe", "osek", "--out", "run", arguments[0], arguments[1]]);
+        assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(words), "`{words}` in {}", said.err);
+        assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing is left behind");
+    }
+}
