@@ -4,6 +4,7 @@ use quietcore_exchange::Happening;
 use quietcore_osek::names;
 use quietcore_program::symbolise;
 use quietcore_units::Nanos;
+use rustix::process::Signal;
 
 use serde::{Deserialize, Serialize};
 
@@ -73,10 +74,11 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
             "crash",
             Fault,
             format!(
-                "the program crashed: {}{} {}, at address {address:#x}",
+                "the program crashed: {}{} {}{}",
                 overflow(staged, overflowed),
                 signal_name(signal),
-                location(staged, instruction)
+                location(staged, instruction),
+                accessed(signal, address)
             ),
         ),
         Happening::Looped { instruction } => (
@@ -197,14 +199,27 @@ fn function(name: &str) -> String {
 }
 
 /// The name of a signal that a program may die of.
+/// The address that was accessed. Of other signals what stands in its place is the instruction, or
+/// who sent it.
+fn accessed(signal: u32, address: u64) -> String {
+    match named(signal) {
+        Some(Signal::SEGV | Signal::BUS) => format!(", at address {address:#x}"),
+        _ => String::new(),
+    }
+}
+
+fn named(signal: u32) -> Option<Signal> {
+    i32::try_from(signal).ok().and_then(Signal::from_named_raw)
+}
+
 fn signal_name(signal: u32) -> String {
-    match i32::try_from(signal).ok().and_then(rustix::process::Signal::from_named_raw) {
-        Some(rustix::process::Signal::SEGV) => "SIGSEGV".to_owned(),
-        Some(rustix::process::Signal::BUS) => "SIGBUS".to_owned(),
-        Some(rustix::process::Signal::FPE) => "SIGFPE".to_owned(),
-        Some(rustix::process::Signal::ILL) => "SIGILL".to_owned(),
-        Some(rustix::process::Signal::ABORT) => "SIGABRT".to_owned(),
-        Some(rustix::process::Signal::TRAP) => "SIGTRAP".to_owned(),
+    match named(signal) {
+        Some(Signal::SEGV) => "SIGSEGV".to_owned(),
+        Some(Signal::BUS) => "SIGBUS".to_owned(),
+        Some(Signal::FPE) => "SIGFPE".to_owned(),
+        Some(Signal::ILL) => "SIGILL".to_owned(),
+        Some(Signal::ABORT) => "SIGABRT".to_owned(),
+        Some(Signal::TRAP) => "SIGTRAP".to_owned(),
         _ => format!("signal {signal}"),
     }
 }
@@ -224,6 +239,15 @@ mod tests {
             "outside of any task: E_OS_STACKFAULT: the task's stack overflowed"
         );
         assert_eq!(kernel_error(None, 77, 99), "outside of any task: status 77 in service 99");
+    }
+
+    #[test]
+    fn an_address_is_told_where_one_was_accessed() {
+        assert_eq!(accessed(11, 8), ", at address 0x8");
+        assert_eq!(accessed(11, 0), ", at address 0x0");
+        assert_eq!(accessed(7, 0x1000), ", at address 0x1000");
+        // SIGABRT has its sender there, SIGFPE the instruction, which is told already.
+        assert_eq!([6, 8, 77].map(|signal| accessed(signal, 12)), [""; 3]);
     }
 
     #[test]

@@ -69,7 +69,7 @@ struct quietcore_services {
     void (*interrupt_at)(const void *context, uint64_t instant);
     /** Tells of a job. */
     void (*job)(const void *context, const struct quietcore_job *job);
-    /** Tells of an error: the task that was running or UINT32_MAX, the status and the service as
+    /** Tells of an error: the task that it is about or UINT32_MAX, the status and the service as
      *  quietcore_osek.h numbers them. */
     void (*error)(const void *context, uint32_t task, uint8_t status, uint8_t service);
 };

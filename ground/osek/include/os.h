@@ -19,6 +19,10 @@
  *
  * Times are in ticks of a counter; OSTICKDURATION is the tick of the system counter in ns.
  *
+ * All services are called in the kernel's own thread, from tasks, ISRs and hooks. A thread that the
+ * program starts by itself calls none of them: what it has to tell it tells with
+ * quietcore_osek_raise(), which makes an ISR run.
+ *
  * Each service lists its errors. Those marked *extended* are found under `STATUS = EXTENDED` only; a
  * program that is correct never sees them. Every service also returns #E_OS_DISABLEDINT where the
  * caller holds interrupts back, and under extended status #E_OS_CALLEVEL where it may not be called:

@@ -60,16 +60,24 @@ pub enum PartitionError {
     #[error("the job could not be handed to the partition")]
     Job(#[source] io::Error),
     /// The process ended before its tasks did.
-    #[error("the partition's process ended ({status}) before its work was done: {remarks}")]
+    #[error(
+        "the partition's process ended ({status}) before its work was done{}",
+        last_words(remarks)
+    )]
     Ended {
         /// How it ended.
         status: ExitStatus,
-        /// What it said.
+        /// What it said; nothing where it was killed, or the program called `exit`.
         remarks: String,
     },
     /// The process could not be waited for.
     #[error("the partition's process can't be waited for")]
     Wait(#[source] io::Error),
+}
+
+/// What a process said, behind a colon; nothing where it said nothing.
+fn last_words(remarks: &str) -> String {
+    if remarks.is_empty() { String::new() } else { format!(": {remarks}") }
 }
 
 /// A running partition. Dropping it ends its process.

@@ -46,7 +46,7 @@ pub trait KernelHost: Sync {
     /// Takes note of a job.
     fn note_job(&self, job: &Job);
 
-    /// Takes note of an error: the task that was running, the status and the service as the kernel
+    /// Takes note of an error: the task that it is about, the status and the service as the kernel
     /// numbers them.
     fn note_error(&self, task: Option<u32>, status: u8, service: u8);
 }

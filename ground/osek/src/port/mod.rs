@@ -73,7 +73,9 @@ pub struct Fault {
     pub status: Status,
     /// In which service.
     pub service: crate::status::Service,
-    /// The task that was running, where one was.
+    /// The task that it is about: of an alarm's or a schedule table's action the one that it is
+    /// for, of an inter-arrival time the one that was activated too early, else the one that was
+    /// running, where one was.
     pub task: Option<u8>,
 }
 

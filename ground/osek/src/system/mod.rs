@@ -267,11 +267,16 @@ impl<P: Port> System<P> {
     /// Tells of an error: the port, and the error hook unless it is the hook's own.
     #[cold]
     fn fail(&self, call: &Call, status: Status) {
-        let task = self.cell.with(|kernel| kernel.running());
+        let task = match status {
+            // Not who asked for it: that one is held to no inter-arrival time.
+            Status::ProtectionArrival => Some(call.parameters[0] as u8),
+            _ => self.cell.with(|kernel| kernel.running()),
+        };
         self.fail_in(call, status, task);
     }
 
     /// As [`Self::fail`], in a task that may be another than the one that runs.
+    #[cold]
     fn fail_in(&self, call: &Call, status: Status, task: Option<u8>) {
         let (place, hook) =
             self.cell.with(|kernel| (kernel.place(), kernel.configuration().hooks.error));

@@ -182,6 +182,8 @@ impl<P: Port> System<P> {
         }
     }
 
+    /// Carries out an action. One that fails is told of the task that it is for: who runs at that
+    /// tick has nothing to do with it.
     fn carry_out(&self, action: &Action) {
         // Identifiers of tasks and counters are below 255; the tables were checked.
         let object = action.object as u8;
@@ -190,7 +192,8 @@ impl<P: Port> System<P> {
                 let at_ns = self.release_ns();
                 let result = self.cell.with(|kernel| kernel.activate_task(object, at_ns));
                 if let Err(status) = result {
-                    self.fail(&Call::of_one(Service::ActivateTask, object), status);
+                    let call = Call::of_one(Service::ActivateTask, object);
+                    self.fail_in(&call, status, Some(object));
                 }
             }
             ActionKind::SetEvent => {
@@ -198,8 +201,8 @@ impl<P: Port> System<P> {
                 let events = action.events;
                 let result = self.cell.with(|kernel| kernel.set_event(object, events, at_ns));
                 if let Err(status) = result {
-                    let parameters = [u64::from(object), events, 0];
-                    self.fail(&Call::new(Service::SetEvent, parameters), status);
+                    let call = Call::new(Service::SetEvent, [u64::from(object), events, 0]);
+                    self.fail_in(&call, status, Some(object));
                 }
             }
             ActionKind::Callback => self.call_hook(action.callback, Place::AlarmCallback),

@@ -245,7 +245,10 @@ fn generate(request: &OsekGenerate) -> Result<Status, Failure> {
         }
         Err(error) => return Err(error.into()),
     };
-    fs::create_dir_all(&request.out)?;
+    fs::create_dir_all(&request.out).map_err(|error| {
+        let out = request.out.display();
+        Failure::new(format!("quietcore: `{out}` can't be made a folder: {error}"))
+    })?;
     let mut files = Vec::new();
     let mut write = |name: &str, content: &[u8]| -> Result<(), Failure> {
         let path = request.out.join(name);
@@ -277,14 +280,13 @@ fn generate(request: &OsekGenerate) -> Result<Status, Failure> {
 /// How a program of its own is made of these files and the C beside the OIL file.
 fn command(file: &Path, out: &Path) -> String {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let sources = folder.unwrap_or(Path::new(".")).join("*.c");
+    let folder = folder.unwrap_or(Path::new("."));
+    let sources = folder.join("*.c");
     let stem = file.file_stem().unwrap_or_default().display();
+    // Written beside the C, the tables are among `*.c` already.
+    let tables = if folder == out { String::new() } else { format!(" {}/os_cfg.c", out.display()) };
     let out = out.display();
-    format!(
-        "gcc -O2 -I{out} {} {out}/os_cfg.c {out}/{} -o {stem}",
-        sources.display(),
-        osek::LIBRARY_FILE
-    )
+    format!("gcc -O2 -I{out} {}{tables} {out}/{} -o {stem}", sources.display(), osek::LIBRARY_FILE)
 }
 
 #[cfg(test)]
@@ -299,5 +301,8 @@ mod tests {
             "gcc -O2 -Iout models/belt/*.c out/os_cfg.c out/libquietcore_osek.a -o belt"
         );
         assert!(command(Path::new("a.oil"), Path::new("b")).contains(" ./*.c "));
+        let beside =
+            command(Path::new("models/conveyor/conveyor.oil"), Path::new("models/conveyor/"));
+        assert!(!beside.contains("os_cfg.c"), "{beside}");
     }
 }

@@ -139,3 +139,16 @@ fn a_budget_stands_still_while_the_machine_is_away() {
     system.stop(|| pass(1_000_000));
     assert_eq!(log(), [""; 0], "nobody runs");
 }
+
+/// Goal: the task that comes too early is named, not the one that asked for it.
+#[test]
+fn activations_that_come_too_early_are_told_of_who_was_activated() {
+    const TASKS: &[Task] = &[basic(1), Task { inter_arrival_ns: 100, activations: 3, ..basic(2) }];
+    let system = start(Configuration { tasks: TASKS, ..CONFIGURATION });
+    system.activate_task(1).unwrap();
+    system.terminate_task().unwrap();
+    system.activate_task(0).unwrap();
+    log();
+    assert!(system.activate_task(1).is_err());
+    assert_eq!(log()[0], "ProtectionArrival in ActivateTask, task 1", "task 0 runs");
+}

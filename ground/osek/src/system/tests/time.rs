@@ -175,3 +175,17 @@ fn an_action_that_fails_is_told() {
     assert_eq!((system.error_service(), system.error_parameter(0)), (1, 2));
     assert_eq!(level(), 1, "the port goes back to the level before, as after any interrupt");
 }
+
+/// Whoever runs at that tick has nothing to do with it.
+#[test]
+fn an_action_that_fails_is_told_of_the_task_that_it_was_for() {
+    let system = start_waiting(false);
+    system.activate_task(2).unwrap();
+    for _ in 0..9 {
+        system.activate_task(0).unwrap();
+    }
+    system.set_relative_alarm(0, 1, 0).unwrap();
+    log();
+    system.tick(1, 0);
+    assert_eq!(log()[0], "Limit in ActivateTask, task 0", "task 2 runs");
+}

@@ -47,17 +47,22 @@ impl Timing {
             ">response max",
         ]);
         for (name, task) in &self.tasks {
+            // A task of a kernel may have run no job at all; then it was not punctual either.
+            let counted = |figure: Nanos| match task.snapshot.counters.cycles {
+                0 => "–".to_owned(),
+                _ => figure.to_string(),
+            };
             table.row([
                 name.clone(),
                 period(task.period),
                 thousands(task.snapshot.counters.cycles),
                 thousands(task.snapshot.counters.missed_cycles),
                 thousands(task.snapshot.scan.overruns),
-                task.release.median.to_string(),
-                task.release.p99_99.to_string(),
-                task.release.max.to_string(),
-                task.execution.max.to_string(),
-                task.response.max.to_string(),
+                counted(task.release.median),
+                counted(task.release.p99_99),
+                counted(task.release.max),
+                counted(task.execution.max),
+                counted(task.response.max),
             ]);
         }
         table.lines()
