@@ -95,6 +95,7 @@ pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("machine/", "the floor that touches the machine"),
     ("ground/exchange/", "shared memory, behind a safe face"),
     ("engine/scan/src/process/loading.rs", "calls into the program, which is foreign code"),
+    ("engine/scan/src/process/loading/tests.rs", "calls a function as `loading` calls a program's"),
     ("ground/osek/", "its ports switch contexts"),
     ("guest/", "there is no operating system below it"),
     ("models/src/controller.rs", "the example programs are C, which Rust calls"),

@@ -1,3 +1,5 @@
+//! The probe runs, and its own account of what it measured holds.
+
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -82,8 +82,8 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
                 figcaption {
                     span.name { "Minimum to maximum of each routine, the median as a ring" }
                     span.sub {
-                        "time upwards, logarithmic, what is shorter than its begin drawn there; the "
-                        "maximum is written above"
+                        "time upwards, logarithmic, what is shorter than its begin drawn there; "
+                        "the maximum is written above"
                     }
                 }
                 p.legend {
@@ -98,6 +98,9 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
         }
     }
 }
+
+/// What the column `clamped` counts.
+const CLAMPED: &str = "Values below the empty measurement, which count as zero.";
 
 /// The columns of a run.
 const COLUMNS: [(&str, &str); 7] = [
@@ -121,7 +124,8 @@ fn table(kernel: &KernelSummary<'_>) -> Markup {
                 (figures::count(run.loops)) " loops"
                 @if run.loops == 100 { span.sub { "as published" } }
             }
-            div.scroll tabindex="0" role="region" aria-label=(format!("Routines, {}", run.profile)) {
+            @let label = format!("Routines, {}", run.profile);
+            div.scroll tabindex="0" role="region" aria-label=(label) {
                 table.statistics {
                     thead {
                         tr {
@@ -129,9 +133,7 @@ fn table(kernel: &KernelSummary<'_>) -> Markup {
                             @for (name, meaning) in COLUMNS {
                                 th.n scope="col" title=(meaning) { (name) }
                             }
-                            th.n scope="col" title="Values below the empty measurement, which count as zero." {
-                                "clamped"
-                            }
+                            th.n scope="col" title=(CLAMPED) { "clamped" }
                         }
                     }
                     tbody {
@@ -176,8 +178,8 @@ fn method(summary: &Summary<'_>) -> Markup {
         h3 { "What is measured" }
         div.prose {
             p {
-                "The ten routines are those of Scordino et al. (seed 001, section IV-A), each from the "
-                "statement before to the statement after, in a program of one task for each of four "
+                "The ten routines are those of Scordino et al. (seed 001, section IV-A), each from "
+                "the statement before to the statement after, in a program of one task for each of four "
                 "priorities. An empty measurement, two readings of the same shape, is made in the "
                 "same run; its median is subtracted from every value of the others, and shown as a "
                 "row of its own. The paper prints its figure 4 without numbers, so none of its "
