@@ -23,7 +23,7 @@
 //! | setting or cancelling an alarm, starting a table | alarms and schedule tables of its counter |
 //! | stopping a table | the same, and all tables |
 //! | the end of a task or an ISR that still holds resources | those |
-//! | a tick of a counter | what expires with it, each as setting an alarm, and so on for each counter that this increments |
+//! | a tick of a counter | what expires with it, each as setting an alarm, or a tick of another |
 //! | ticks that are late | the same for each at which something expires |
 //! | `start` | the size of the tables |
 

@@ -43,6 +43,8 @@
 // UNSAFETY: makes timers, and shares the machine with signal handlers.
 #![expect(unsafe_code, reason = "timers are made by the C library")]
 
+mod doorbell;
+
 use core::ffi::c_int;
 use core::fmt::Write as _;
 use core::ptr;
@@ -51,7 +53,6 @@ use core::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use super::doorbell::Doorbell;
 use super::signals::{self, Handlers};
 use super::{Driver, Hosted, Own, Refused, TaskName};
 use crate::configuration::Configuration;
@@ -59,6 +60,7 @@ use crate::port::{Fault, Port as _};
 use crate::status::{Service, Status};
 use crate::system::System;
 use crate::text::Text;
+use doorbell::Doorbell;
 
 /// The machine that is alone in this process.
 pub(super) static MACHINE: AtomicPtr<Hosted> = AtomicPtr::new(ptr::null_mut());
@@ -70,7 +72,7 @@ pub(super) struct Alone {
     clock: Own<Option<Timer>>,
     /// The number of the machine's thread.
     thread_id: AtomicI32,
-    pub(super) doorbell: Doorbell,
+    doorbell: Doorbell,
     /// The handlers before the machine's.
     pub(super) handlers: Handlers,
 }
@@ -90,6 +92,11 @@ impl Alone {
         if let Some(clock) = self.clock.get() {
             clock.set(at_ns.unwrap_or(0), 0);
         }
+    }
+
+    /// The doorbell is answered.
+    pub(super) fn answer(&self) {
+        self.doorbell.answer();
     }
 
     fn ring(&self) {
@@ -204,7 +211,7 @@ impl Hosted {
         self.alone.delete_timers();
         self.driver.set(Driver::Nobody);
         self.alone.handlers.restore();
-        self.alone.doorbell.answer();
+        self.alone.answer();
         self.stacks.unmap();
         outcome
     }

@@ -18,7 +18,7 @@
 //! | `controller` | which interrupt is taken when: decided purely, tested with a signal at every step |
 //! | `stacks` | stacks with guard pages, their use, and whose overflowed |
 //! | `ticks`, `deadline` | how many ticks are due; when a timer must be set |
-//! | `alone`, `signals`, `doorbell` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
+//! | `alone`, `signals` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
 //! | `driven`, `services` | a module in a partition, whose leading thread lends the machine its time |
 //!
 //! Limits:
@@ -34,7 +34,6 @@
 pub mod alone;
 pub mod controller;
 mod deadline;
-mod doorbell;
 pub mod driven;
 mod errno;
 mod gate;

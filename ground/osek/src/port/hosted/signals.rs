@@ -198,7 +198,7 @@ extern "C" fn on_machine(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void)
         port.controller.pend(Interrupt::Timer);
     } else {
         // First this, then a look at what is pending: nobody is missed.
-        port.alone.doorbell.answer();
+        port.alone.answer();
     }
     // Before the first task and after the last one the thread is on its own stack, and nothing
     // passes.
