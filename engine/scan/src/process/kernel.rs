@@ -36,11 +36,15 @@ use crate::change::slot_of;
 use crate::process::job::{KernelTask, TaskJob};
 use crate::task::Release;
 
-/// What is left of a cycle for all that follows its step: forces, outputs, statistics. So much of
-/// the room that there is …
+/// The part of each period in which the thread sleeps, whatever its tasks still have to do. Linux
+/// stops real-time threads that take more than 95 % (`kernel.sched_rt_runtime_us`), for 50 ms at
+/// once; a task that runs in all the time that is left would bring that about every second.
 const RESERVE_PERCENT: u64 = 10;
+/// What is left of a deadline for all that follows the step: forces, outputs, statistics. So much of
+/// it, …
+const FOLLOWING_PERCENT: u64 = 10;
 /// … and no more than this.
-const RESERVE_MAX: Nanos = Nanos::from_micros(50);
+const FOLLOWING_MAX: Nanos = Nanos::from_micros(50);
 /// A cycle that begins late has so much of its period for its step, or a machine that is always
 /// late would never get on.
 const LEAST_PERCENT: u64 = 10;
@@ -115,10 +119,11 @@ impl Allowance {
     /// The instant at which the step of a cycle that was due at `due` and began at `started` has to
     /// be back.
     pub(crate) fn until(&self, due: Nanos, started: Nanos) -> Nanos {
-        let room = self.period.saturating_sub(self.margin).min(self.deadline);
-        let reserve = (room / 100 * RESERVE_PERCENT).min(RESERVE_MAX);
+        let reserve = self.period / 100 * RESERVE_PERCENT;
+        let following = (self.deadline / 100 * FOLLOWING_PERCENT).min(FOLLOWING_MAX);
+        let room = self.period.saturating_sub(self.margin).saturating_sub(reserve);
         let least = started + self.period / 100 * LEAST_PERCENT;
-        (due + room.saturating_sub(reserve)).max(least)
+        (due + room.min(self.deadline.saturating_sub(following))).max(least)
     }
 }
 

@@ -30,12 +30,12 @@ fn a_step_is_back_before_the_next_wake_and_the_deadline() {
         let allowance = Allowance { period: MILLI, deadline, margin };
         allowance.until(Nanos::from_secs(1), Nanos::from_secs(1) + late) - Nanos::from_secs(1)
     };
-    assert_eq!(until(Nanos::ZERO, MILLI, micros(3)), micros(950), "50 us are left");
-    assert_eq!(until(micros(250), MILLI, micros(3)), micros(700), "it wakes 250 us early");
+    assert_eq!(until(Nanos::ZERO, MILLI, micros(3)), micros(900), "a tenth is left");
+    assert_eq!(until(micros(250), MILLI, micros(3)), micros(650), "it wakes 250 us early");
     assert_eq!(until(micros(250), micros(500), micros(3)), micros(450), "the deadline is earlier");
     assert_eq!(until(Nanos::ZERO, micros(100), micros(3)), micros(103), "a tenth is its least");
     assert_eq!(until(Nanos::ZERO, MILLI, micros(940)), micros(1_040), "however late it began");
-    assert_eq!(until(Nanos::ZERO, Nanos::MAX, Nanos::ZERO), micros(950), "without a deadline");
+    assert_eq!(until(Nanos::ZERO, Nanos::MAX, Nanos::ZERO), micros(900), "without a deadline");
 }
 
 fn exchange() -> Exchange {
@@ -82,7 +82,7 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
     kernel.measure(MILLI);
     kernel.begin_cycle(&release(MILLI), 41, &ALLOWANCE);
     Inside { slot: 0, generation: 1 }.enter();
-    assert_eq!((kernel.due(), kernel.until()), (MILLI, MILLI + micros(19_950)));
+    assert_eq!((kernel.due(), kernel.until()), (MILLI, MILLI + micros(18_000)));
     for response in [9_000, 21_000, 22_000, 20_000] {
         kernel.note_job(&job(0, response));
     }
