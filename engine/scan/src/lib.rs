@@ -18,8 +18,8 @@
 //! | `process` | all of it in a Linux process; with the feature of that name |
 //!
 //! Bounds of a cycle (promise P57 of SPECIFICATION.md): no allocation, no lock, no system call but
-//! those of the fieldbus and the sleep; at most
-//! [`COMMANDS_PER_CYCLE`](quietcore_exchange::COMMANDS_PER_CYCLE) commands.
+//! those of the fieldbus and the sleep, and two for the timer of an OSEK program in whose cycle a
+//! task ran; at most [`COMMANDS_PER_CYCLE`](quietcore_exchange::COMMANDS_PER_CYCLE) commands.
 
 #![cfg_attr(not(any(test, feature = "process")), no_std)]
 

@@ -100,6 +100,59 @@ fn both_tasks_of_the_turbine_are_judged_each_by_its_own_period() {
     assert_eq!(limit("governor.tp2.load"), 10_000_000);
 }
 
+/// Goal: an OSEK program is qualified as any other, with a record of each task of its kernel.
+#[test]
+fn each_task_of_an_osek_program_has_a_record_that_is_judged_by_its_deadline() {
+    let folder = tempfile::tempdir().unwrap();
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    if online.trim() == "0" {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join("examples/osek.toml")).unwrap();
+    let model = root.join("models/conveyor");
+    let text = text.replace("\"../models/conveyor\"", &format!("{model:?}"));
+    // No deadline of Report: nothing is asked of it.
+    let text = text.replace(", Report = \"100 ms\"", "").replace("= 1e-2", "= 1e-1");
+    fs::write(folder.path().join("osek.toml"), text).unwrap();
+    let run = call(
+        folder.path(),
+        &[
+            "qualify",
+            "osek.toml",
+            "--profile",
+            "tp2",
+            "--duration",
+            "2 s",
+            "--out",
+            "run",
+            "--json",
+        ],
+    );
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    let records = records(&run.out);
+    let named = |task: &str| {
+        let name = format!("conveyor.tp2.{task}");
+        records.iter().find(|record| record["name"] == *name).expect("a record")
+    };
+    assert_eq!(records.len(), 5, "{}", run.err);
+    check(named("cycle"), ".cycle", 2000..=u64::MAX);
+    check(named("Drive"), ".Drive", 1000..=2100);
+    check(named("Supervise"), ".Supervise", 80..=110);
+    assert_eq!(named("Drive")["scan_terms"]["by_kernel"], true);
+    assert_eq!(named("Report")["scan_terms"]["deadline_ns"], Value::Null);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let verdicts = document["verdicts"].as_array().unwrap();
+    let judged = |task: &str| {
+        let name = format!("conveyor.tp2.{task}");
+        verdicts.iter().find(|verdict| verdict["record"] == *name)
+    };
+    assert!(judged("Report").is_none(), "it is held to nothing");
+    let because = judged("Supervise").unwrap()["because"].as_str().unwrap();
+    assert!(because.contains("deadline of 20.0 ms"), "{because}");
+}
+
 /// Goal: a fieldbus that was not whole never passes, and the record says what was wrong with it.
 /// Method: the simulated segment loses a SubDevice for a while.
 #[test]
