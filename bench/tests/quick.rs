@@ -18,8 +18,8 @@ fn quick(bench: &str) -> serde_json::Value {
     serde_json::from_slice(&run.stdout).unwrap()
 }
 
-/// Goal: the kernel, its variants and the hand-overs of Linux run to their end, and instructions are
-/// counted where there is a Valgrind.
+/// Goal: the kernel, its variants and the hand-overs of Linux run to their end, and instructions
+/// are counted where there is a Valgrind.
 #[test]
 fn the_kernel_is_compared_with_its_peers() {
     if available_parallelism().map_or(1, usize::from) < 2 {

@@ -90,8 +90,8 @@ impl Series {
 /// In what the kernel and the program differ from the published benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
-    /// Tasks beside the four, at most [`OTHERS_MAX`]: lower than all of them, and ready. With one or
-    /// more the class is ECC2, without it is ECC1.
+    /// Tasks beside the four, at most [`OTHERS_MAX`]: lower than all of them, and ready. With one
+    /// or more the class is ECC2, without it is ECC1.
     pub others: u8,
     /// Extended status instead of standard.
     pub extended: bool,
@@ -159,8 +159,8 @@ impl ClockUsed {
     pub fn words(self) -> String {
         match self {
             Self::Counter(counter) => format!(
-                "time stamp counter, invariant, {:.3} GHz against CLOCK_MONOTONIC, in steps of {:.1} \
-                 ns",
+                "time stamp counter, invariant, {:.3} GHz against CLOCK_MONOTONIC, in steps of \
+                 {:.1} ns",
                 counter.hertz() as f64 / 1e9,
                 counter.step() as f64 * 1e9 / counter.hertz() as f64
             ),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use quietcore_probe::job::Injection;
+use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
 use quietcore_units::{CpuSet, Nanos};
 
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
@@ -160,7 +161,7 @@ pub(crate) enum ProbeKind {
     Ethercat(Ethercat),
     /// How late a site's programs are released, how long they execute, and when they are done
     Exec(Exec),
-    /// What the OSEK kernel takes for the ten routines of seed 001: activating, ending, interrupting
+    /// What the OSEK kernel takes for the ten routines of seed 001
     Osek(Osek),
 }
 
@@ -308,7 +309,7 @@ pub(crate) struct Exec {
 pub(crate) struct Osek {
     /// How often each routine is measured, a run for each number; seed 001 measured 100
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_values_t = [100, 1_000_000],
-        value_parser = clap::value_parser!(u64).range(1..=quietcore_probe::osek::LOOPS_MAX))]
+        value_parser = clap::value_parser!(u64).range(1..=LOOPS_MAX))]
     pub(crate) loops: Vec<u64>,
     /// The CPU to run on; the last one by default
     #[arg(long, value_name = "N")]
@@ -328,7 +329,7 @@ pub(crate) struct Osek {
     pub(crate) accounting: bool,
     /// So many more tasks, lower than those measured and ready all the time
     #[arg(long, value_name = "N", default_value_t = 0,
-        value_parser = clap::value_parser!(u8).range(0..=i64::from(quietcore_probe::osek::OTHERS_MAX)))]
+        value_parser = clap::value_parser!(u8).range(0..=i64::from(OTHERS_MAX)))]
     pub(crate) other_tasks: u8,
     /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]

@@ -1,8 +1,6 @@
 //! The routines of the kernel, as a person has them measured. The figures are not looked at: a
 //! machine that runs tests measures nothing.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 #[expect(dead_code, reason = "other tests need the rest")]
 mod command;
 

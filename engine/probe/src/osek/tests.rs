@@ -1,3 +1,5 @@
+//! The program on the hosted port, as this machine runs it: that it works, not how fast.
+
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 

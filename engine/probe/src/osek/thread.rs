@@ -75,8 +75,8 @@ fn prepare(place: Place) -> Standing {
     }
     ask(
         setting::schedule(place.policy),
-        "the kernel refused the real-time policy, so the thread ran as SCHED_OTHER; run as root, or \
-         grant CAP_SYS_NICE or an rtprio limit",
+        "the kernel refused the real-time policy, so the thread ran as SCHED_OTHER; run as root, \
+         or grant CAP_SYS_NICE or an rtprio limit",
     );
     let state = read_back();
     let refused = degraded.len();

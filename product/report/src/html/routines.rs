@@ -82,8 +82,8 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
                 figcaption {
                     span.name { "Minimum to maximum of each routine, the median as a ring" }
                     span.sub {
-                        "time upwards, logarithmic, what is shorter than its begin drawn there; the "
-                        "maximum is written above"
+                        "time upwards, logarithmic, what is shorter than its begin drawn there; "
+                        "the maximum is written above"
                     }
                 }
                 p.legend {
@@ -100,7 +100,7 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
 }
 
 /// The columns of a run.
-const COLUMNS: [(&str, &str); 7] = [
+const COLUMNS: [(&str, &str); 8] = [
     ("min", "The smallest value, without the empty measurement."),
     ("median", "Half of all values were at most this."),
     (
@@ -112,6 +112,7 @@ const COLUMNS: [(&str, &str); 7] = [
     ("p99.99", "99.99 % quantile; given where at least ten values lie beyond it."),
     ("max", "The largest value seen; an observed maximum, never a worst case."),
     ("counts", "The median in counts of the clock."),
+    ("clamped", "Values below the empty measurement, which count as zero."),
 ];
 
 fn table(kernel: &KernelSummary<'_>) -> Markup {
@@ -121,16 +122,14 @@ fn table(kernel: &KernelSummary<'_>) -> Markup {
                 (figures::count(run.loops)) " loops"
                 @if run.loops == 100 { span.sub { "as published" } }
             }
-            div.scroll tabindex="0" role="region" aria-label=(format!("Routines, {}", run.profile)) {
+            @let name = format!("Routines, {}", run.profile);
+            div.scroll tabindex="0" role="region" aria-label=(name) {
                 table.statistics {
                     thead {
                         tr {
                             th scope="col" { "Routine" }
                             @for (name, meaning) in COLUMNS {
                                 th.n scope="col" title=(meaning) { (name) }
-                            }
-                            th.n scope="col" title="Values below the empty measurement, which count as zero." {
-                                "clamped"
                             }
                         }
                     }
@@ -176,12 +175,12 @@ fn method(summary: &Summary<'_>) -> Markup {
         h3 { "What is measured" }
         div.prose {
             p {
-                "The ten routines are those of Scordino et al. (seed 001, section IV-A), each from the "
-                "statement before to the statement after, in a program of one task for each of four "
-                "priorities. An empty measurement, two readings of the same shape, is made in the "
-                "same run; its median is subtracted from every value of the others, and shown as a "
-                "row of its own. The paper prints its figure 4 without numbers, so none of its "
-                "figures stand here."
+                "The ten routines are those of Scordino et al. (seed 001, section IV-A), each from "
+                "the statement before to the statement after, in a program of one task for each "
+                "of four priorities. An empty measurement, two readings of the same shape, is "
+                "made in the same run; its median is subtracted from every value of the others, "
+                "and shown as a row of its own. The paper prints its figure 4 without numbers, so "
+                "none of its figures stand here."
             }
             @if signals {
                 p {

@@ -72,9 +72,10 @@ impl Page {
         if kernel.rows.iter().any(|row| row.trigger.is_some()) {
             self.paragraph(
                 "",
-                "software: the interrupt goes through the port's virtual interrupt controller alone, \
-                 as INT n does without a hypervisor. signal: a system call sends one to the own \
-                 thread, and it is delivered; an exit holds the system call that returns from it.",
+                "software: the interrupt goes through the port's virtual interrupt controller \
+                 alone, as INT n does without a hypervisor. signal: a system call sends one to the \
+                 own thread, and it is delivered; an exit holds the system call that returns from \
+                 it.",
             );
         }
     }
