@@ -25,8 +25,8 @@ mod soem;
 use quietcore_units::Nanos;
 
 use crate::cores::{Cores, pin};
+use crate::findings::pairs::Median;
 use crate::findings::{Common, Findings, Goal};
-use crate::pairs::Median;
 
 /// Cycles at the start of a block that don't count.
 const SETTLING: usize = 20;

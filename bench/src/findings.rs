@@ -3,13 +3,15 @@
 //! Each figure is the median over the rounds with its 95 % interval. Where a goal was set, the
 //! interval answers: reached or missed where all of it lies on one side, open where it does not.
 
+pub(crate) mod pairs;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use quietcore_host::facts::Facts;
 use serde::Serialize;
 
-use crate::pairs::Median;
+use pairs::Median;
 
 /// Below so many rounds there is no 95 % interval of the median.
 pub(crate) const ROUNDS_MIN: usize = 6;

@@ -13,7 +13,7 @@ use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_units::Nanos;
 
 use crate::cyclictest::{self, Setup};
-use crate::pairs::Median;
+use crate::findings::pairs::Median;
 use crate::site::runtime;
 
 /// Release latency in modes `sleep` and `early-wake`, beside `cyclictest`

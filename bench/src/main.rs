@@ -21,7 +21,6 @@ mod exchange;
 mod findings;
 mod latency;
 mod osek;
-mod pairs;
 mod report;
 mod scan;
 mod site;

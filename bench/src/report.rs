@@ -15,7 +15,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
 use quietcore_report::{html, junit};
 
-use crate::pairs::Median;
+use crate::findings::pairs::Median;
 
 const RECORDS: u64 = 24;
 const CYCLES: u64 = 2_880_000;

@@ -27,8 +27,8 @@ use quietcore_supervisor::monitor::watch::Watch;
 use quietcore_units::Causes;
 
 use crate::cores::pin;
+use crate::findings::pairs::Median;
 use crate::findings::{Common, Findings, ROUNDS_MIN};
-use crate::pairs::Median;
 use crate::site::{Life, Stand, Window, quantile};
 
 /// Variables in the array of the program, which are watched.

@@ -14,7 +14,7 @@ use quietcore_process::exchange::Exchange;
 use quietcore_record::histogram::Histogram;
 use quietcore_units::Nanos;
 
-use crate::pairs::Median;
+use crate::findings::pairs::Median;
 
 /// Values in a batch.
 const BATCH: usize = 10_000;

@@ -63,8 +63,8 @@ fn quietcore_mark_end() -> u64 {
     black_box(2)
 }
 
-/// How often a loop of a routine comes by the second mark, and the first or the last of them
-/// counts: Task3 reads the clock first thing, also where that is not what is measured.
+/// How often a loop of a routine comes by the second mark, and which of these times counts: Task3
+/// reads the clock first thing, also where that is not what is measured.
 const fn marks_of(routine: Routine) -> (usize, usize) {
     match routine {
         Routine::Actl => (2, 0),

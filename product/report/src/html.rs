@@ -6,7 +6,6 @@
 //!
 //! The page is well-formed XML apart from its void elements, which the tests use to check it.
 
-mod certainty;
 mod classes;
 mod comparison;
 mod conditions;

@@ -161,8 +161,7 @@ pub(crate) enum ProbeKind {
     Ethercat(Ethercat),
     /// How late a site's programs are released, how long they execute, and when they are done
     Exec(Exec),
-    /// What the OSEK kernel takes for the ten routines of seed 001: activating, ending,
-    /// interrupting
+    /// What the OSEK kernel takes for the ten routines of seed 001
     Osek(Osek),
 }
 

@@ -1,4 +1,4 @@
-//! The probe runs, and its own account of what it measured holds.
+//! The program on the hosted port, as this machine runs it: that it works, not how fast.
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;

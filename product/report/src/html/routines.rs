@@ -99,11 +99,8 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
     }
 }
 
-/// What the column `clamped` counts.
-const CLAMPED: &str = "Values below the empty measurement, which count as zero.";
-
 /// The columns of a run.
-const COLUMNS: [(&str, &str); 7] = [
+const COLUMNS: [(&str, &str); 8] = [
     ("min", "The smallest value, without the empty measurement."),
     ("median", "Half of all values were at most this."),
     (
@@ -115,6 +112,7 @@ const COLUMNS: [(&str, &str); 7] = [
     ("p99.99", "99.99 % quantile; given where at least ten values lie beyond it."),
     ("max", "The largest value seen; an observed maximum, never a worst case."),
     ("counts", "The median in counts of the clock."),
+    ("clamped", "Values below the empty measurement, which count as zero."),
 ];
 
 fn table(kernel: &KernelSummary<'_>) -> Markup {
@@ -124,8 +122,8 @@ fn table(kernel: &KernelSummary<'_>) -> Markup {
                 (figures::count(run.loops)) " loops"
                 @if run.loops == 100 { span.sub { "as published" } }
             }
-            @let label = format!("Routines, {}", run.profile);
-            div.scroll tabindex="0" role="region" aria-label=(label) {
+            @let name = format!("Routines, {}", run.profile);
+            div.scroll tabindex="0" role="region" aria-label=(name) {
                 table.statistics {
                     thead {
                         tr {
@@ -133,7 +131,6 @@ fn table(kernel: &KernelSummary<'_>) -> Markup {
                             @for (name, meaning) in COLUMNS {
                                 th.n scope="col" title=(meaning) { (name) }
                             }
-                            th.n scope="col" title=(CLAMPED) { "clamped" }
                         }
                     }
                     tbody {
@@ -179,11 +176,11 @@ fn method(summary: &Summary<'_>) -> Markup {
         div.prose {
             p {
                 "The ten routines are those of Scordino et al. (seed 001, section IV-A), each from "
-                "the statement before to the statement after, in a program of one task for each of four "
-                "priorities. An empty measurement, two readings of the same shape, is made in the "
-                "same run; its median is subtracted from every value of the others, and shown as a "
-                "row of its own. The paper prints its figure 4 without numbers, so none of its "
-                "figures stand here."
+                "the statement before to the statement after, in a program of one task for each "
+                "of four priorities. An empty measurement, two readings of the same shape, is "
+                "made in the same run; its median is subtracted from every value of the others, "
+                "and shown as a row of its own. The paper prints its figure 4 without numbers, so "
+                "none of its figures stand here."
             }
             @if signals {
                 p {

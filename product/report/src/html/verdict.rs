@@ -1,13 +1,15 @@
 //! The verdict: the answer first, and what takes something away from it.
 
+mod certainty;
+
 use maud::{Markup, html};
 use quietcore_record::verdict::Verdict;
 
-use super::certainty::certainty;
 use super::classes::class_tables;
 use super::elements::{mini, sentence, tone, with_code};
 use crate::figures;
 use crate::summary::{Notice, NoticeKind, PartitionSummary, RecordSummary, Summary};
+use certainty::certainty;
 
 /// Partitions that each get an answer of their own; more are shown as a table.
 const HEROES_MAX: usize = 2;

@@ -73,8 +73,9 @@ impl Page {
             self.paragraph(
                 "",
                 "software: the interrupt goes through the port's virtual interrupt controller \
-                 alone, as INT n does without a hypervisor. signal: a system call sends one to the own \
-                 thread, and it is delivered; an exit holds the system call that returns from it.",
+                 alone, as INT n does without a hypervisor. signal: a system call sends one to the \
+                 own thread, and it is delivered; an exit holds the system call that returns from \
+                 it.",
             );
         }
     }

@@ -2,6 +2,7 @@
 
 mod records;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
@@ -30,9 +31,9 @@ const WARM_UP: u64 = PUBLISHED_LOOPS;
 /// Progress is shown from here on; what is done sooner needs none.
 const QUIET_FOR: Duration = Duration::from_secs(2);
 /// Time between two looks.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A loop with a signal takes about as long as so many others.
-const SIGNAL_WEIGHT: u64 = 10;
+const SIGNAL_WEIGHT: u64 = 20;
 /// How long all workers of the loads may take until they work.
 const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 
@@ -160,7 +161,7 @@ fn watched(
     let measured = thread::scope(|scope| {
         let run = scope.spawn(|| osek::measure(plan, place, clock, &progress));
         while !run.is_finished() {
-            thread::sleep(LOOK_EVERY.min(Duration::from_millis(20)));
+            thread::sleep(LOOK_EVERY);
             progress.stop.store(stop.load(Relaxed), Relaxed);
             bar.show(&progress);
         }
@@ -175,20 +176,28 @@ struct Bar<'a> {
     plan: &'a Plan,
     hertz: u64,
     begin: Instant,
+    terminal: bool,
+    said: Cell<bool>,
 }
 
 impl<'a> Bar<'a> {
     fn new(plan: &'a Plan, hertz: u64) -> Self {
-        let bar =
-            if io::stderr().is_terminal() { ProgressBar::new(1) } else { ProgressBar::hidden() };
+        let terminal = io::stderr().is_terminal();
+        let bar = if terminal { ProgressBar::new(1) } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("{prefix} [{bar:24}] {percent:>3} %  {msg}");
         bar.set_style(style.expect("the template has known keys only").progress_chars("█▉▊▋▌▍▎▏ "));
-        Self { bar, plan, hertz, begin: Instant::now() }
+        Self { bar, plan, hertz, begin: Instant::now(), terminal, said: Cell::new(false) }
     }
 
     fn show(&self, progress: &Progress) {
         let elapsed = self.begin.elapsed();
         if elapsed < QUIET_FOR {
+            return;
+        }
+        if !self.terminal {
+            if !self.said.replace(true) {
+                crate::terminal::say(format_args!("{} loops in all", thousands(self.plan.loops())));
+            }
             return;
         }
         let index = progress.series.load(Relaxed);

@@ -36,12 +36,16 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// A record for each series that was begun.
     pub(super) fn records(&self, measured: Measured) -> Vec<Record> {
-        let Measured { samples, standing, .. } = measured;
+        let Measured { samples, stopped, standing } = measured;
+        let begun = samples.len();
         let (conditions, invalid) = (self.conditions(&standing), self.invalid(&standing));
         let series = self.plan.series.iter().zip(samples);
         series
-            .map(|(series, sample)| {
+            .enumerate()
+            .map(|(index, (series, sample))| {
                 let mut record = self.record(series, sample);
+                // Those behind it are missing, whether or not it came to its own end.
+                record.interrupted |= stopped && index + 1 == begun;
                 record.conditions = conditions.clone();
                 record.degraded.clone_from(&standing.degraded);
                 record.invalid_because.clone_from(&invalid);
