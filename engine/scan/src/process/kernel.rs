@@ -40,8 +40,8 @@ use crate::task::Release;
 /// stops real-time threads that take more than 95 % (`kernel.sched_rt_runtime_us`), for 50 ms at
 /// once; a task that runs in all the time that is left would bring that about every second.
 const RESERVE_PERCENT: u64 = 10;
-/// What is left of a deadline for all that follows the step: forces, outputs, statistics. So much of
-/// it, …
+/// What is left of a deadline for all that follows the step: forces, outputs, statistics. So much
+/// of it, …
 const FOLLOWING_PERCENT: u64 = 10;
 /// … and no more than this.
 const FOLLOWING_MAX: Nanos = Nanos::from_micros(50);
