@@ -216,7 +216,7 @@ fn a_task_of_a_kernel_is_judged_by_its_deadline_alone() {
     assert_eq!(judgement.latency_limit_ns, None);
     assert!(judgement.because.contains("jobs ended after its deadline of 800 µs"));
     let few = judge(&record, &motion, 1e-6);
-    assert_eq!((few.verdict, few.cycles_needed), (Verdict::NotProven, Some(2_995_732)));
+    assert_eq!((few.verdict, few.cycles_needed), (Verdict::NotProven, Some(2_995_731)));
     let mut late = record.clone();
     late.scan.as_mut().unwrap().counters.overruns = 1;
     assert_eq!(judge(&late, &motion, QUICK).verdict, Verdict::Fail);
