@@ -41,7 +41,9 @@ fn the_routines_are_measured_kept_and_shown_again() {
     let shown = call(folder.path(), &["show", "run", "--json"]);
     assert_eq!(shown.out, run.out);
     let text = call(folder.path(), &["show", "run"]).out;
-    for words in ["hosted port, class ECC2", "100 loops, as published", "2 000 loops", "clamped"] {
+    for words in
+        ["class ECC2, full preemption", "100 loops, as published", "2 000 loops", "clamped"]
+    {
         assert!(text.contains(words), "`{words}` in {text}");
     }
     let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
