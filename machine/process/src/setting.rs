@@ -84,7 +84,7 @@ pub fn allowed() -> io::Result<CpuSet> {
     Ok((0..quietcore_units::CPU_LIMIT).filter(is_set).filter_map(CpuId::new).collect())
 }
 
-/// Sets the calling thread's scheduling policy.
+/// Sets the calling thread's scheduling policy. Threads and processes that it starts don't have it.
 ///
 /// # Errors
 /// `EPERM` without `CAP_SYS_NICE` and beyond `RLIMIT_RTPRIO`, or in a group without real-time
@@ -92,7 +92,7 @@ pub fn allowed() -> io::Result<CpuSet> {
 pub fn schedule(policy: Policy) -> io::Result<()> {
     let attributes = Attributes::of(policy);
     // SAFETY: the kernel reads `size` bytes of a live structure laid out as it expects; the thread
-    // is the caller (0), the flags are none.
+    // is the caller (0), and the call has no flags of its own.
     let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -115,7 +115,11 @@ const _: () = assert!(size_of::<Attributes>() == 48);
 
 impl Attributes {
     fn of(policy: Policy) -> Self {
-        let empty = Self { size: size_of::<Self>() as u32, ..Self::default() };
+        // Who is forked, or started, by the thread begins as any other: what a program leaves behind
+        // must not run in front of everybody. For all policies, as who is not root can't take the
+        // flag back.
+        let flags = libc::SCHED_FLAG_RESET_ON_FORK as u64;
+        let empty = Self { size: size_of::<Self>() as u32, flags, ..Self::default() };
         match policy {
             Policy::Fifo(priority) => {
                 Self { policy: libc::SCHED_FIFO as u32, priority: u32::from(priority), ..empty }
@@ -135,6 +139,7 @@ impl Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::readback::ThreadState;
 
     #[test]
     fn attributes_are_laid_out_as_the_kernel_expects() {
@@ -165,5 +170,24 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    #[test]
+    fn who_is_started_by_a_real_time_thread_is_none() {
+        let started = || {
+            schedule(Policy::Fifo(1))?;
+            let policy = || {
+                let thread = rustix::thread::gettid().as_raw_nonzero().get();
+                ThreadState::read(std::process::id(), thread as u32).map(|state| state.policy)
+            };
+            let own = policy()?;
+            let child = std::thread::spawn(policy).join().expect("it only reads")?;
+            schedule(Policy::Other)?;
+            io::Result::Ok((own, child))
+        };
+        match std::thread::spawn(started).join().unwrap() {
+            Ok(policies) => assert_eq!(policies, (1, 0)),
+            Err(error) => quietcore_skip::skip!("no real-time priority: {error}"),
+        }
     }
 }
