@@ -114,6 +114,10 @@ fn overflow(staged: &Staged, task: Option<u32>) -> String {
 
 /// What the kernel of an OSEK program found wrong.
 fn kernel_error(task: Option<&str>, status: u8, service: u8) -> String {
+    if names::of_service(service) == Some("ShutdownOS") {
+        let by = task.map_or("the program".to_owned(), |task| format!("task `{task}`"));
+        return format!("{by} shut the kernel down with status {status}");
+    }
     let what = match names::of_status(status) {
         Some(name) => name.to_owned(),
         None => format!("status {status}"),

@@ -115,9 +115,9 @@ const _: () = assert!(size_of::<Attributes>() == 48);
 
 impl Attributes {
     fn of(policy: Policy) -> Self {
-        // Who is forked, or started, by the thread begins as any other: what a program leaves behind
-        // must not run in front of everybody. For all policies, as who is not root can't take the
-        // flag back.
+        // Who is forked, or started, by the thread begins as any other: what a program leaves
+        // behind must not run in front of everybody. For all policies, as who is not root can't
+        // take the flag back.
         let flags = libc::SCHED_FLAG_RESET_ON_FORK as u64;
         let empty = Self { size: size_of::<Self>() as u32, flags, ..Self::default() };
         match policy {

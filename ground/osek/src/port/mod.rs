@@ -118,6 +118,11 @@ pub trait Port: Sync {
     /// Takes note of an error, beside the error hook.
     fn note_error(&self, fault: &Fault);
 
+    /// Takes note that the program called `ShutdownOS`, and which task ran.
+    fn note_shut_down(&self, status: u8, task: Option<u8>) {
+        let _ = (status, task);
+    }
+
     /// Ends the machine after the shutdown hook. Does not return to the caller.
     fn shut_down(&self, status: u8) -> !;
 }

@@ -110,7 +110,7 @@ impl<P: Port> System<P> {
     pub fn stack_fault(&self, task: u8) -> ! {
         self.port.set_level(self.kernel_level());
         self.fail_in(&Call::new(Service::None, [0; 3]), Status::StackFault, Some(task));
-        self.shut_down(Status::StackFault as u8)
+        self.end(Status::StackFault as u8)
     }
 
     /// The function of a task returned without an end. The port calls it in the task's context, at

@@ -135,6 +135,12 @@ impl<P: Port> System<P> {
     /// `ShutdownOS`: the shutdown hook, then the end of the machine.
     pub fn shut_down(&self, status: u8) -> ! {
         self.port.set_level(self.kernel_level());
+        self.port.note_shut_down(status, self.cell.with(|kernel| kernel.running()));
+        self.end(status)
+    }
+
+    /// The shutdown hook, then the end of the machine. Under the lock.
+    fn end(&self, status: u8) -> ! {
         let hook = self.cell.with(|kernel| match kernel.enter(Place::ShutdownHook) {
             // The hook itself calls this: it is over.
             Place::ShutdownHook => None,

@@ -29,6 +29,7 @@ use super::services::{Given, Services};
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
 use crate::configuration::Configuration;
 use crate::port::{Fault, Job, Port as _};
+use crate::status::Service;
 use crate::system::System;
 
 /// The part of the machine that is needed only where it is driven.
@@ -85,6 +86,10 @@ impl Driven {
 
     pub(super) fn note_error(&self, fault: &Fault) {
         self.given.get().note_error(fault.task, fault.status as u8, fault.service as u8);
+    }
+
+    pub(super) fn note_shut_down(&self, status: u8, task: Option<u8>) {
+        self.given.get().note_error(task, status, Service::ShutdownOs as u8);
     }
 
     pub(super) fn note_end(&self) {

@@ -523,6 +523,10 @@ impl Port for Hosted {
         }
     }
 
+    fn note_shut_down(&self, status: u8, task: Option<u8>) {
+        self.driven.note_shut_down(status, task);
+    }
+
     fn shut_down(&self, status: u8) -> ! {
         self.outcome.set(Ok(status));
         self.driven.note_end();
