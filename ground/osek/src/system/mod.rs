@@ -46,6 +46,7 @@ pub struct System<P> {
     masks: Masks,
     last: LastCall,
     kernel_level: AtomicU8,
+    mode: AtomicU8,
     /// The instant at which the tick that is being worked off was due; zero outside of one.
     tick_ns: AtomicU64,
     timer_is_set: AtomicBool,
@@ -81,6 +82,7 @@ impl<P: Port> System<P> {
             masks: Masks::new(),
             last: LastCall::new(),
             kernel_level: AtomicU8::new(1),
+            mode: AtomicU8::new(0),
             tick_ns: AtomicU64::new(0),
             timer_is_set: AtomicBool::new(false),
             accounting: AtomicBool::new(false),
@@ -108,6 +110,7 @@ impl<P: Port> System<P> {
             return Err(StartError::UnknownMode(mode));
         }
         self.kernel_level.store(configuration.kernel_level(), Relaxed);
+        self.mode.store(mode, Relaxed);
         self.accounting.store(configuration.accounting, Relaxed);
         self.masks.reset();
         self.timer_is_set.store(false, Relaxed);
@@ -205,7 +208,7 @@ impl<P: Port> System<P> {
         self.port.set_level(level);
     }
 
-    /// Carries out a call that can lead to a switch, from a place where it is allowed.
+    /// Carries out a call from a place where it is allowed, and the switch that it may lead to.
     #[inline]
     fn serve<R>(
         &self,
@@ -219,23 +222,6 @@ impl<P: Port> System<P> {
             self.fail(&call(), *status);
         }
         self.dispatch_if_needed();
-        self.unlock(level);
-        result
-    }
-
-    /// Carries out a call that only looks, or leads to no switch.
-    #[inline]
-    fn look<R>(
-        &self,
-        places: Places,
-        call: impl Fn() -> Call,
-        decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
-    ) -> Result<R, Status> {
-        let level = self.lock_for_caller()?;
-        let result = self.decide(places, decide);
-        if let Err(status) = &result {
-            self.fail(&call(), *status);
-        }
         self.unlock(level);
         result
     }

@@ -3,6 +3,8 @@
 //! Each refuses a call from where the standard does not allow it with [`Status::CallLevel`] under
 //! extended status, and while the caller holds interrupts back with [`Status::DisabledInterrupts`].
 
+use core::sync::atomic::Ordering::Relaxed;
+
 use super::{Call, System};
 use crate::kernel::{Kernel, Place, Places, TaskState};
 use crate::port::Port;
@@ -69,7 +71,7 @@ impl<P: Port> System<P> {
     /// Extended status: [`Status::CallLevel`].
     pub fn task_id(&self) -> Result<Option<u8>, Status> {
         let call = || Call::new(Service::GetTaskId, [0; 3]);
-        self.look(LOOKING, call, |kernel| Ok(kernel.running()))
+        self.serve(LOOKING, call, |kernel| Ok(kernel.running()))
     }
 
     /// `GetTaskState`
@@ -78,7 +80,7 @@ impl<P: Port> System<P> {
     /// [`Status::Id`]; extended status: [`Status::CallLevel`].
     pub fn task_state(&self, task: u8) -> Result<TaskState, Status> {
         let call = || Call::of_one(Service::GetTaskState, task);
-        self.look(LOOKING, call, |kernel| kernel.task_state(task))
+        self.serve(LOOKING, call, |kernel| kernel.task_state(task))
     }
 
     /// `GetResource`: takes a resource; the caller runs at its ceiling from now on.
@@ -140,7 +142,7 @@ impl<P: Port> System<P> {
     /// [`Status::Access`] for a basic task, [`Status::CallLevel`].
     pub fn clear_event(&self, events: u64) -> Result<(), Status> {
         let call = || Call::new(Service::ClearEvent, [events, 0, 0]);
-        self.look(TASK, call, |kernel| kernel.clear_event(events))
+        self.serve(TASK, call, |kernel| kernel.clear_event(events))
     }
 
     /// `GetEvent`: the events of an extended task that are set.
@@ -150,7 +152,7 @@ impl<P: Port> System<P> {
     /// [`Status::CallLevel`].
     pub fn event(&self, task: u8) -> Result<u64, Status> {
         let call = || Call::of_one(Service::GetEvent, task);
-        self.look(LOOKING, call, |kernel| kernel.event(task))
+        self.serve(LOOKING, call, |kernel| kernel.event(task))
     }
 
     /// `WaitEvent`: waits until one of these events of the calling task is set.
@@ -166,9 +168,6 @@ impl<P: Port> System<P> {
 
     /// `GetActiveApplicationMode`
     pub fn active_application_mode(&self) -> u8 {
-        let level = self.lock();
-        let mode = self.cell.with(|kernel| kernel.mode());
-        self.unlock(level);
-        mode
+        self.mode.load(Relaxed)
     }
 }

@@ -16,7 +16,7 @@ impl<P: Port> System<P> {
     /// [`Status::Id`]; extended status: [`Status::CallLevel`].
     pub fn alarm_base(&self, alarm: u8) -> Result<AlarmBase, Status> {
         let call = || Call::of_one(Service::GetAlarmBase, alarm);
-        self.look(LOOKING, call, |kernel| kernel.alarm_base(alarm))
+        self.serve(LOOKING, call, |kernel| kernel.alarm_base(alarm))
     }
 
     /// `GetAlarm`: ticks until an alarm expires.
@@ -26,7 +26,7 @@ impl<P: Port> System<P> {
     /// [`Status::CallLevel`].
     pub fn remaining_ticks(&self, alarm: u8) -> Result<u32, Status> {
         let call = || Call::of_one(Service::GetAlarm, alarm);
-        self.look(LOOKING, call, |kernel| kernel.remaining_ticks(alarm))
+        self.serve(LOOKING, call, |kernel| kernel.remaining_ticks(alarm))
     }
 
     /// `SetRelAlarm`: it expires `increment` ticks from now, then every `cycle` ticks unless zero.
@@ -37,7 +37,7 @@ impl<P: Port> System<P> {
     pub fn set_relative_alarm(&self, alarm: u8, increment: u32, cycle: u32) -> Result<(), Status> {
         let parameters = [u64::from(alarm), u64::from(increment), u64::from(cycle)];
         let call = || Call::new(Service::SetRelAlarm, parameters);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.set_relative_alarm(alarm, increment, cycle))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.set_relative_alarm(alarm, increment, cycle))
     }
 
     /// `SetAbsAlarm`: it expires when its counter is `start` next, then every `cycle` ticks unless
@@ -48,7 +48,7 @@ impl<P: Port> System<P> {
     pub fn set_absolute_alarm(&self, alarm: u8, start: u32, cycle: u32) -> Result<(), Status> {
         let parameters = [u64::from(alarm), u64::from(start), u64::from(cycle)];
         let call = || Call::new(Service::SetAbsAlarm, parameters);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.set_absolute_alarm(alarm, start, cycle))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.set_absolute_alarm(alarm, start, cycle))
     }
 
     /// `CancelAlarm`
@@ -58,7 +58,7 @@ impl<P: Port> System<P> {
     /// [`Status::CallLevel`].
     pub fn cancel_alarm(&self, alarm: u8) -> Result<(), Status> {
         let call = || Call::of_one(Service::CancelAlarm, alarm);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.cancel_alarm(alarm))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.cancel_alarm(alarm))
     }
 
     /// `GetCounterValue`; beyond OSEK.
@@ -67,7 +67,7 @@ impl<P: Port> System<P> {
     /// [`Status::Id`]; extended status: [`Status::CallLevel`].
     pub fn counter_value(&self, counter: u8) -> Result<u32, Status> {
         let call = || Call::of_one(Service::GetCounterValue, counter);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.counter_value(counter))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.counter_value(counter))
     }
 
     /// `IncrementCounter`: advances a software counter by one tick; beyond OSEK.
@@ -96,7 +96,7 @@ impl<P: Port> System<P> {
     pub fn start_table_relative(&self, table: u8, offset: u32) -> Result<(), Status> {
         let parameters = [u64::from(table), u64::from(offset), 0];
         let call = || Call::new(Service::StartScheduleTableRel, parameters);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.start_table_relative(table, offset))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.start_table_relative(table, offset))
     }
 
     /// `StartScheduleTableAbs`: begins when its counter is `value` next.
@@ -106,7 +106,7 @@ impl<P: Port> System<P> {
     pub fn start_table_absolute(&self, table: u8, value: u32) -> Result<(), Status> {
         let parameters = [u64::from(table), u64::from(value), 0];
         let call = || Call::new(Service::StartScheduleTableAbs, parameters);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.start_table_absolute(table, value))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.start_table_absolute(table, value))
     }
 
     /// `StopScheduleTable`
@@ -116,7 +116,7 @@ impl<P: Port> System<P> {
     /// [`Status::CallLevel`].
     pub fn stop_table(&self, table: u8) -> Result<(), Status> {
         let call = || Call::of_one(Service::StopScheduleTable, table);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.stop_table(table))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.stop_table(table))
     }
 
     /// `NextScheduleTable`: `to` begins when this run of `from` is over.
@@ -126,7 +126,7 @@ impl<P: Port> System<P> {
     /// [`Status::Id`]; extended status: [`Status::CallLevel`].
     pub fn next_table(&self, from: u8, to: u8) -> Result<(), Status> {
         let call = || Call::new(Service::NextScheduleTable, [u64::from(from), u64::from(to), 0]);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.next_table(from, to))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.next_table(from, to))
     }
 
     /// `GetScheduleTableStatus`
@@ -135,7 +135,7 @@ impl<P: Port> System<P> {
     /// [`Status::Id`]; extended status: [`Status::CallLevel`].
     pub fn table_status(&self, table: u8) -> Result<TableStatus, Status> {
         let call = || Call::of_one(Service::GetScheduleTableStatus, table);
-        self.look(TASK_OR_ISR, call, |kernel| kernel.table_status(table))
+        self.serve(TASK_OR_ISR, call, |kernel| kernel.table_status(table))
     }
 
     /// The machine's tick: advances all hardware counters. The port calls it as an ISR of category

@@ -113,7 +113,7 @@ impl Names {
     fn check(&self, kind: Kind, reference: &Word, collector: &mut Collector) {
         let name = reference.text.as_str();
         if kind == Kind::AppMode
-            && self.modes.iter().any(|mode| mode == name || name == DEFAULT_MODE)
+            && (name == DEFAULT_MODE || self.modes.iter().any(|mode| mode == name))
         {
             return;
         }

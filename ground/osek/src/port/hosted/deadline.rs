@@ -1,27 +1,29 @@
-//! An instant at which something wants to be called, on top of a timer that costs a system call.
+//! A timer that costs a system call, set only where it would come too late.
 //!
-//! The kernel moves the end of a budget with every switch, nearly always to later. So the timer is
-//! set only where it would come too late. Where it comes too early, it is set again then.
+//! The kernel moves the end of a budget with every switch, nearly always to later. Where the timer
+//! comes too early for that, it is set again then.
 
 /// No instant.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// What is wanted, and what the timer is set to.
+/// What the timer is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Deadline {
-    wanted_ns: u64,
     armed_ns: u64,
 }
 
 impl Deadline {
-    pub(super) const NEVER: Self = Self { wanted_ns: NEVER, armed_ns: NEVER };
+    pub(super) const NEVER: Self = Self { armed_ns: NEVER };
 
-    /// Wants to be called at an instant, or [`NEVER`]. Returns what the timer is to be set to,
-    /// where that has to change.
+    /// The timer is needed at an instant, or [`NEVER`]. Returns what it is to be set to, where that
+    /// has to change.
     #[must_use = "the timer must be set"]
     pub(super) fn want(&mut self, at_ns: u64) -> Option<u64> {
-        self.wanted_ns = at_ns;
-        self.arm()
+        if at_ns >= self.armed_ns {
+            return None;
+        }
+        self.armed_ns = at_ns;
+        Some(at_ns)
     }
 
     /// Whether the timer is set.
@@ -29,27 +31,11 @@ impl Deadline {
         self.armed_ns != NEVER
     }
 
-    /// The timer has expired. Returns whether what was wanted is due, which is not wanted any more
-    /// then.
-    pub(super) fn expired(&mut self, now_ns: u64) -> bool {
+    /// The timer may have expired: it has where its instant is over.
+    pub(super) fn expired(&mut self, now_ns: u64) {
         if self.armed_ns <= now_ns {
             self.armed_ns = NEVER;
         }
-        let due = self.wanted_ns <= now_ns;
-        if due {
-            self.wanted_ns = NEVER;
-        }
-        due
-    }
-
-    /// What the timer has to be set to, where it would come too late.
-    #[must_use = "the timer must be set"]
-    pub(super) fn arm(&mut self) -> Option<u64> {
-        if self.wanted_ns >= self.armed_ns {
-            return None;
-        }
-        self.armed_ns = self.wanted_ns;
-        Some(self.wanted_ns)
     }
 }
 
@@ -71,27 +57,22 @@ mod tests {
         let mut deadline = Deadline::NEVER;
         assert_eq!(deadline.want(100), Some(100));
         assert_eq!(deadline.want(200), None);
-        assert!(!deadline.expired(101));
-        assert_eq!(deadline.arm(), Some(200));
-        assert!(deadline.expired(200));
-        assert_eq!(deadline.arm(), None);
-    }
-
-    #[test]
-    fn what_was_due_is_wanted_once() {
-        let mut deadline = Deadline::NEVER;
-        assert_eq!(deadline.want(100), Some(100));
-        assert!(deadline.expired(150));
-        assert!(!deadline.expired(150));
-        assert_eq!(deadline.arm(), None);
+        deadline.expired(101);
+        assert!(!deadline.is_armed());
+        assert_eq!(deadline.want(200), Some(200));
+        deadline.expired(200);
+        assert_eq!(deadline.want(NEVER), None);
+        assert!(!deadline.is_armed());
     }
 
     #[test]
     fn a_stray_expiry_changes_nothing() {
         let mut deadline = Deadline::NEVER;
         assert_eq!(deadline.want(100), Some(100));
-        assert!(!deadline.expired(50));
-        assert_eq!(deadline.arm(), None, "it is still set");
-        assert!(deadline.expired(100));
+        deadline.expired(50);
+        assert!(deadline.is_armed());
+        assert_eq!(deadline.want(100), None, "it is still set");
+        deadline.expired(100);
+        assert!(!deadline.is_armed());
     }
 }
