@@ -1,0 +1,154 @@
+//! QEMU, which is the machine.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::job::{OUT_TAG, PROJECT_TAG, ROOT_TAG, STATUS};
+use crate::kernel::Kernel;
+use crate::kind::Kind;
+
+const PROGRAM: &str = "qemu-system-x86_64";
+/// How often a running machine is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A machine that can be started.
+#[derive(Clone, Debug)]
+pub struct Machine<'a> {
+    /// Its kind.
+    pub kind: &'a Kind,
+    /// Its kernel.
+    pub kernel: &'a Kernel,
+    /// What it starts from.
+    pub initramfs: &'a Path,
+    /// The project's folder.
+    pub project: &'a Path,
+    /// Where results are left here.
+    pub out: &'a Path,
+    /// The file that gets what it writes to its console.
+    pub console: &'a Path,
+    /// How many processors it has.
+    pub processors: u8,
+    /// How much memory it has, in MiB.
+    pub memory_mib: u32,
+    /// Whether its time follows the number of instructions instead of this machine's clock; then it
+    /// has one processor, and runs can be compared instruction by instruction.
+    pub counts_instructions: bool,
+}
+
+/// Why a machine came to no end of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum Broken {
+    /// QEMU can't be run.
+    #[error("can't run {PROGRAM}: {0}; Debian's package is qemu-system-x86")]
+    NoEmulator(io::Error),
+    /// It took too long.
+    #[error("the machine did not end within {} s; its console is in {console}", limit.as_secs())]
+    TooLong {
+        /// The limit.
+        limit: Duration,
+        /// What it wrote so far.
+        console: PathBuf,
+    },
+    /// It was ended from outside.
+    #[error("interrupted")]
+    Interrupted,
+    /// It ended before the scenario did.
+    #[error("the machine ended before the scenario did ({status}); its console ends with\n{last}")]
+    Early {
+        /// Of QEMU.
+        status: ExitStatus,
+        /// The last lines of the console.
+        last: String,
+    },
+}
+
+impl Machine<'_> {
+    /// Runs the machine until it switches itself off. Returns the scenario's exit status.
+    ///
+    /// `look` is called some twenty times a second, and ends the machine by `false`.
+    ///
+    /// # Errors
+    /// [`Broken`]; no machine runs any more then, either.
+    pub fn run(&self, limit: Duration, mut look: impl FnMut() -> bool) -> Result<i32, Broken> {
+        let console = File::create(self.console).map_err(Broken::NoEmulator)?;
+        let errors = console.try_clone().map_err(Broken::NoEmulator)?;
+        let child = self
+            .command()
+            .stdin(Stdio::null())
+            .stdout(console)
+            .stderr(errors)
+            .spawn()
+            .map_err(Broken::NoEmulator)?;
+        let mut running = Running(child);
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = running.0.try_wait().map_err(Broken::NoEmulator)? {
+                break status;
+            }
+            if started.elapsed() > limit {
+                return Err(Broken::TooLong { limit, console: self.console.to_owned() });
+            }
+            if !look() {
+                return Err(Broken::Interrupted);
+            }
+            thread::sleep(LOOK);
+        };
+        let told = fs::read_to_string(self.out.join(STATUS)).ok();
+        told.and_then(|text| text.trim().parse().ok())
+            .ok_or_else(|| Broken::Early { status, last: last_lines(self.console) })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+        command.args(["-nic", "none", "-serial", "stdio", "-machine", "q35"]);
+        command.args(["-cpu", self.kind.processor, "-m", &self.memory_mib.to_string()]);
+        if self.counts_instructions {
+            command.args(["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]);
+            command.args(["-smp", "1"]);
+        } else {
+            command.args(["-accel", "tcg,thread=multi", "-smp", &self.processors.to_string()]);
+        }
+        command.arg("-kernel").arg(&self.kernel.image);
+        command.arg("-initrd").arg(self.initramfs);
+        // A panic ends the machine, since it may not start again.
+        command.args(["-append", "console=ttyS0 quiet loglevel=4 panic=-1 rdinit=/init"]);
+        command.args(["-device", "virtio-rng-pci"]);
+        share(&mut command, ROOT_TAG, Path::new("/"), true);
+        share(&mut command, PROJECT_TAG, self.project, true);
+        share(&mut command, OUT_TAG, self.out, false);
+        command
+    }
+}
+
+fn share(command: &mut Command, tag: &str, path: &Path, read_only: bool) {
+    let access = if read_only { "on" } else { "off" };
+    // A comma in a value is written twice.
+    let path = path.to_string_lossy().replace(',', ",,");
+    let options = "security_model=none,multidevs=remap";
+    command
+        .arg("-virtfs")
+        .arg(format!("local,path={path},mount_tag={tag},{options},readonly={access}"));
+}
+
+/// A machine that is switched off when nobody waits for it any more.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn last_lines(console: &Path) -> String {
+    let text = fs::read(console).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(12)..].join("\n")
+}

@@ -1,0 +1,78 @@
+//! The first process of a virtual test machine: makes the machine ready, runs the job, leaves its
+//! status, and switches the machine off.
+//!
+//! Its root becomes the share of the host's file system, which is read-only; what programs write
+//! to (`/tmp`, `/run`, `/var/tmp`, `/root`) is memory.
+
+#![forbid(unsafe_code)]
+
+mod mounts;
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use quietcore_lab::job::{JOB, Job, OUT, STATUS};
+use rustix::system::{RebootCommand, finit_module, reboot};
+
+/// What a shell says of a command that can't be started.
+const NOT_STARTED: i32 = 127;
+
+fn main() -> ExitCode {
+    if std::process::id() != 1 {
+        eprintln!(
+            "this is the first process of a virtual test machine; see `quietcore-lab --help`"
+        );
+        return ExitCode::from(2);
+    }
+    if let Err(error) = work() {
+        eprintln!("quietcore-lab: the machine can't be made ready: {error}");
+    }
+    rustix::fs::sync();
+    // The first process can't end: the kernel would panic.
+    if let Err(error) = reboot(RebootCommand::PowerOff) {
+        eprintln!("quietcore-lab: the machine can't be switched off: {error}");
+    }
+    ExitCode::FAILURE
+}
+
+fn work() -> Result<(), Box<dyn Error>> {
+    let job: Job = serde_json::from_slice(&fs::read(JOB)?)?;
+    for module in &job.modules {
+        load(module)?;
+    }
+    mounts::make(&job.project)?;
+    Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
+    let status = run(&job);
+    fs::write(Path::new(OUT).join(STATUS), format!("{status}\n"))?;
+    Ok(())
+}
+
+fn load(module: &Path) -> Result<(), Box<dyn Error>> {
+    let file = File::open(module)?;
+    finit_module(&file, c"", 0).map_err(|error| format!("module {}: {error}", module.display()))?;
+    Ok(())
+}
+
+/// The job's exit status, as a shell tells it.
+fn run(job: &Job) -> i32 {
+    let Some((program, arguments)) = job.command.split_first() else { return 0 };
+    let started = Command::new(program)
+        .args(arguments)
+        .current_dir(&job.directory)
+        .env_clear()
+        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("HOME", "/root")
+        .env("LANG", "C.UTF-8")
+        .env("OUT", OUT)
+        .status();
+    match started {
+        Ok(status) => status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1),
+        Err(error) => {
+            eprintln!("quietcore-lab: can't run {program}: {error}");
+            NOT_STARTED
+        }
+    }
+}

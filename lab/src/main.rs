@@ -1,0 +1,213 @@
+//! `quietcore-lab`: starts a virtual test machine, runs a scenario in it and brings the results back.
+
+#![forbid(unsafe_code)]
+
+use std::error::Error;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use clap::{Args, Parser, Subcommand};
+use indicatif::ProgressBar;
+use quietcore_lab::emulator::{Broken, Machine};
+use quietcore_lab::job::{Job, STATUS};
+use quietcore_lab::kind::{self, KINDS, Kind, MODULES};
+use quietcore_lab::scenario::Scenario;
+use quietcore_lab::{initramfs, kernel, modules, scenario};
+use quietcore_units::Nanos;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+/// Virtual test machines: what needs PREEMPT_RT or KVM, on a machine that has neither
+///
+/// QEMU emulates the processor: what a scenario finds says what a kernel does, and never how long
+/// that takes. Kernels are Debian's; they are fetched once.
+///
+/// Exit status: 0 the scenario passed, 1 it failed, 2 it could not be run to its end.
+#[derive(Debug, Parser)]
+#[command(name = "quietcore-lab")]
+struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Runs a scenario, or a command, in a machine of its own
+    Run(Box<Run>),
+    /// Lists the kinds of machines and the scenarios
+    List,
+    /// Fetches the kernel of a kind, and does nothing else
+    Fetch {
+        #[arg(value_parser = kind)]
+        kind: &'static Kind,
+    },
+}
+
+#[derive(Args, Debug)]
+struct Run {
+    /// The scenario's name; see `list`
+    #[arg(required_unless_present = "command")]
+    scenario: Option<String>,
+    /// The kind of machine [default: the scenario's first, or rt]
+    #[arg(long, value_parser = kind)]
+    kind: Option<&'static Kind>,
+    /// The folder that gets the results: `console.txt`, and what the scenario leaves in `$OUT`
+    #[arg(long, default_value = "lab-out")]
+    out: PathBuf,
+    /// How many processors the machine has
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
+    processors: u8,
+    /// How much memory the machine has, in MiB
+    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(256..=65536))]
+    memory: u32,
+    /// How long it may take
+    #[arg(long, default_value = "10 min")]
+    limit: Nanos,
+    /// Lets time follow the number of instructions, so that runs can be compared by their count
+    #[arg(long)]
+    count_instructions: bool,
+    /// A command in place of a scenario, behind `--`
+    #[arg(last = true, conflicts_with = "scenario")]
+    command: Vec<String>,
+}
+
+fn kind(name: &str) -> Result<&'static Kind, String> {
+    let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    kind::find(name).ok_or_else(|| format!("there is no such kind; there are {}", names.join(", ")))
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().action {
+        Action::Run(request) => run(&request),
+        Action::List => list(),
+        Action::Fetch { kind } => fetch(kind),
+    };
+    match done {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("quietcore-lab: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn list() -> Result<i32, Box<dyn Error>> {
+    println!("kinds");
+    for kind in KINDS {
+        println!("  {:<10} {}", kind.name, kind.about);
+    }
+    println!("scenarios");
+    for scenario in scenario::all(&project()?.join("lab/scenarios"))? {
+        let kinds: Vec<&str> = scenario.kinds.iter().map(|kind| kind.name).collect();
+        println!("  {:<10} {} ({})", scenario.name, scenario.about, kinds.join(", "));
+    }
+    Ok(0)
+}
+
+fn fetch(kind: &Kind) -> Result<i32, Box<dyn Error>> {
+    let kernel = kernel::fetch(kind, &kernel::cache(), |what| eprintln!("{what}"))?;
+    println!("{}", kernel.image.display());
+    Ok(0)
+}
+
+fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&is_interrupted))?;
+    }
+    let project = project()?;
+    let (kind, command) = what_to_run(request, &project)?;
+    let progress = ProgressBar::new_spinner();
+    progress.enable_steady_tick(Duration::from_millis(200));
+    let kernel =
+        kernel::fetch(kind, &kernel::cache(), |what| progress.set_message(what.to_owned()))?;
+    let names: Vec<&str> = [MODULES, kind.modules].concat();
+    let job = Job {
+        modules: modules::in_order(&kernel.modules, &names)?,
+        directory: project.clone(),
+        project: project.clone(),
+        command,
+    };
+    let scratch = tempfile::tempdir()?;
+    let initramfs = scratch.path().join("initramfs");
+    let init = std::env::current_exe()?.with_file_name("quietcore-lab-init");
+    initramfs::write(&initramfs, &init, &job)?;
+    let out = prepare(&request.out)?;
+    let machine = Machine {
+        kind,
+        kernel: &kernel,
+        initramfs: &initramfs,
+        project: &project,
+        out: &out,
+        console: &out.join("console.txt"),
+        processors: request.processors,
+        memory_mib: request.memory,
+        counts_instructions: request.count_instructions,
+    };
+    let started = Instant::now();
+    let limit = Duration::from_nanos(request.limit.get());
+    let ended = machine.run(limit, || {
+        progress.set_message(format!("machine {}, {} s", kind.name, started.elapsed().as_secs()));
+        !is_interrupted.load(Relaxed)
+    });
+    progress.finish_and_clear();
+    print!("{}", String::from_utf8_lossy(&fs::read(machine.console)?));
+    match ended {
+        Ok(status) => {
+            let took = started.elapsed().as_secs_f64();
+            eprintln!("status {status} after {took:.1} s; results are in {}", out.display());
+            Ok(status)
+        }
+        // What it ended with has just been shown.
+        Err(Broken::Early { status, .. }) => {
+            Err(format!("the machine ended before the scenario did ({status})").into())
+        }
+        Err(broken) => Err(broken.into()),
+    }
+}
+
+fn what_to_run(
+    request: &Run,
+    project: &Path,
+) -> Result<(&'static Kind, Vec<String>), Box<dyn Error>> {
+    let Some(name) = &request.scenario else {
+        return Ok((request.kind.unwrap_or(&KINDS[0]), request.command.clone()));
+    };
+    let scenarios = scenario::all(&project.join("lab/scenarios"))?;
+    let found = scenarios.iter().find(|scenario| scenario.name == *name);
+    let Scenario { kinds, path, .. } =
+        found.ok_or_else(|| format!("there is no scenario `{name}`; see `quietcore-lab list`"))?;
+    let kind = request.kind.unwrap_or(kinds[0]);
+    if !kinds.contains(&kind) {
+        let possible: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+        let possible = possible.join(", ");
+        return Err(
+            format!("scenario `{name}` is for {possible}, and not for {}", kind.name).into()
+        );
+    }
+    Ok((kind, vec!["bash".to_owned(), path.display().to_string()]))
+}
+
+/// The folder of the project: the first one from here upwards that holds the scenarios.
+fn project() -> io::Result<PathBuf> {
+    let here = std::env::current_dir()?;
+    let found = here.ancestors().find(|folder| folder.join("lab/scenarios").is_dir());
+    found.map(Path::to_owned).ok_or_else(|| {
+        io::Error::new(io::ErrorKind::NotFound, "call it in the project: no lab/scenarios here")
+    })
+}
+
+/// Makes the folder of results, without those of a run before.
+fn prepare(out: &Path) -> io::Result<PathBuf> {
+    fs::create_dir_all(out)?;
+    match fs::remove_file(out.join(STATUS)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    out.canonicalize()
+}

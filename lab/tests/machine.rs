@@ -1,0 +1,76 @@
+//! A machine from its start to its end. Skipped where there is no QEMU, or no kernel can be fetched.
+
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use quietcore_lab::kernel;
+use quietcore_lab::kind::KINDS;
+
+/// Whether machines can run here; says why not.
+fn can_run() -> bool {
+    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
+        quietcore_skip::skip!("no QEMU; install Debian's qemu-system-x86");
+        return false;
+    }
+    if let Err(error) = kernel::fetch(&KINDS[0], &kernel::cache(), |_| {}) {
+        quietcore_skip::skip!("{error}");
+        return false;
+    }
+    true
+}
+
+fn lab(out: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_quietcore-lab"))
+        .arg("run")
+        .arg("--out")
+        .arg(out)
+        .args(arguments)
+        .output()
+        .expect("it was built for this test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_machine_runs_a_command_and_brings_its_results_back() {
+    if !can_run() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a scratch folder");
+    let script = "uname -v >$OUT/version; ls lab/Cargo.toml && ! touch here /usr/x && echo $? >$OUT/last; exit 3";
+    let output = lab(out.path(), &["--kind", "rt", "--", "bash", "-c", script]);
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("status 3 after"), "{said}");
+    let read = |name| fs::read_to_string(out.path().join(name)).expect("a result");
+    assert!(read("version").contains("PREEMPT_RT"), "{said}");
+    assert_eq!(read("last"), "0\n", "the project and the system are there, read-only: {said}");
+}
+
+#[test]
+fn a_machine_that_does_not_end_is_switched_off() {
+    if !can_run() {
+        return;
+    }
+    let out = tempfile::tempdir().expect("a scratch folder");
+    let output = lab(out.path(), &["--limit", "1 s", "--", "sleep", "1000"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("did not end within 1 s; its console is in"), "{said}");
+    assert!(!out.path().join("status").exists());
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let out = tempfile::tempdir().expect("a scratch folder");
+    let of = |arguments: &[&str]| text(&lab(out.path(), arguments).stderr);
+    assert!(of(&["nothing"]).contains("no scenario `nothing`"));
+    assert!(of(&["--kind", "vax", "--", "true"]).contains("there are rt, kvm, stock"));
+    assert!(of(&["--processors", "0", "--", "true"]).contains("0 is not in 1..=16"));
+    assert!(of(&[]).contains("required"));
+}
