@@ -1,0 +1,74 @@
+//! What a guest begins with: an ELF image that is entered by PVH, and the start information that it
+//! is handed.
+//!
+//! | address | what |
+//! |---|---|
+//! | 0x6000 | `hvm_start_info` |
+//! | 0x6800 | the memory map |
+//! | 0x7000 | what the host tells, where it does: a page of its own words |
+//! | 1 MiB and up | the image |
+
+use std::io::{Read, Seek};
+
+use linux_loader::configurator::pvh::PvhBootConfigurator;
+use linux_loader::configurator::{BootConfigurator as _, BootParams};
+use linux_loader::loader::elf::PvhBootCapability;
+use linux_loader::loader::elf::start_info::{hvm_memmap_table_entry, hvm_start_info};
+use linux_loader::loader::{Elf, KernelLoader as _};
+use vm_memory::{Address as _, GuestAddress};
+
+use crate::memory::Memory;
+
+/// Where the start information is.
+pub const START_INFORMATION: GuestAddress = GuestAddress(0x6000);
+/// Where the memory map is.
+const MEMORY_MAP: GuestAddress = GuestAddress(0x6800);
+/// Where a page is kept free for what the host tells.
+pub const HOST_PAGE: GuestAddress = GuestAddress(0x7000);
+/// Where images begin, or later.
+pub const IMAGE_START: GuestAddress = GuestAddress(1 << 20);
+
+const START_MAGIC: u32 = 0x336e_c578;
+const MEMORY_KIND_RAM: u32 = 1;
+
+/// Why an image can't be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// It is no image for this machine.
+    #[error("the image can't be loaded: {0}; a guest is a static ELF program for x86-64, linked from 1 MiB, that fits in its memory")]
+    Load(#[from] linux_loader::loader::Error),
+    /// It says nothing of how it is entered.
+    #[error("the image has no PVH entry (an ELF note `Xen` of type 18)")]
+    NoEntry,
+    /// The start information has no room.
+    #[error("the start information can't be written: {0}")]
+    Start(#[from] linux_loader::configurator::Error),
+}
+
+/// Copies an image into memory and writes the start information. Returns where it is entered.
+///
+/// # Errors
+/// [`ImageError`].
+pub fn load<F: Read + Seek + vm_memory::ReadVolatile>(memory: &Memory, image: &mut F) -> Result<GuestAddress, ImageError> {
+    let loaded = Elf::load(memory.mapping(), None, image, Some(IMAGE_START))?;
+    let PvhBootCapability::PvhEntryPresent(entry) = loaded.pvh_boot_cap else {
+        return Err(ImageError::NoEntry);
+    };
+    let map = [hvm_memmap_table_entry {
+        addr: 0,
+        size: memory.size().get(),
+        type_: MEMORY_KIND_RAM,
+        reserved: 0,
+    }];
+    let start = hvm_start_info {
+        magic: START_MAGIC,
+        version: 1,
+        memmap_paddr: MEMORY_MAP.raw_value(),
+        memmap_entries: map.len() as u32,
+        ..hvm_start_info::default()
+    };
+    let mut parameters = BootParams::new(&start, START_INFORMATION);
+    parameters.set_sections(&map, MEMORY_MAP);
+    PvhBootConfigurator::write_bootparams(&parameters, memory.mapping())?;
+    Ok(entry)
+}
