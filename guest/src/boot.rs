@@ -3,9 +3,12 @@
 //! The loader enters by the PVH protocol: 32-bit protected mode, no paging, EBX holds the address of
 //! its start information. The page tables are data of the image, made by the assembler: the first
 //! 4 GiB in pages of 2 MiB.
-#![allow(unsafe_code)]
+// UNSAFETY: the first instructions of all.
+#![expect(unsafe_code, reason = "nothing that Rust needs is there before these instructions")]
 
 use core::arch::global_asm;
+
+use crate::{descriptors, host};
 
 global_asm!(
     r#"
@@ -73,7 +76,6 @@ quietcore_guest_long:
     mov gs, eax
     mov esp, offset quietcore_guest_stack_top
     xor ebp, ebp
-    mov edi, ebx
     call {begin}
     ud2
 
@@ -86,15 +88,16 @@ quietcore_guest_stack_top:
     begin = sym begin
 );
 
-extern "C" fn begin(information: *const u32) -> ! {
-    // SAFETY: prototype
-    let magic = unsafe { information.read() };
-    crate::console::put(if magic == 0x336e_c578 { b"hello from PVH\n" } else { b"no PVH?\n" });
-    crate::console::exit(3)
+/// The first function: with a stack, and nothing else.
+extern "C" fn begin() -> ! {
+    // SAFETY: this is the first processor, and interrupts have been off since the reset.
+    unsafe { descriptors::load() };
+    // SAFETY: the image has such a function; see the crate.
+    let status = unsafe { quietcore_guest_main() };
+    host::end(status)
 }
 
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    crate::console::put(b"panic\n");
-    crate::console::exit(1)
+unsafe extern "C" {
+    /// What the image does; its return ends the guest with that status.
+    fn quietcore_guest_main() -> u8;
 }

@@ -1,17 +1,28 @@
 //! Boots an image, shows its console, and counts its exits.
+use quietcore_microvm::{
+    bus::{After, Bus},
+    exits::{Exits, REASONS},
+    image,
+    machine::Machine,
+    memory::Memory,
+};
 use std::io::Write as _;
-use quietcore_microvm::{bus::{After, Bus}, exits::{Exits, REASONS}, image, machine::Machine, memory::Memory};
 struct Ports;
 impl Bus for Ports {
     fn write_port(&self, port: u16, data: &[u8]) -> After {
         match port {
-            0x3f8 => { let _ = std::io::stdout().write_all(data); After::GoOn }
+            0x3f8 => {
+                let _ = std::io::stdout().write_all(data);
+                After::GoOn
+            }
             0x501 => After::End(u32::from(data[0])),
             _ => After::GoOn,
         }
     }
     fn read_port(&self, _: u16, _: &mut [u8]) {}
-    fn write_address(&self, _: u64, _: &[u8]) -> After { After::GoOn }
+    fn write_address(&self, _: u64, _: &[u8]) -> After {
+        After::GoOn
+    }
     fn read_address(&self, _: u64, _: &mut [u8]) {}
 }
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,6 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = std::time::Instant::now();
     let stopped = processor.run(&Ports, &exits)?;
     println!("{stopped:?} after {:?}", started.elapsed());
-    for reason in REASONS { println!("{:<14} {:?}", reason.name(), exits.of(reason)); }
+    for reason in REASONS {
+        println!("{:<14} {:?}", reason.name(), exits.of(reason));
+    }
     Ok(())
 }

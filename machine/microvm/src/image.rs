@@ -35,7 +35,9 @@ const MEMORY_KIND_RAM: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// It is no image for this machine.
-    #[error("the image can't be loaded: {0}; a guest is a static ELF program for x86-64, linked from 1 MiB, that fits in its memory")]
+    #[error(
+        "the image can't be loaded: {0}; a guest is a static ELF program for x86-64, linked from 1 MiB, that fits in its memory"
+    )]
     Load(#[from] linux_loader::loader::Error),
     /// It says nothing of how it is entered.
     #[error("the image has no PVH entry (an ELF note `Xen` of type 18)")]
@@ -49,7 +51,10 @@ pub enum ImageError {
 ///
 /// # Errors
 /// [`ImageError`].
-pub fn load<F: Read + Seek + vm_memory::ReadVolatile>(memory: &Memory, image: &mut F) -> Result<GuestAddress, ImageError> {
+pub fn load<F: Read + Seek + vm_memory::ReadVolatile>(
+    memory: &Memory,
+    image: &mut F,
+) -> Result<GuestAddress, ImageError> {
     let loaded = Elf::load(memory.mapping(), None, image, Some(IMAGE_START))?;
     let PvhBootCapability::PvhEntryPresent(entry) = loaded.pvh_boot_cap else {
         return Err(ImageError::NoEntry);

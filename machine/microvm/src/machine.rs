@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd as _;
 
 use kvm_bindings::{KVM_API_VERSION, KVM_MEM_READONLY, kvm_userspace_memory_region};
 use kvm_ioctls::{Cap, Kvm, VmFd};
-use vm_memory::{GuestMemoryBackend as _, GuestMemoryRegion as _, GuestAddress};
+use vm_memory::{GuestAddress, GuestMemoryBackend as _, GuestMemoryRegion as _};
 
 use crate::memory::Memory;
 use crate::processor::{Processor, ProcessorError};
@@ -69,7 +69,8 @@ impl Machine {
         let machine = Self { vm, kvm, memory };
         for (slot, region) in (0..).zip(machine.memory.mapping().iter()) {
             let place = region.start_addr();
-            let host = machine.memory.mapping().get_host_address(place).expect("a region's own start");
+            let host =
+                machine.memory.mapping().get_host_address(place).expect("a region's own start");
             // SAFETY: the mapping lives as long as the machine, which unmaps it after KVM has let go
             // of it.
             unsafe { machine.map(slot, place, host, region.len(), false) }?;

@@ -6,7 +6,9 @@ use std::io;
 use quietcore_units::ByteSize;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use vm_memory::mmap::{MmapRegionBuilder, MmapRegionError};
-use vm_memory::{FileOffset, GuestAddress, GuestMemoryMmap, GuestRegionCollectionError, GuestRegionMmap};
+use vm_memory::{
+    FileOffset, GuestAddress, GuestMemoryMmap, GuestRegionCollectionError, GuestRegionMmap,
+};
 
 /// The first address that is no memory: the addresses of devices are below 4 GiB.
 pub const MEMORY_END: u64 = 2 << 30;
@@ -59,22 +61,35 @@ impl Memory {
             return Err(MemoryError::Size(size));
         }
         let failed = |what| {
-            move |because: rustix::io::Errno| MemoryError::System { size, what, because: because.into() }
+            move |because: rustix::io::Errno| MemoryError::System {
+                size,
+                what,
+                because: because.into(),
+            }
         };
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = File::from(memfd_create("quietcore-guest", flags).map_err(failed("making"))?);
         ftruncate(&file, bytes).map_err(failed("sizing"))?;
         // Others map it, who must not find it shorter one day.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW).map_err(failed("sealing"))?;
-        let behind = FileOffset::new(file.try_clone().map_err(|because| MemoryError::System { size, what: "sharing", because })?, 0);
-        let presence = if is_present { libc::MAP_POPULATE | libc::MAP_LOCKED } else { libc::MAP_NORESERVE };
+        let behind = FileOffset::new(
+            file.try_clone().map_err(|because| MemoryError::System {
+                size,
+                what: "sharing",
+                because,
+            })?,
+            0,
+        );
+        let presence =
+            if is_present { libc::MAP_POPULATE | libc::MAP_LOCKED } else { libc::MAP_NORESERVE };
         let length = usize::try_from(bytes).expect("an address has 64 bits");
         let region = MmapRegionBuilder::new(length)
             .with_file_offset(behind)
             .with_mmap_prot(libc::PROT_READ | libc::PROT_WRITE)
             .with_mmap_flags(libc::MAP_SHARED | presence)
             .build()?;
-        let region = GuestRegionMmap::new(region, GuestAddress(0)).ok_or(MemoryError::Size(size))?;
+        let region =
+            GuestRegionMmap::new(region, GuestAddress(0)).ok_or(MemoryError::Size(size))?;
         Ok(Self { mapping: GuestMemoryMmap::from_regions(vec![region])?, file, size })
     }
 

@@ -66,8 +66,9 @@ impl Processor {
         entry: GuestAddress,
     ) -> Result<Self, ProcessorError> {
         let file = vm.create_vcpu(u64::from(index)).map_err(refused("a processor"))?;
-        let features =
-            kvm.get_supported_cpuid(KVM_MAX_CPUID_ENTRIES).map_err(refused("a list of features"))?;
+        let features = kvm
+            .get_supported_cpuid(KVM_MAX_CPUID_ENTRIES)
+            .map_err(refused("a list of features"))?;
         file.set_cpuid2(&features).map_err(refused("these features"))?;
         let processor = Self { file };
         processor.begin_at(entry)?;
@@ -77,11 +78,25 @@ impl Processor {
     /// Protected mode with flat segments and without paging, as PVH says.
     fn begin_at(&self, entry: GuestAddress) -> Result<(), ProcessorError> {
         let mut special = self.file.get_sregs().map_err(refused("a look at its state"))?;
-        let flat = kvm_segment { limit: u32::MAX, present: 1, s: 1, db: 1, g: 1, ..kvm_segment::default() };
+        let flat = kvm_segment {
+            limit: u32::MAX,
+            present: 1,
+            s: 1,
+            db: 1,
+            g: 1,
+            ..kvm_segment::default()
+        };
         special.cs = kvm_segment { type_: 0xB, selector: 8, ..flat };
         let data = kvm_segment { type_: 3, selector: 16, ..flat };
-        (special.ds, special.es, special.fs, special.gs, special.ss) = (data, data, data, data, data);
-        special.tr = kvm_segment { limit: 0x67, type_: 0xB, present: 1, selector: 24, ..kvm_segment::default() };
+        (special.ds, special.es, special.fs, special.gs, special.ss) =
+            (data, data, data, data, data);
+        special.tr = kvm_segment {
+            limit: 0x67,
+            type_: 0xB,
+            present: 1,
+            selector: 24,
+            ..kvm_segment::default()
+        };
         special.cr0 = CR0_AT_START;
         special.cr4 = 0;
         special.efer = 0;

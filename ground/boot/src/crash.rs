@@ -1,0 +1,117 @@
+//! Where and how a guest crashed.
+
+use crate::RECORD_BYTES;
+use crate::words::{Reader, Writer};
+
+/// "crash", and the version of the layout.
+const MAGIC: u64 = u64::from_le_bytes(*b"crash\x00\x00\x01");
+
+/// The general registers, in the order of the record.
+pub const REGISTERS: [&str; 15] = [
+    "r15", "r14", "r13", "r12", "r11", "r10", "r9", "r8", "rbp", "rdi", "rsi", "rdx", "rcx", "rbx",
+    "rax",
+];
+
+/// Where and how a guest crashed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrashRecord {
+    /// The exception (Intel SDM volume 3, table 6-1); 256 for a panic of the guest's own.
+    pub vector: u64,
+    /// What the processor says of it.
+    pub error_code: u64,
+    /// The address of the instruction.
+    pub instruction: u64,
+    /// The stack pointer.
+    pub stack: u64,
+    /// The flags.
+    pub flags: u64,
+    /// The address that a page fault is about.
+    pub address: u64,
+    /// The general registers, as [`REGISTERS`] names them.
+    pub registers: [u64; 15],
+}
+
+impl CrashRecord {
+    /// The vector of a panic.
+    pub const PANIC: u64 = 256;
+
+    /// As it is written.
+    pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
+        let mut bytes = [0; RECORD_BYTES];
+        let mut writer = Writer::new(&mut bytes);
+        writer.put(MAGIC);
+        let parts =
+            [self.vector, self.error_code, self.instruction, self.stack, self.flags, self.address];
+        for word in parts.into_iter().chain(self.registers) {
+            writer.put(word);
+        }
+        bytes
+    }
+
+    /// Reads it; `None` where there is none of this version.
+    pub fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        if reader.take() != MAGIC {
+            return None;
+        }
+        let mut record = Self {
+            vector: reader.take(),
+            error_code: reader.take(),
+            instruction: reader.take(),
+            stack: reader.take(),
+            flags: reader.take(),
+            address: reader.take(),
+            ..Self::default()
+        };
+        for register in &mut record.registers {
+            *register = reader.take();
+        }
+        Some(record)
+    }
+
+    /// What happened, in words.
+    pub fn what(&self) -> &'static str {
+        match self.vector {
+            0 => "division by zero",
+            1 => "debug exception",
+            2 => "non-maskable interrupt",
+            3 => "breakpoint",
+            4 => "overflow",
+            5 => "bound exceeded",
+            6 => "invalid instruction",
+            7 => "no floating-point unit",
+            8 => "double fault",
+            10 => "invalid task state",
+            11 => "segment not present",
+            12 => "stack fault",
+            13 => "general protection fault",
+            14 => "page fault",
+            16 => "floating-point error",
+            17 => "misaligned access",
+            18 => "machine check",
+            19 => "floating-point exception",
+            Self::PANIC => "panic",
+            _ => "exception",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read() {
+        let mut record = CrashRecord { vector: 14, address: 0xDEAD, ..CrashRecord::default() };
+        for (number, register) in (100..).zip(&mut record.registers) {
+            *register = number;
+        }
+        assert_eq!(CrashRecord::from_bytes(&record.to_bytes()), Some(record));
+        assert_eq!(record.what(), "page fault");
+    }
+
+    #[test]
+    fn memory_that_is_zero_is_no_record() {
+        assert_eq!(CrashRecord::from_bytes(&[0; RECORD_BYTES]), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a guest needs to know of its host.
+
+use core::fmt;
+
+use crate::RECORD_BYTES;
+use crate::words::{Reader, Writer};
+
+/// "quietc" and the version of the layout.
+const MAGIC: u64 = u64::from_le_bytes(*b"quietc\x00\x01");
+
+/// The longest memory of a guest, and the end of all places.
+const ADDRESS_END: u64 = 1 << 32;
+
+/// A stretch of the guest's addresses; of no bytes where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its first address.
+    pub address: u64,
+    /// Its size, in bytes.
+    pub bytes: u64,
+}
+
+impl Place {
+    /// Whether it is there and ends at 4 GiB or before.
+    fn is_possible(self) -> bool {
+        self.address.checked_add(self.bytes).is_some_and(|end| end <= ADDRESS_END)
+    }
+}
+
+/// What a guest needs to know of its host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostPage {
+    /// The guest's memory, which begins at zero, in bytes.
+    pub memory_bytes: u64,
+    /// How often the time stamp counter counts in a second.
+    pub counter_hz: u64,
+    /// A value of the counter, and …
+    pub counter_then: u64,
+    /// … the host's monotonic clock at that instant, in ns.
+    pub host_then_ns: u64,
+    /// The partition's exchange.
+    pub exchange: Place,
+    /// What the partition is to do, encoded.
+    pub job: Place,
+    /// The clock board.
+    pub clock_board: Place,
+}
+
+/// Why a host page is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// There is none: its first word is zero.
+    Absent,
+    /// It begins with something else, or is of another version.
+    Foreign,
+    /// A value can't be.
+    Impossible(&'static str),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("there is no host page"),
+            Self::Foreign => f.write_str("the host page is of another version"),
+            Self::Impossible(what) => write!(f, "the host page says what can't be of {what}"),
+        }
+    }
+}
+
+impl core::error::Error for Refused {}
+
+impl HostPage {
+    /// As it is written.
+    pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
+        let mut bytes = [0; RECORD_BYTES];
+        let mut writer = Writer::new(&mut bytes);
+        writer.put(MAGIC);
+        for word in [self.memory_bytes, self.counter_hz, self.counter_then, self.host_then_ns] {
+            writer.put(word);
+        }
+        for place in [self.exchange, self.job, self.clock_board] {
+            writer.put(place.address);
+            writer.put(place.bytes);
+        }
+        bytes
+    }
+
+    /// Reads and checks it.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Result<Self, Refused> {
+        let mut reader = Reader::new(bytes);
+        match reader.take() {
+            0 => return Err(Refused::Absent),
+            MAGIC => {}
+            _ => return Err(Refused::Foreign),
+        }
+        let mut place = Self {
+            memory_bytes: reader.take(),
+            counter_hz: reader.take(),
+            counter_then: reader.take(),
+            host_then_ns: reader.take(),
+            ..Self::default()
+        };
+        for place in [&mut place.exchange, &mut place.job, &mut place.clock_board] {
+            *place = Place { address: reader.take(), bytes: reader.take() };
+        }
+        place.check().map(|()| place)
+    }
+
+    fn check(&self) -> Result<(), Refused> {
+        let checks = [
+            (self.memory_bytes <= ADDRESS_END, "its memory"),
+            // 1 MHz to 1 THz: what a division by it stays sound for.
+            ((1_000_000..=1_000_000_000_000).contains(&self.counter_hz), "its counter"),
+            (self.exchange.is_possible(), "its exchange"),
+            (self.job.is_possible(), "its job"),
+            (self.clock_board.is_possible(), "its clock board"),
+        ];
+        match checks.into_iter().find(|(holds, _)| !holds) {
+            Some((_, what)) => Err(Refused::Impossible(what)),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PAGE: HostPage = HostPage {
+        memory_bytes: 16 << 20,
+        counter_hz: 2_500_000_000,
+        counter_then: 7,
+        host_then_ns: 8,
+        exchange: Place { address: 0x8000_0000, bytes: 1 << 20 },
+        job: Place { address: 0x20_0000, bytes: 100 },
+        clock_board: Place { address: 0xD000_0000, bytes: 4096 },
+    };
+
+    #[test]
+    fn what_was_written_is_read() {
+        assert_eq!(HostPage::from_bytes(&PAGE.to_bytes()), Ok(PAGE));
+    }
+
+    #[test]
+    fn memory_that_is_zero_is_no_host_page() {
+        assert_eq!(HostPage::from_bytes(&[0; RECORD_BYTES]), Err(Refused::Absent));
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        let mut bytes = PAGE.to_bytes();
+        bytes[7] += 1;
+        assert_eq!(HostPage::from_bytes(&bytes), Err(Refused::Foreign));
+    }
+
+    #[test]
+    fn what_can_not_be_is_named() {
+        let past = Place { address: 0xFFFF_F000, bytes: 0x1001 };
+        let wraps = Place { address: u64::MAX, bytes: 2 };
+        for (page, what) in [
+            (HostPage { memory_bytes: (4 << 30) + 1, ..PAGE }, "its memory"),
+            (HostPage { counter_hz: 999_999, ..PAGE }, "its counter"),
+            (HostPage { exchange: past, ..PAGE }, "its exchange"),
+            (HostPage { job: wraps, ..PAGE }, "its job"),
+            (HostPage { clock_board: past, ..PAGE }, "its clock board"),
+        ] {
+            assert_eq!(HostPage::from_bytes(&page.to_bytes()), Err(Refused::Impossible(what)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), RECORD_BYTES)) {
+            let bytes: [u8; RECORD_BYTES] = bytes.try_into().expect("of this length");
+            let _ = HostPage::from_bytes(&bytes);
+        }
+    }
+}

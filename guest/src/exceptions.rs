@@ -1,0 +1,109 @@
+//! Exceptions: each is a crash, and leaves a record.
+//!
+//! The entries are made by the assembler, 16 bytes apart. Each pushes its number, and a zero where
+//! the processor pushes no error code, so that all find the same frame.
+// UNSAFETY: is entered by the processor.
+#![expect(unsafe_code, reason = "the processor enters with a frame of its own")]
+
+use core::arch::{asm, global_asm};
+use core::panic::PanicInfo;
+
+use quietcore_boot::CrashRecord;
+
+use crate::host;
+
+/// How many vectors are exceptions.
+pub(crate) const COUNT: usize = 32;
+
+/// How far the entries are apart.
+const ENTRY_BYTES: u64 = 16;
+
+/// What lies on the stack when an exception has been entered.
+#[repr(C)]
+struct Frame {
+    registers: [u64; 15],
+    vector: u64,
+    error_code: u64,
+    instruction: u64,
+    code_segment: u64,
+    flags: u64,
+    stack: u64,
+    stack_segment: u64,
+}
+
+global_asm!(
+    r#"
+    .text
+    .balign 16
+    .globl quietcore_guest_exceptions
+quietcore_guest_exceptions:
+    .set vector, 0
+    .rept {count}
+    .balign 16
+    # 8, 10 to 14, 17, 21, 29 and 30 come with an error code.
+    .if (0x60227D00 >> vector) & 1
+    .else
+    push 0
+    .endif
+    push vector
+    jmp quietcore_guest_exception
+    .set vector, vector + 1
+    .endr
+quietcore_guest_exception:
+    push rax
+    push rbx
+    push rcx
+    push rdx
+    push rsi
+    push rdi
+    push rbp
+    push r8
+    push r9
+    push r10
+    push r11
+    push r12
+    push r13
+    push r14
+    push r15
+    cld
+    mov rdi, rsp
+    and rsp, -16
+    call {crash}
+    ud2
+"#,
+    count = const COUNT,
+    crash = sym crash
+);
+
+unsafe extern "C" {
+    safe static quietcore_guest_exceptions: u8;
+}
+
+/// The address of a vector's entry.
+pub(crate) fn entry(vector: usize) -> u64 {
+    (&raw const quietcore_guest_exceptions).expose_provenance() as u64 + vector as u64 * ENTRY_BYTES
+}
+
+extern "C" fn crash(frame: &Frame) -> ! {
+    let address: u64;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, cr2", out(reg) address, options(nomem, nostack, preserves_flags)) };
+    host::crash(&CrashRecord {
+        vector: frame.vector,
+        error_code: frame.error_code,
+        instruction: frame.instruction,
+        stack: frame.stack,
+        flags: frame.flags,
+        address,
+        registers: frame.registers,
+    })
+}
+
+/// A panic of the guest's own: says where on the console, and crashes.
+#[panic_handler]
+fn panic(information: &PanicInfo<'_>) -> ! {
+    use core::fmt::Write as _;
+    // There is nobody to be told that the console failed.
+    let _ = writeln!(host::Console, "{information}");
+    host::crash(&CrashRecord { vector: CrashRecord::PANIC, ..CrashRecord::default() })
+}

@@ -1,0 +1,59 @@
+//! What the host tells, and how it hears.
+// UNSAFETY: reads memory that the host wrote, and writes to ports.
+#![expect(unsafe_code, reason = "ports and the host's page are beyond what Rust knows")]
+
+use core::arch::asm;
+use core::fmt;
+use core::ptr;
+
+use quietcore_boot::{CRASH_RECORD, CrashRecord, HOST_PAGE, HostPage, RECORD_BYTES, Refused, port};
+
+/// What the host said before it started this guest.
+///
+/// # Errors
+/// [`Refused`].
+pub fn page() -> Result<HostPage, Refused> {
+    let place: *const [u8; RECORD_BYTES] = ptr::with_exposed_provenance(HOST_PAGE as usize);
+    // SAFETY: the page is memory of this guest that nothing else uses, and no reference to it is
+    // made.
+    let bytes = unsafe { place.read_volatile() };
+    HostPage::from_bytes(&bytes)
+}
+
+/// Leaves a crash record and ends.
+pub fn crash(record: &CrashRecord) -> ! {
+    let place: *mut [u8; RECORD_BYTES] = ptr::with_exposed_provenance_mut(CRASH_RECORD as usize);
+    // SAFETY: as above.
+    unsafe { place.write_volatile(record.to_bytes()) };
+    end(port::CRASHED)
+}
+
+/// Ends this guest with a status.
+pub fn end(status: u8) -> ! {
+    loop {
+        // SAFETY: the port is the host's. A host that does not know it lets this guest halt.
+        unsafe {
+            asm!("out dx, al", "cli", "hlt", in("dx") port::END, in("al") status, options(nomem, nostack));
+        }
+    }
+}
+
+/// The console. What is written to it at once leaves the guest once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Console;
+
+impl fmt::Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // SAFETY: reads the text, and writes it to a port that takes text.
+        unsafe {
+            asm!(
+                "rep outsb",
+                in("dx") port::CONSOLE,
+                inout("rsi") text.as_ptr() => _,
+                inout("rcx") text.len() => _,
+                options(readonly, nostack),
+            );
+        }
+        Ok(())
+    }
+}

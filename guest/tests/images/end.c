@@ -1,0 +1,2 @@
+/* Ends with a status. */
+unsigned char quietcore_guest_main(void) { return 42; }
