@@ -6,7 +6,7 @@
 use core::arch::asm;
 use core::cell::UnsafeCell;
 
-use crate::exceptions;
+use crate::{exceptions, interrupts};
 
 /// The segment of the guest's code; the first one of the boot's table, too.
 const CODE: u16 = 8;
@@ -16,6 +16,8 @@ const TASK: u16 = 24;
 const GATE: u16 = 0x8E00;
 /// The first of the stacks that the processor changes to.
 const EXCEPTION_STACK: u16 = 1;
+/// The second.
+const ENTRY_STACK: u16 = 2;
 const STACK_BYTES: usize = 8192;
 
 /// A table that is filled once, before the processor looks at it.
@@ -42,7 +44,9 @@ static TASK_STATE: Once<TaskState> = Once::new([0; 26]);
 static SEGMENTS: Once<Segments> =
     Once::new([0, 0x00AF_9A00_0000_FFFF, 0x00CF_9200_0000_FFFF, 0, 0]);
 static GATES: Once<Gates> = Once::new([[0; 2]; 256]);
-static STACK: Once<[u8; STACK_BYTES]> = Once::new([0; STACK_BYTES]);
+static EXCEPTION_STACK_PLACE: Once<[u8; STACK_BYTES]> = Once::new([0; STACK_BYTES]);
+/// An entry copies ten words.
+static ENTRY_STACK_PLACE: Once<[u8; 256]> = Once::new([0; 256]);
 
 #[repr(C, packed)]
 struct Pointer {
@@ -58,17 +62,25 @@ fn address<T>(table: &'static Once<T>) -> u64 {
     table.0.get().expose_provenance() as u64
 }
 
+fn top_of<T>(stack: &'static Once<T>) -> u64 {
+    address(stack) + size_of::<T>() as u64
+}
+
 /// Fills the tables and loads them.
 ///
 /// # Safety
 /// Called once, by the first processor, with interrupts off.
 pub(crate) unsafe fn load() {
-    let stack_top = address(&STACK) + STACK_BYTES as u64;
     let task = address(&TASK_STATE);
     // SAFETY: as our caller promises, nobody else uses the table.
     let state = unsafe { &mut *TASK_STATE.0.get() };
-    // Word 9 and 10 are the first stack to change to; the last word says that there is no port map.
-    (state[9], state[10]) = (stack_top as u32, (stack_top >> 32) as u32);
+    // The stacks to change to begin with word 9; the last word says that there is no port map.
+    for (index, top) in
+        [top_of(&EXCEPTION_STACK_PLACE), top_of(&ENTRY_STACK_PLACE)].iter().enumerate()
+    {
+        state[9 + 2 * index] = *top as u32;
+        state[10 + 2 * index] = (top >> 32) as u32;
+    }
     state[25] = (size_of::<TaskState>() as u32) << 16;
     // SAFETY: as above.
     let segments = unsafe { &mut *SEGMENTS.0.get() };
@@ -76,8 +88,12 @@ pub(crate) unsafe fn load() {
     segments[4] = task >> 32;
     // SAFETY: as above.
     let gates = unsafe { &mut *GATES.0.get() };
-    for (vector, gate) in gates.iter_mut().enumerate().take(exceptions::COUNT) {
-        *gate = gate_to(exceptions::entry(vector), EXCEPTION_STACK);
+    for (vector, gate) in gates.iter_mut().enumerate() {
+        *gate = if vector < interrupts::FIRST {
+            gate_to(exceptions::entry(vector), EXCEPTION_STACK)
+        } else {
+            gate_to(interrupts::entry(vector), ENTRY_STACK)
+        };
     }
     let (segments, gates) = (pointer_to(&SEGMENTS), pointer_to(&GATES));
     // SAFETY: the tables are complete, and live for ever. Code and data stay where they are in it.

@@ -13,7 +13,7 @@ use quietcore_boot::CrashRecord;
 use crate::host;
 
 /// How many vectors are exceptions.
-pub(crate) const COUNT: usize = 32;
+const COUNT: usize = 32;
 
 /// How far the entries are apart.
 const ENTRY_BYTES: u64 = 16;

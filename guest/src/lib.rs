@@ -19,6 +19,8 @@
 pub mod clock;
 
 #[cfg(target_os = "none")]
+pub mod apic;
+#[cfg(target_os = "none")]
 mod boot;
 #[cfg(target_os = "none")]
 mod descriptors;
@@ -26,3 +28,5 @@ mod descriptors;
 mod exceptions;
 #[cfg(target_os = "none")]
 pub mod host;
+#[cfg(target_os = "none")]
+pub mod interrupts;
