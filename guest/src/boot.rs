@@ -52,6 +52,10 @@ quietcore_guest_gdt_pointer:
     .globl quietcore_guest_start
 quietcore_guest_start:
     cld
+    # The interrupt controllers of old PCs, which firmware may have left on, are held back for good.
+    mov al, 0xFF
+    out 0xA1, al
+    out 0x21, al
     mov eax, offset quietcore_guest_pml4
     mov cr3, eax
     mov eax, cr4
