@@ -280,7 +280,8 @@ uint32_t quietcore_osek_overflowed(const void *address);
 void quietcore_osek_raise(uint32_t source);
 /**
  * @brief Raises interrupts of a source from the kernel's own thread, as an instruction `int` would:
- * where the level allows, the ISR has run when this returns.
+ * where the level allows, the ISR has run when this returns. From any other thread it does what
+ * quietcore_osek_raise() does.
  * @param source the number in the table of ISRs; any other is ignored.
  */
 void quietcore_osek_trigger(uint32_t source);

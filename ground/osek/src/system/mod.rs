@@ -18,6 +18,11 @@
 //! | `time` | those of counters, alarms and schedule tables, and what expires |
 //! | `interrupts` | those that hold interrupts back; ISRs as the port brings them |
 //! | `dispatch` | the switch, with its hooks and accounts |
+//!
+//! A call by who is not inside of the machine, as another thread of the program is, ends before it
+//! touches anything: with [`Status::CallLevel`], or with nothing done.
+// UNSAFETY: a system is shared by contexts that no type of Rust keeps apart.
+#![expect(unsafe_code, reason = "who makes a system promises who uses it")]
 
 mod call;
 mod cell;
@@ -76,7 +81,16 @@ impl core::error::Error for StartError {}
 
 impl<P: Port> System<P> {
     /// A system that has not started.
-    pub const fn new(port: P) -> Self {
+    ///
+    /// # Safety
+    /// Its services may be called from anywhere, by any thread: who is not inside of the machine, as
+    /// [`Port::is_inside`] says, is refused before anything is touched. But what a machine does is
+    /// done by the machine alone: nobody else calls the methods of [`Port`], nor [`System::start`],
+    /// [`System::run`], [`System::interrupt`], [`System::tick`], [`System::timer`],
+    /// [`System::stop`], [`System::stack_fault`] and [`System::missing_end`]. And the port keeps
+    /// what its trait says: one context at a time is inside, and only interrupts above the level
+    /// come in between.
+    pub const unsafe fn new(port: P) -> Self {
         Self {
             cell: KernelCell::new(),
             masks: Masks::new(),
@@ -135,8 +149,12 @@ impl<P: Port> System<P> {
         }
     }
 
-    /// `ShutdownOS`: the shutdown hook, then the end of the machine.
-    pub fn shut_down(&self, status: u8) -> ! {
+    /// `ShutdownOS`: the shutdown hook, then the end of the machine. Returns only to a stranger, and
+    /// has done nothing then.
+    pub fn shut_down(&self, status: u8) {
+        if !self.port.is_inside() {
+            return;
+        }
         self.port.set_level(self.kernel_level());
         self.port.note_shut_down(status, self.cell.with(|kernel| kernel.running()));
         self.end(status)
@@ -191,11 +209,14 @@ impl<P: Port> System<P> {
     /// Locks for a service that was called. Returns the level before.
     ///
     /// # Errors
-    /// [`Status::CallLevel`] from above the kernel's level, where the caller holds nothing back: an
-    /// ISR of category 1, or nobody's task. The kernel may be at work beneath, so that it is not
-    /// touched, not even for the error hook.
+    /// [`Status::CallLevel`] to a stranger, and from above the kernel's level, where the caller
+    /// holds nothing back: an ISR of category 1, or nobody's task. The kernel may be at work
+    /// meanwhile or beneath, so that it is not touched, not even for the error hook.
     #[inline]
     fn lock_for_caller(&self) -> Result<u8, Status> {
+        if !self.port.is_inside() {
+            return Err(Status::CallLevel);
+        }
         let before = self.lock();
         if before > self.kernel_level() && !self.masks.hold_any() {
             return Err(Status::CallLevel);

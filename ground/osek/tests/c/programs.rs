@@ -46,6 +46,13 @@ fn isrs_are_taken_by_level_from_signals_and_other_threads() {
     play("interrupts", &C);
 }
 
+/// Goal: threads of the program's own break nothing, whatever they call, at whichever instant.
+/// Method: three of them call every service in a loop while a task works and looks at its results.
+#[test]
+fn threads_of_the_program_break_nothing() {
+    play("threads", &C);
+}
+
 #[test]
 fn the_error_hook_is_told_which_call_it_was() {
     play("errors", &C);

@@ -18,7 +18,8 @@
 //! use quietcore_osek::port::hosted::{Hosted, alone};
 //! use quietcore_osek::system::System;
 //!
-//! static SYSTEM: System<Hosted> = System::new(Hosted::new());
+//! // SAFETY: this program calls its services only.
+//! static SYSTEM: System<Hosted> = unsafe { System::new(Hosted::new()) };
 //! static TASKS: [Task; 1] = [Task {
 //!     entry: only,
 //!     events: 0,

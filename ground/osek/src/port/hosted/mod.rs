@@ -219,10 +219,13 @@ impl Hosted {
     }
 
     /// Raises the interrupts of a source from the machine's own thread, as an instruction would:
-    /// where the level allows, the ISR has run when this returns.
+    /// where the level allows, the ISR has run when this returns. From anywhere else it is
+    /// [`raise`](Self::raise).
     #[inline]
     pub fn trigger(&self, source: u32) {
-        if self.pend_source(source) {
+        if !self.is_inside() {
+            self.raise(source);
+        } else if self.pend_source(source) {
             self.take();
         }
     }
@@ -378,13 +381,6 @@ impl Hosted {
             Driver::Nobody => {}
         }
     }
-
-    /// Whether the caller runs on one of the machine's stacks: the only places where interrupts may
-    /// be taken.
-    pub(crate) fn is_inside(&self) -> bool {
-        let here = 0_u8;
-        self.stacks.contain((&raw const here).addr())
-    }
 }
 
 impl Default for Hosted {
@@ -434,6 +430,14 @@ fn machine_at(this: usize) -> &'static Hosted {
 }
 
 impl Port for Hosted {
+    /// Whether the caller runs on one of the machine's stacks: the only places where interrupts may
+    /// be taken.
+    #[inline]
+    fn is_inside(&self) -> bool {
+        let here = 0_u8;
+        self.stacks.contain((&raw const here).addr())
+    }
+
     #[inline]
     fn level(&self) -> u8 {
         self.controller.level()

@@ -22,6 +22,7 @@ use core::sync::atomic::Ordering::Acquire;
 use super::alone::MACHINE;
 use super::controller::Interrupt;
 use super::{Hosted, Own, Refused, errno};
+use crate::port::Port as _;
 
 /// Signals that no source has, the highest ones: those of the machine, and one that Valgrind keeps
 /// for itself.
