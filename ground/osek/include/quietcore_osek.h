@@ -257,9 +257,10 @@ void quietcore_osek_terminate(void);
  */
 const char *quietcore_osek_error(void);
 /**
- * @brief Whose stack overflowed.
- * @param address what a fault accessed.
- * @return The task whose stack ends there; UINT32_MAX where it is none's.
+ * @brief Whose stack overflowed, asked after a fault of the thread inside of quietcore_osek_step().
+ * @param address what the fault accessed; where the operating system tells none (`SI_KERNEL`), the
+ * stack pointer: a signal for which the stack had no room looks like that.
+ * @return The task that ran, where its stack ends there; UINT32_MAX where it was something else.
  */
 uint32_t quietcore_osek_overflowed(const void *address);
 

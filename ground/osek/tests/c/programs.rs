@@ -1,6 +1,7 @@
 //! Programs of their own in C: what they say, and how they end.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
 use crate::library::{has, link, root, run};
@@ -81,6 +82,28 @@ fn what_the_kernel_finds_is_named_and_nothing_is_left_behind() {
         assert!(line.starts_with(named), "{line}");
     }
     assert!(output.status.success(), "{:?}", output.status);
+}
+
+/// Goal: an overflow is named, whatever it looks like, and no other fault is called one.
+/// Method: a program that faults as its argument says; who is not named dies of the signal.
+#[test]
+fn an_overflow_is_told_from_other_faults() {
+    if !has("gcc") {
+        quietcore_skip::skip!("no compiler `gcc`; install it (Miri runs none)");
+        return;
+    }
+    let program = link("faults", &C, &[]);
+    for what in ["no room for a signal", "a wide frame"] {
+        let (output, said, complained) = run(Command::new(&program).arg(what));
+        assert_eq!(said, format!("{what}\nended with 12\n"), "{complained}");
+        let named = "quietcore-osek: task 0 (Low): its stack overflowed";
+        assert!(output.status.success() && complained.starts_with(named), "{what}: {complained}");
+    }
+    for what in ["another task's guard", "another thread", "sent"] {
+        let (output, said, complained) = run(Command::new(&program).arg(what));
+        assert_eq!((said, complained), (format!("{what}\n"), String::new()));
+        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{what}");
+    }
 }
 
 #[test]

@@ -109,9 +109,13 @@ impl Alone {
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread_id, signals::doorbell()) };
     }
 
+    /// Whether the caller is the machine's thread.
+    pub(super) fn is_thread(&self) -> bool {
+        self.thread_id.load(Relaxed) == thread_id()
+    }
+
     fn make_timers(&self) -> Result<(), Refused> {
-        // SAFETY: asks for a number.
-        let thread_id = unsafe { libc::gettid() };
+        let thread_id = thread_id();
         self.thread_id.store(thread_id, Relaxed);
         self.tick.set(Some(Timer::new(signals::tick(), thread_id)?));
         self.clock.set(Some(Timer::new(signals::clock(), thread_id)?));
@@ -125,6 +129,12 @@ impl Alone {
             }
         }
     }
+}
+
+/// The number of this thread.
+fn thread_id() -> c_int {
+    // SAFETY: asks for a number.
+    unsafe { libc::gettid() }
 }
 
 /// A timer of the operating system that sends a signal to one thread.

@@ -157,6 +157,8 @@ pub struct Hosted {
     contexts: Contexts<{ TASKS_MAX + 1 }>,
     /// Outside: who called. Inside: what the machine was at when it was left.
     ways: Contexts<2>,
+    /// The task whose stack is in use.
+    entered: Own<Option<u8>>,
     system: Own<Option<&'static System<Hosted>>>,
     configuration: Own<&'static Configuration<'static>>,
     task_name: Own<Option<TaskName>>,
@@ -182,6 +184,7 @@ impl Hosted {
             stacks: Stacks::new(),
             contexts: Contexts::new(),
             ways: Contexts::new(),
+            entered: Own::new(None),
             system: Own::new(None),
             configuration: Own::new(&NOTHING),
             task_name: Own::new(None),
@@ -208,9 +211,14 @@ impl Hosted {
         self.stacks.high_water(task)
     }
 
-    /// The task whose stack ends where a fault happened.
+    /// The task whose stack overflowed, where that is what made the machine's own thread fault: the
+    /// address lies at the end of the stack of the task that runs. Where the operating system tells
+    /// no address, because a signal found no room, it is the stack pointer.
+    ///
+    /// Asked by that thread, after its fault.
     pub fn task_of_guard(&self, address: usize) -> Option<u8> {
-        self.stacks.task_of_guard(address)
+        let task = self.entered.get()?;
+        self.stacks.is_end_of(task, address).then_some(task)
     }
 
     /// Whether it was started and has not ended. Asked by the thread that starts it.
@@ -257,6 +265,7 @@ impl Hosted {
         let bytes = configuration.tasks.iter().map(|task| task.stack_bytes);
         self.stacks.map(&bytes, levels.count_ones() as usize)?;
         self.controller.connect(configuration.isrs, TICK_LEVEL, kernel_level);
+        self.entered.set(None);
         self.system.set(Some(system));
         self.configuration.set(configuration);
         self.outcome.set(Ok(0));
@@ -476,6 +485,7 @@ impl Port for Hosted {
         };
         let resume = match enter {
             Enter::Begin(task, entry) => {
+                self.entered.set(Some(task));
                 let top = self.stacks.top(task);
                 let this = ptr::from_ref(self).expose_provenance();
                 let entry = (entry as *const ()).expose_provenance();
@@ -488,8 +498,12 @@ impl Port for Hosted {
                 unsafe { save_and_begin(save, top, begin_task, this, entry) };
                 return;
             }
-            Enter::Resume(task) => self.contexts.get(usize::from(task)),
+            Enter::Resume(task) => {
+                self.entered.set(Some(task));
+                self.contexts.get(usize::from(task))
+            }
             Enter::Idle => {
+                self.entered.set(None);
                 self.driven.becomes_idle();
                 self.contexts.get(IDLE)
             }

@@ -1,4 +1,4 @@
-//! Stacks of tasks: one mapping, made at the start, each stack with a guard page below it.
+//! Stacks of tasks: one mapping, made at the start, each stack with a guard below it.
 //!
 //! ```text
 //! bounds[0]      bounds[1]                        bounds[2]                     bounds[n]
@@ -6,9 +6,13 @@
 //!         └ canary                            └ canary
 //! ```
 //!
-//! A stack grows down. One that overflows faults in its guard page, and the address says whose it
-//! was. A function that jumps over the guard page with one large frame is caught by the compiler's
-//! stack probes (Rust has them; C with `-fstack-clash-protection`).
+//! A stack grows down. One that overflows faults in its guard, and the address says whose it was.
+//! A guard is addresses without memory, so that it can be wide: a function with a large frame does
+//! not jump over it. One with a frame that is larger than that is caught by the compiler's stack
+//! probes (Rust has them; C with `-fstack-clash-protection`).
+//!
+//! Where the operating system finds no room for a signal's frame on a stack, it tells no address.
+//! The stack pointer is the witness then: it is less than such a frame away from the guard.
 //!
 //! All memory is written at the start, so that no page fault comes later, and with a pattern, so
 //! that one can tell afterwards how deep a stack was used.
@@ -51,6 +55,12 @@ const SERVICE_BYTES: usize = 8192;
 /// Size of a signal's frame where the kernel does not tell, in bytes.
 const FRAME_BYTES_DEFAULT: usize = 8192;
 
+/// Fewest bytes of a guard.
+const GUARD_BYTES_MIN: usize = 64 * 1024;
+/// What lies between the stack pointer and a signal's frame at most, in bytes: the red zone of the
+/// function that is interrupted, and what alignment takes.
+const FRAME_GAP_BYTES: usize = 256;
+
 /// What a stack is filled with.
 const PATTERN: u8 = 0xA5;
 const PATTERN_WORD: u64 = u64::from_ne_bytes([PATTERN; 8]);
@@ -58,10 +68,11 @@ const PATTERN_WORD: u64 = u64::from_ne_bytes([PATTERN; 8]);
 /// The stacks.
 #[derive(Debug)]
 pub(super) struct Stacks {
-    /// Where each stack's guard page begins, which is where the one before it ends; zero for none.
+    /// Where each stack's guard begins, which is where the one before it ends; zero for none.
     bounds: [AtomicUsize; OWN + TASKS_MAX + 1],
     count: AtomicUsize,
-    page: AtomicUsize,
+    /// Bytes of each guard.
+    guard: AtomicUsize,
     /// The lowest address of all, and the bytes; zero for none.
     lowest: AtomicUsize,
     bytes: AtomicUsize,
@@ -72,7 +83,7 @@ impl Stacks {
         Self {
             bounds: [const { AtomicUsize::new(0) }; OWN + TASKS_MAX + 1],
             count: AtomicUsize::new(0),
-            page: AtomicUsize::new(4096),
+            guard: AtomicUsize::new(GUARD_BYTES_MIN),
             lowest: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
         }
@@ -90,11 +101,12 @@ impl Stacks {
     ) -> Result<(), Refused> {
         self.unmap();
         let page = page_bytes();
-        self.page.store(page, Relaxed);
+        let guard = frame_bytes().max(GUARD_BYTES_MIN).next_multiple_of(page);
+        self.guard.store(guard, Relaxed);
         let sizes = || {
             let own = [OWN_BYTES; OWN].into_iter();
-            let of_tasks = bytes.clone().map(|bytes| bytes as usize);
-            own.chain(of_tasks).map(|bytes| (bytes + reserve(levels)).next_multiple_of(page) + page)
+            let all = own.chain(bytes.clone().map(|bytes| bytes as usize));
+            all.map(|bytes| (bytes + reserve(levels)).next_multiple_of(page) + guard)
         };
         let total = sizes().try_fold(0, |sum: usize, bytes| sum.checked_add(bytes));
         let total = total.filter(|total| *total <= STACKS_BYTES_MAX);
@@ -104,8 +116,8 @@ impl Stacks {
         let mut at = start;
         for (index, size) in sizes().enumerate() {
             // SAFETY: the sizes add up to what was mapped.
-            let lowest = unsafe { at.add(page) };
-            if let Err(refused) = fill(lowest, size - page) {
+            let lowest = unsafe { at.add(guard) };
+            if let Err(refused) = fill(lowest, size - guard) {
                 self.bounds[index + 1].store(start.addr().get() + total, Relaxed);
                 self.count.store(index + 1, Relaxed);
                 self.unmap();
@@ -163,7 +175,7 @@ impl Stacks {
     /// The lowest address of a stack that may be used.
     #[inline]
     fn lowest(&self, index: usize) -> usize {
-        self.bounds[index].load(Relaxed) + self.page.load(Relaxed)
+        self.bounds[index].load(Relaxed) + self.guard.load(Relaxed)
     }
 
     /// Whether the last word of a task's stack is as it was filled.
@@ -200,13 +212,13 @@ impl Stacks {
         address.wrapping_sub(self.lowest.load(Relaxed)) < self.bytes.load(Relaxed)
     }
 
-    /// The task in whose guard page an address lies.
-    pub(super) fn task_of_guard(&self, address: usize) -> Option<u8> {
-        let page = self.page.load(Relaxed);
-        let tasks = self.count.load(Relaxed).checked_sub(OWN)?;
-        let guards = (0..tasks).map(|task| self.bounds[OWN + task].load(Relaxed));
-        let found = guards.into_iter().position(|guard| (guard..guard + page).contains(&address));
-        u8::try_from(found?).ok()
+    /// Whether an address lies in the guard of a task's stack, or so close above it that no frame
+    /// of a signal has room there. No memory access of a program faults above it.
+    pub(super) fn is_end_of(&self, task: u8, address: usize) -> bool {
+        let index = OWN + usize::from(task);
+        let end = self.lowest(index) + frame_bytes() + FRAME_GAP_BYTES;
+        let is_there = index < self.count.load(Relaxed);
+        is_there && (self.bounds[index].load(Relaxed)..end).contains(&address)
     }
 }
 
