@@ -166,6 +166,8 @@ pub struct Hosted {
     /// What `ShutdownOS` got, or why there was no start.
     outcome: Own<Result<u8, Refused>>,
     ticks: Own<Ticks>,
+    /// Late ticks for which one interrupt had not time enough.
+    ticks_left: Own<u32>,
     /// The timer, and what it is needed for: the end of a budget, and the end of a step.
     deadline: Own<Deadline>,
     budget_ns: Own<u64>,
@@ -191,6 +193,7 @@ impl Hosted {
             driver: Own::new(Driver::Nobody),
             outcome: Own::new(Ok(0)),
             ticks: Own::new(Ticks::NONE),
+            ticks_left: Own::new(0),
             deadline: Own::new(Deadline::NEVER),
             budget_ns: Own::new(NEVER),
             until_ns: Own::new(NEVER),
@@ -259,6 +262,7 @@ impl Hosted {
     ) -> Result<(), Refused> {
         check(configuration)?;
         self.ticks.set(Ticks::of(configuration)?);
+        self.ticks_left.set(0);
         let kernel_level = configuration.kernel_level();
         let own = 1_u64 << TICK_LEVEL | 1 << kernel_level;
         let levels = configuration.isrs.iter().fold(own, |levels, isr| levels | 1 << isr.level);
@@ -341,8 +345,12 @@ impl Hosted {
             Driver::Alone | Driver::Nobody => ticks.elapsed(self.now()),
         };
         self.ticks.set(ticks);
+        let due = self.ticks_left.0.replace(0).saturating_add(due);
         if due != 0 {
-            self.system().tick(due, ticks.last_ns.unwrap_or_default());
+            self.system().tick(due, ticks.last_ns.unwrap_or_default(), |left| {
+                self.ticks_left.set(left);
+                self.controller.pend(Interrupt::Tick);
+            });
         }
     }
 
