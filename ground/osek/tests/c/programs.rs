@@ -84,6 +84,25 @@ fn what_the_kernel_finds_is_named_and_nothing_is_left_behind() {
     assert!(output.status.success(), "{:?}", output.status);
 }
 
+/// Goal: an error in a loop is told, and does not stop the machine with what it writes.
+/// Method: twenty thousand errors; what is written and what is said not to be add up to them.
+#[test]
+fn a_flood_of_errors_is_told_in_part_and_counted() {
+    if !has("gcc") {
+        quietcore_skip::skip!("no compiler `gcc`; install it (Miri runs none)");
+        return;
+    }
+    let (output, said, complained) = run(&mut Command::new(link("flood", &C, &[])));
+    assert_eq!(said, "error hooks 20000\n");
+    let untold =
+        |line: &str| line.strip_prefix("quietcore-osek: ")?.split_once(" more ")?.0.parse().ok();
+    let lines = complained.lines();
+    let counts: Vec<usize> = lines.map(|line| untold(line).unwrap_or(1)).collect();
+    assert_eq!(counts.iter().sum::<usize>(), 20_000);
+    // A hundred and a summary each second; a slow machine takes a few.
+    assert!(counts.len() <= 1010 && output.status.success(), "{} lines", counts.len());
+}
+
 /// Goal: an overflow is named, whatever it looks like, and no other fault is called one.
 /// Method: a program that faults as its argument says; who is not named dies of the signal.
 #[test]

@@ -54,8 +54,9 @@ use core::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
+use super::flood::Flood;
 use super::signals::{self, Handlers};
-use super::{Driver, Hosted, Own, Refused, TaskName};
+use super::{Driver, Hosted, Own, Refused};
 use crate::configuration::Configuration;
 use crate::port::{Fault, Port as _};
 use crate::status::{Service, Status};
@@ -74,6 +75,8 @@ pub(super) struct Alone {
     /// The number of the machine's thread.
     thread_id: AtomicI32,
     doorbell: Doorbell,
+    /// What is written to standard error.
+    flood: Own<Flood>,
     /// The handlers before the machine's.
     pub(super) handlers: Handlers,
 }
@@ -85,6 +88,7 @@ impl Alone {
             clock: Own::new(None),
             thread_id: AtomicI32::new(0),
             doorbell: Doorbell::new(),
+            flood: Own::new(Flood::NONE),
             handlers: Handlers::new(),
         }
     }
@@ -223,6 +227,7 @@ impl Hosted {
         self.driver.set(Driver::Nobody);
         self.alone.handlers.restore();
         self.alone.answer();
+        write_untold(self.alone.flood.0.replace(Flood::NONE).take_untold());
         self.stacks.unmap();
         outcome
     }
@@ -248,6 +253,26 @@ impl Hosted {
         });
     }
 
+    /// Writes what the kernel found by itself to standard error, with the task's name. What a service
+    /// found is told to its caller and to the error hook.
+    ///
+    /// Interrupts are held back meanwhile; so of an error in a loop not all are written.
+    pub(super) fn write_fault(&self, fault: &Fault) {
+        if fault.service != Service::None {
+            return;
+        }
+        let mut flood = self.alone.flood.get();
+        let passed = flood.pass(self.now());
+        self.alone.flood.set(flood);
+        // The last of all is written in any case.
+        if passed.is_none() && fault.status != Status::StackFault {
+            return;
+        }
+        write_untold(passed.unwrap_or(0));
+        let name = fault.task.and_then(|task| (self.task_name.get()?)(task)?.to_str().ok());
+        write_fault(fault, name);
+    }
+
     /// A task's stack overflowed: nothing can go on in it. Ends the machine.
     pub(super) fn end_overflowed(&self, task: u8) -> ! {
         self.system().stack_fault(task)
@@ -266,12 +291,17 @@ pub(super) fn give_way() {
     unsafe { libc::sched_yield() };
 }
 
-/// Writes what the kernel found by itself to standard error, with the task's name. What a service
-/// found is told to its caller and to the error hook.
-pub(super) fn note_error(fault: &Fault, task_name: Option<TaskName>) {
-    if fault.service != Service::None {
-        return;
+/// Says how many errors were not written.
+fn write_untold(count: u64) {
+    if count != 0 {
+        let mut text = Text::<128>::new();
+        // A text that is too long is cut, which is no error.
+        let _ = writeln!(text, "quietcore-osek: {count} more errors came too fast to be written");
+        write_error(text.as_bytes());
     }
+}
+
+fn write_fault(fault: &Fault, name: Option<&str>) {
     let what = match fault.status {
         Status::StackFault => "its stack overflowed; the kernel is shut down",
         Status::MissingEnd => "it returned without TerminateTask or ChainTask",
@@ -281,10 +311,9 @@ pub(super) fn note_error(fault: &Fault, task_name: Option<TaskName>) {
         _ => "the kernel found an error",
     };
     let mut text = Text::<256>::new();
-    // A text that is too long is cut, which is no error.
+    // As above.
     let _ = write!(text, "quietcore-osek: ");
     if let Some(task) = fault.task {
-        let name = task_name.and_then(|name| name(task)).and_then(|name| name.to_str().ok());
         let _ = write!(text, "task {task} ({}): ", name.unwrap_or("?"));
     }
     let _ = writeln!(text, "{what} (status {})", fault.status as u8);

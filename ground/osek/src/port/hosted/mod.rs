@@ -36,6 +36,7 @@ pub mod controller;
 mod deadline;
 pub mod driven;
 mod errno;
+mod flood;
 mod gate;
 mod refused;
 mod services;
@@ -545,7 +546,7 @@ impl Port for Hosted {
     fn note_error(&self, fault: &Fault) {
         match self.driver.get() {
             Driver::Driven => self.driven.note_error(fault),
-            Driver::Alone | Driver::Nobody => alone::note_error(fault, self.task_name.get()),
+            Driver::Alone | Driver::Nobody => self.write_fault(fault),
         }
     }
 
