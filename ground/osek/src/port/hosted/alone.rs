@@ -67,6 +67,9 @@ use doorbell::Doorbell;
 /// The machine that is alone in this process.
 pub(super) static MACHINE: AtomicPtr<Hosted> = AtomicPtr::new(ptr::null_mut());
 
+/// Most errors that are written in a second: more, nobody reads.
+const WRITTEN_MAX: u32 = 100;
+
 /// The part of the machine that is needed only where it is alone.
 #[derive(Debug)]
 pub(super) struct Alone {
@@ -88,7 +91,7 @@ impl Alone {
             clock: Own::new(None),
             thread_id: AtomicI32::new(0),
             doorbell: Doorbell::new(),
-            flood: Own::new(Flood::NONE),
+            flood: Own::new(Flood::new(WRITTEN_MAX)),
             handlers: Handlers::new(),
         }
     }
@@ -227,7 +230,7 @@ impl Hosted {
         self.driver.set(Driver::Nobody);
         self.alone.handlers.restore();
         self.alone.answer();
-        write_untold(self.alone.flood.0.replace(Flood::NONE).take_untold());
+        write_untold(self.alone.flood.0.replace(Flood::new(WRITTEN_MAX)).take_untold());
         self.stacks.unmap();
         outcome
     }

@@ -24,18 +24,23 @@
 #![expect(unsafe_code, reason = "the machine's context is gone on in")]
 
 use super::controller::Interrupt;
+use super::flood::Flood;
 use super::processor::switch::save_and_resume;
 use super::services::{Given, Services};
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
 use crate::configuration::Configuration;
 use crate::port::{Fault, Job, Port as _};
-use crate::status::Service;
+use crate::status::{Service, Status};
 use crate::system::System;
+
+/// Most errors that the loader is told of in a second: one in each cycle of a millisecond.
+const TOLD_MAX: u32 = 1000;
 
 /// The part of the machine that is needed only where it is driven.
 #[derive(Debug)]
 pub(super) struct Driven {
     given: Own<Given>,
+    flood: Own<Flood>,
     /// Ticks that no tick's interrupt has taken yet.
     ticks_due: Own<u32>,
     /// Whether a task runs, or was left in the middle.
@@ -51,6 +56,7 @@ impl Driven {
     pub(super) const fn new() -> Self {
         Self {
             given: Own::new(Given::NOTHING),
+            flood: Own::new(Flood::new(TOLD_MAX)),
             ticks_due: Own::new(0),
             is_busy: Own::new(false),
             has_started: Own::new(false),
@@ -84,7 +90,14 @@ impl Driven {
         self.given.get().note_job(job);
     }
 
-    pub(super) fn note_error(&self, fault: &Fault) {
+    /// What comes too fast is left out: it would push all else out of the loader's memory.
+    pub(super) fn note_error(&self, fault: &Fault, now_ns: u64) {
+        let mut flood = self.flood.get();
+        let passed = flood.pass(now_ns);
+        self.flood.set(flood);
+        if passed.is_none() && fault.status != Status::StackFault {
+            return;
+        }
         self.given.get().note_error(fault.task, fault.status as u8, fault.service as u8);
     }
 
@@ -119,6 +132,7 @@ pub unsafe fn initialize(
     terminate(port);
     // SAFETY: as our caller promises.
     port.driven.given.set(unsafe { Given::read(services) });
+    port.driven.flood.set(Flood::new(TOLD_MAX));
     port.driven.ticks_due.set(0);
     port.driven.is_busy.set(false);
     port.driven.has_started.set(true);

@@ -1,7 +1,5 @@
-//! Keeps what is told within what a person reads: an error in a loop comes a million times a second.
+//! Keeps what is told within what is read: an error in a loop comes a million times a second.
 
-/// Most errors that are told in a second.
-const TOLD_MAX: u32 = 100;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// How many were told, and not told, lately.
@@ -11,17 +9,21 @@ pub(super) struct Flood {
     began_ns: u64,
     told: u32,
     untold: u64,
+    /// Most errors that are told in a second.
+    told_max: u32,
 }
 
 impl Flood {
-    pub(super) const NONE: Self = Self { began_ns: 0, told: 0, untold: 0 };
+    pub(super) const fn new(told_max: u32) -> Self {
+        Self { began_ns: 0, told: 0, untold: 0, told_max }
+    }
 
     /// Whether an error is to be told; then how many before it were not. Else it is counted.
     pub(super) fn pass(&mut self, now_ns: u64) -> Option<u64> {
         if now_ns.saturating_sub(self.began_ns) >= SECOND_NS {
             (self.began_ns, self.told) = (now_ns, 0);
         }
-        if self.told == TOLD_MAX {
+        if self.told == self.told_max {
             self.untold = self.untold.saturating_add(1);
             return None;
         }
@@ -41,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_hundred_a_second_are_told_and_the_others_counted() {
-        let mut flood = Flood::NONE;
+        let mut flood = Flood::new(100);
         let begin_ns = 5 * SECOND_NS;
         let mut told = |range: core::ops::Range<u64>| {
             range.filter(|at| flood.pass(begin_ns + at) == Some(0)).count()

@@ -545,7 +545,7 @@ impl Port for Hosted {
 
     fn note_error(&self, fault: &Fault) {
         match self.driver.get() {
-            Driver::Driven => self.driven.note_error(fault),
+            Driver::Driven => self.driven.note_error(fault, self.now()),
             Driver::Alone | Driver::Nobody => self.write_fault(fault),
         }
     }

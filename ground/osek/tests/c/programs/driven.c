@@ -76,6 +76,11 @@ TASK(High)
         ResumeOSInterrupts();
         section_ended = 2;
     }
+    if (fatal == 6) {
+        for (int index = 0; index < 100000; index++) {
+            ActivateTask(High);
+        }
+    }
     if (fatal == 5) {
         struct timespec used;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
@@ -127,9 +132,11 @@ static void note_job(const void *context, const struct quietcore_job *job)
 
 /* Set where the number of cycles depends on the machine, and with it the activations too many. */
 static int some_cycles;
+static int told;
 
 static void note_error(const void *context, uint32_t task, uint8_t status, uint8_t service)
 {
+    told++;
     if (context == NULL && !some_cycles) {
         printf("error: task %d status %d service %d\n", (int)task, status, service);
     }
@@ -286,6 +293,19 @@ int main(void)
     }
     puts("late steps come back");
     until_in_ns = 2000000u;
+
+    /* An error in a loop is told as often as in each cycle of a millisecond, each second. */
+    fatal = 6;
+    quietcore_osek_initialize(&quietcore_osek_configuration, 0, &services);
+    some_cycles = 1;
+    middles = 2;
+    step(1);
+    told = 0;
+    step(1);
+    fatal = 0;
+    step(1);
+    printf("a flood is told in part: %d\n", told >= 900 && told <= 10000);
+    some_cycles = 0;
 
     /* A mode in which nothing starts: steps of an idle kernel. */
     printf("idle: %d\n", quietcore_osek_initialize(&quietcore_osek_configuration, 1, &services));
