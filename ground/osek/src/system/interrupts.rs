@@ -1,5 +1,7 @@
 //! Interrupts: the services that hold them back (OSEK OS 2.2.3, 13.3), and ISRs.
 
+use core::sync::atomic::Ordering::Relaxed;
+
 use super::System;
 use super::masks::Masks;
 use crate::port::Port;
@@ -73,15 +75,13 @@ impl<P: Port> System<P> {
         let interrupted = self.cell.with(|kernel| kernel.enter_isr(isr, began_ns));
         body();
         self.lock();
-        if self.masks.hold_any() {
-            // It ended with interrupts held back, which would stop everything else.
-            self.masks.reset();
-            self.port.set_level(self.kernel_level());
-            self.fail_by_itself(Status::DisabledInterrupts);
-        }
+        self.let_go_for_who_ended();
         let ended_ns = now();
         if self.cell.with(|kernel| kernel.leave_isr(interrupted, ended_ns)) {
             self.fail_by_itself(Status::Resource);
+        }
+        if self.timer_is_late.load(Relaxed) {
+            self.timer();
         }
         self.dispatch_if_needed();
     }

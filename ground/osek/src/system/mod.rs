@@ -55,6 +55,8 @@ pub struct System<P> {
     /// The instant at which the tick that is being worked off was due; zero outside of one.
     tick_ns: AtomicU64,
     timer_is_set: AtomicBool,
+    /// The timer came while an ISR ran: the budget is looked at when that ends.
+    timer_is_late: AtomicBool,
     accounting: AtomicBool,
     port: P,
 }
@@ -99,6 +101,7 @@ impl<P: Port> System<P> {
             mode: AtomicU8::new(0),
             tick_ns: AtomicU64::new(0),
             timer_is_set: AtomicBool::new(false),
+            timer_is_late: AtomicBool::new(false),
             accounting: AtomicBool::new(false),
             port,
         }
@@ -128,14 +131,16 @@ impl<P: Port> System<P> {
         self.accounting.store(configuration.accounting, Relaxed);
         self.masks.reset();
         self.timer_is_set.store(false, Relaxed);
+        self.timer_is_late.store(false, Relaxed);
         self.tick_ns.store(0, Relaxed);
         self.port.set_level(configuration.kernel_level());
         let now_ns = self.port.now();
         self.cell
             .with(|kernel| kernel.start(configuration, mode, now_ns))
             .map_err(|_| StartError::UnknownMode(mode))?;
-        self.call_hook(configuration.hooks.startup, Place::StartupHook);
+        // From here on errors have a hook, also those of the startup hook.
         self.cell.with(|kernel| kernel.enter(Place::Task));
+        self.call_hook(configuration.hooks.startup, Place::StartupHook);
         Ok(())
     }
 
@@ -305,13 +310,25 @@ impl<P: Port> System<P> {
         }
     }
 
-    /// Calls a hook, where there is one.
+    /// Calls a hook, where there is one. No task or ISR that holds interrupts back comes to where
+    /// one is called.
     #[inline]
     fn call_hook(&self, hook: Option<crate::configuration::Entry>, place: Place) {
         if let Some(hook) = hook {
             let former = self.cell.with(|kernel| kernel.enter(place));
             hook();
             self.cell.with(|kernel| kernel.enter(former));
+            self.let_go_for_who_ended();
+        }
+    }
+
+    /// An ISR or a hook may have ended with interrupts held back, which would stop everything else.
+    #[inline]
+    fn let_go_for_who_ended(&self) {
+        if self.masks.hold_any() {
+            self.masks.reset();
+            self.port.set_level(self.kernel_level());
+            self.fail_by_itself(Status::DisabledInterrupts);
         }
     }
 

@@ -309,7 +309,7 @@ fn write_fault(fault: &Fault, name: Option<&str>) {
         Status::StackFault => "its stack overflowed; the kernel is shut down",
         Status::MissingEnd => "it returned without TerminateTask or ChainTask",
         Status::ProtectionTime => "it used up its execution budget and was ended",
-        Status::DisabledInterrupts => "an ISR ended with interrupts held back",
+        Status::DisabledInterrupts => "an ISR or a hook ended with interrupts held back",
         Status::Resource => "an ISR ended with a resource occupied",
         _ => "the kernel found an error",
     };
