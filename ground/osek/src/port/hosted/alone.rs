@@ -70,6 +70,9 @@ pub(super) static MACHINE: AtomicPtr<Hosted> = AtomicPtr::new(ptr::null_mut());
 /// Most errors that are written in a second: more, nobody reads.
 const WRITTEN_MAX: u32 = 100;
 
+/// How long other threads are let run, in ns.
+const GIVE_WAY_NS: u64 = 50_000;
+
 /// The part of the machine that is needed only where it is alone.
 #[derive(Debug)]
 pub(super) struct Alone {
@@ -249,11 +252,18 @@ impl Hosted {
     /// Raises the interrupts of a source. Any thread may call it; where no machine runs, nothing
     /// happens. A machine that is driven takes it at the next service, or in its next step.
     pub fn raise(&self, source: u32) {
-        self.gate.pass(|| {
+        let raise = || {
             if self.pend_source(source) && MACHINE.load(Acquire) == ptr::from_ref(self).cast_mut() {
                 self.alone.ring();
             }
-        });
+        };
+        if self.is_inside() {
+            // The machine runs, and does not end before its own task comes back from here; or that
+            // never does, because what it raises ends it.
+            raise();
+        } else {
+            self.gate.pass(raise);
+        }
     }
 
     /// Writes what the kernel found by itself to standard error, with the task's name. What a service
@@ -288,10 +298,11 @@ pub(super) fn wait() {
     unsafe { libc::pause() };
 }
 
-/// Lets other threads run.
+/// Lets other threads run, those of a lower priority among them.
 pub(super) fn give_way() {
-    // SAFETY: it has no conditions.
-    unsafe { libc::sched_yield() };
+    let time = timespec(GIVE_WAY_NS);
+    // SAFETY: the time is live for the call.
+    unsafe { libc::nanosleep(&raw const time, ptr::null_mut()) };
 }
 
 /// Says how many errors were not written.

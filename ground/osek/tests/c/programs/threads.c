@@ -114,8 +114,14 @@ TASK(High)
     }
 }
 
+ISR(Urgent) { ShutdownOS(3); }
+
 TASK(Low)
 {
+    if (atomic_load(&stop)) {
+        quietcore_osek_raise(URGENT); /* The ISR ends the kernel; this does not come back. */
+        atomic_fetch_add(&wrong, 1);
+    }
     pthread_t threads[STRANGERS + 1];
     SuspendOSInterrupts(); /* What makes threads must not be preempted in the library. */
     for (int index = 0; index < STRANGERS; index++) {
@@ -153,6 +159,11 @@ int main(void)
     call_all();
     StartOS(OSDEFAULTAPPMODE);
     call_all();
+    for (int round = 0; round < 100; round++) {
+        if (quietcore_osek_start(&quietcore_osek_configuration, 0) != 3) {
+            atomic_fetch_add(&wrong, 1);
+        }
+    }
     printf("before, while and after: wrong %d\n", atomic_load(&wrong));
     return 0;
 }
