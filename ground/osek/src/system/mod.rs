@@ -122,12 +122,9 @@ impl<P: Port> System<P> {
         configuration: &'static Configuration<'static>,
         mode: u8,
     ) -> Result<(), StartError> {
+        // The port may have done so for its own sake. The kernel relies on it all the same.
         check(configuration).map_err(StartError::Refused)?;
-        if mode >= configuration.mode_count {
-            return Err(StartError::UnknownMode(mode));
-        }
         self.kernel_level.store(configuration.kernel_level(), Relaxed);
-        self.mode.store(mode, Relaxed);
         self.accounting.store(configuration.accounting, Relaxed);
         self.masks.reset();
         self.timer_is_set.store(false, Relaxed);
@@ -138,6 +135,7 @@ impl<P: Port> System<P> {
         self.cell
             .with(|kernel| kernel.start(configuration, mode, now_ns))
             .map_err(|_| StartError::UnknownMode(mode))?;
+        self.mode.store(mode, Relaxed);
         // From here on errors have a hook, also those of the startup hook.
         self.cell.with(|kernel| kernel.enter(Place::Task));
         self.call_hook(configuration.hooks.startup, Place::StartupHook);
@@ -242,11 +240,28 @@ impl<P: Port> System<P> {
         call: impl Fn() -> Call,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
     ) -> Result<R, Status> {
-        let level = self.lock_for_caller()?;
+        self.serve_and(places, call, decide, |_, before| before)
+    }
+
+    /// As [`Self::serve`]; where the kernel has agreed, something more is done before the switch.
+    /// That knows the level of the caller, and says which it is to have.
+    #[inline]
+    fn serve_and<R>(
+        &self,
+        places: Places,
+        call: impl Fn() -> Call,
+        decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
+        then: impl FnOnce(&R, u8) -> u8,
+    ) -> Result<R, Status> {
+        let before = self.lock_for_caller()?;
         let result = self.decide(places, decide);
-        if let Err(status) = &result {
-            self.fail(&call(), *status);
-        }
+        let level = match &result {
+            Ok(decided) => then(decided, before),
+            Err(status) => {
+                self.fail(&call(), *status);
+                before
+            }
+        };
         self.dispatch_if_needed();
         self.unlock(level);
         result

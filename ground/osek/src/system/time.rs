@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::services::{LOOKING, TASK_OR_ISR};
 use super::{Call, System};
 use crate::configuration::{Action, ActionKind, TICK_STEPS_MAX};
-use crate::kernel::{AlarmBase, Due, Place, TableStatus};
+use crate::kernel::{AlarmBase, Due, Kernel, Place, TableStatus};
 use crate::port::Port;
 use crate::status::{Service, Status};
 
@@ -75,17 +75,13 @@ impl<P: Port> System<P> {
     /// # Errors
     /// [`Status::Id`], also for a hardware counter; extended status: [`Status::CallLevel`].
     pub fn increment_counter(&self, counter: u8) -> Result<(), Status> {
-        let level = self.lock_for_caller()?;
-        let result = self.decide(TASK_OR_ISR, |kernel| kernel.software_counter(counter));
-        match result {
-            Ok(index) => {
-                self.advance(index);
-                self.dispatch_if_needed();
-            }
-            Err(status) => self.fail(&Call::of_one(Service::IncrementCounter, counter), status),
-        }
-        self.unlock(level);
-        result.map(drop)
+        let call = || Call::of_one(Service::IncrementCounter, counter);
+        let decide = |kernel: &mut Kernel<'static>| kernel.software_counter(counter);
+        let advance = |index: &usize, before| {
+            self.advance(*index);
+            before
+        };
+        self.serve_and(TASK_OR_ISR, call, decide, advance).map(drop)
     }
 
     /// `StartScheduleTableRel`: begins `offset` ticks from now; beyond OSEK, as all of this kind.
