@@ -25,8 +25,8 @@
  * answers nothing; no hook is called. What such a thread has to tell it tells with
  * quietcore_osek_raise(), which makes an ISR run. GetActiveApplicationMode() may be called by all.
  *
- * A task does not call `fork`: tasks, timers and stacks would be there twice, without the signals.
- * A program that is needed is started before StartOS(), or with `posix_spawn`.
+ * A task does not call `fork`: the child would have the tasks, and none of the timers and threads
+ * that drive them. Another program is started before StartOS(), or with `posix_spawn`.
  *
  * Each service lists its errors. Those marked *extended* are found under `STATUS = EXTENDED` only; a
  * program that is correct never sees them. Every service also returns #E_OS_DISABLEDINT where the

@@ -43,8 +43,6 @@ pub(super) struct Driven {
     flood: Own<Flood>,
     /// Ticks that no tick's interrupt has taken yet.
     ticks_due: Own<u32>,
-    /// Whether a task runs, or was left in the middle.
-    is_busy: Own<bool>,
     /// Whether there is something to be stepped.
     has_started: Own<bool>,
     /// Whether the machine was entered and has not come back; so it stays when its caller jumps
@@ -58,7 +56,6 @@ impl Driven {
             given: Own::new(Given::NOTHING),
             flood: Own::new(Flood::new(TOLD_MAX)),
             ticks_due: Own::new(0),
-            is_busy: Own::new(false),
             has_started: Own::new(false),
             is_entered: Own::new(false),
         }
@@ -66,20 +63,6 @@ impl Driven {
 
     pub(super) fn take_ticks(&self) -> u32 {
         self.ticks_due.0.replace(0)
-    }
-
-    /// The kernel leaves the idle context: from now on the end of a step needs a timer.
-    #[inline]
-    pub(super) fn becomes_busy(&self, port: &Hosted) {
-        self.is_busy.set(true);
-        if port.until_ns.get() != NEVER {
-            port.arm();
-        }
-    }
-
-    #[inline]
-    pub(super) fn becomes_idle(&self) {
-        self.is_busy.set(false);
     }
 
     pub(super) fn set_clock(&self, at_ns: Option<u64>) {
@@ -134,7 +117,6 @@ pub unsafe fn initialize(
     port.driven.given.set(unsafe { Given::read(services) });
     port.driven.flood.set(Flood::new(TOLD_MAX));
     port.driven.ticks_due.set(0);
-    port.driven.is_busy.set(false);
     port.driven.has_started.set(true);
     port.prepare(system, configuration, Driver::Driven)?;
     port.gate.open();
@@ -164,7 +146,7 @@ pub fn step(port: &Hosted) {
         port.controller.pend(Interrupt::Tick);
     }
     port.until_ns.set(given.until_ns().unwrap_or(NEVER));
-    if driven.is_busy.get() {
+    if port.entered.get().is_some() {
         port.arm();
     }
     let (outside, inside) = (port.ways.place(OUTSIDE), port.ways.get(INSIDE));

@@ -15,9 +15,11 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `context` | the machine as the kernel sees it: the switch |
 //! | `controller` | which interrupt is taken when: decided purely, tested with a signal at every step |
 //! | `stacks` | stacks with guard pages, their use, and whose overflowed |
 //! | `ticks`, `deadline` | how many ticks are due; when a timer must be set |
+//! | `flood`, `gate` | what is told too often; who raises from outside |
 //! | `alone`, `signals` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
 //! | `driven`, `services` | a module in a partition, whose leading thread lends the machine its time |
 //!
@@ -27,17 +29,23 @@
 //!   `SuspendOSInterrupts`.
 //! - `errno` is one for all tasks. A preempted task finds its own again; one that called a service
 //!   does not.
+//! - A task does not call `fork`: the child has the tasks and none of the timers and threads that
+//!   drive them. It starts a program with `posix_spawn`.
+//! - Services know their callers by the stack. A task that runs a part of itself on a stack of its
+//!   own making (`makecontext`) calls none from there.
 //! - Shadow stacks (CET) must be off; see the processor's `switch`.
 // UNSAFETY: switches contexts, and shares state with signal handlers of the same thread.
 #![expect(unsafe_code, reason = "a machine inside of a thread switches its stacks")]
 
 pub mod alone;
+mod context;
 pub mod controller;
 mod deadline;
 pub mod driven;
 mod errno;
 mod flood;
 mod gate;
+mod own;
 mod refused;
 mod services;
 mod signals;
@@ -47,7 +55,6 @@ mod ticks;
 pub use refused::Refused;
 pub use services::Services;
 
-use core::cell::{Cell, UnsafeCell};
 use core::ffi::CStr;
 use core::ptr;
 
@@ -57,17 +64,16 @@ use crate::port::aarch64 as processor;
 use crate::port::x86_64 as processor;
 
 use crate::check::check;
-use crate::configuration::{Configuration, Entry, TASKS_MAX};
-use crate::port::{ALL_HELD, Enter, Fault, Job, Leave, Port};
+use crate::configuration::{Configuration, TASKS_MAX};
+use crate::port::{ALL_HELD, Port as _};
 use crate::system::System;
 use alone::Alone;
 use controller::{Controller, Interrupt, Seamless};
 use deadline::{Deadline, NEVER};
 use driven::Driven;
 use gate::Gate;
-use processor::switch::{
-    Context, drop_and_begin, drop_and_resume, save_and_begin, save_and_resume,
-};
+use own::{Contexts, Own};
+use processor::switch::{drop_and_resume, save_and_begin, save_and_resume};
 use stacks::Stacks;
 use ticks::Ticks;
 
@@ -76,62 +82,6 @@ const TICK_LEVEL: u8 = 1;
 
 /// The idle context's place, behind those of the tasks.
 const IDLE: usize = TASKS_MAX;
-
-/// Something that the machine's thread alone uses, its signal handlers included.
-///
-/// Handlers use it only where the interrupt level says that nobody else does.
-struct Own<T>(Cell<T>);
-
-// SAFETY: see the type: one thread.
-unsafe impl<T> Sync for Own<T> {}
-
-impl<T: Copy> Own<T> {
-    const fn new(value: T) -> Self {
-        Self(Cell::new(value))
-    }
-
-    #[inline]
-    fn get(&self) -> T {
-        self.0.get()
-    }
-
-    #[inline]
-    fn set(&self, value: T) {
-        self.0.set(value);
-    }
-}
-
-impl<T> core::fmt::Debug for Own<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Own") // Nobody else may look inside.
-    }
-}
-
-/// Contexts that were left.
-#[derive(Debug)]
-struct Contexts<const COUNT: usize>(UnsafeCell<[Context; COUNT]>);
-
-// SAFETY: used by the machine's thread alone, in a switch, of which there is one at a time.
-unsafe impl<const COUNT: usize> Sync for Contexts<COUNT> {}
-
-impl<const COUNT: usize> Contexts<COUNT> {
-    const fn new() -> Self {
-        Self(UnsafeCell::new([Context::NONE; COUNT]))
-    }
-
-    /// The place of a context.
-    #[inline]
-    fn place(&self, index: usize) -> *mut Context {
-        assert!(index < COUNT, "there is a place for each context");
-        self.0.get().cast::<Context>().wrapping_add(index)
-    }
-
-    #[inline]
-    fn get(&self, index: usize) -> Context {
-        // SAFETY: within the array, and nobody writes it now.
-        unsafe { self.place(index).read() }
-    }
-}
 
 /// Places of `ways`.
 const OUTSIDE: usize = 0;
@@ -429,134 +379,9 @@ extern "C" fn begin_idle(this: usize, mode: usize) -> ! {
     system.run()
 }
 
-/// The first function of a job: calls the task's at level zero.
-extern "C" fn begin_task(this: usize, entry: usize) -> ! {
-    let port = machine_at(this);
-    let entry: *const () = ptr::with_exposed_provenance(entry);
-    // SAFETY: `switch` made the number from such a function.
-    let entry = unsafe { core::mem::transmute::<*const (), Entry>(entry) };
-    port.set_level(0);
-    entry();
-    port.system().missing_end()
-}
-
 fn machine_at(this: usize) -> &'static Hosted {
     let place: *const Hosted = ptr::with_exposed_provenance(this);
     // SAFETY: the number of the machine that switched here, which is part of a system that lives
     // for ever.
     unsafe { &*place }
-}
-
-impl Port for Hosted {
-    /// Whether the caller runs on one of the machine's stacks: the only places where interrupts may
-    /// be taken.
-    #[inline]
-    fn is_inside(&self) -> bool {
-        let here = 0_u8;
-        self.stacks.contain((&raw const here).addr())
-    }
-
-    #[inline]
-    fn level(&self) -> u8 {
-        self.controller.level()
-    }
-
-    #[inline]
-    fn set_level(&self, level: u8) {
-        if self.controller.set_level(level) {
-            self.take();
-        }
-    }
-
-    #[inline]
-    fn now(&self) -> u64 {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is live; the clock exists on every Linux.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-        // Seconds since the start of the machine, in ns, fit for 584 years.
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    }
-
-    fn set_timer(&self, at_ns: Option<u64>) {
-        self.budget_ns.set(at_ns.unwrap_or(NEVER));
-        self.arm();
-    }
-
-    #[inline]
-    unsafe fn switch(&self, leave: Leave, enter: Enter) {
-        let save = match leave {
-            Leave::Task(task) => self.contexts.place(usize::from(task)),
-            Leave::Idle => {
-                self.driven.becomes_busy(self);
-                self.contexts.place(IDLE)
-            }
-            Leave::Ended => ptr::null_mut(),
-        };
-        let resume = match enter {
-            Enter::Begin(task, entry) => {
-                self.entered.set(Some(task));
-                let top = self.stacks.top(task);
-                let this = ptr::from_ref(self).expose_provenance();
-                let entry = (entry as *const ()).expose_provenance();
-                if save.is_null() {
-                    // SAFETY: the task has no other job, so that its stack is free; the one that
-                    // ended may have been its own.
-                    unsafe { drop_and_begin(top, begin_task, this, entry) };
-                }
-                // SAFETY: as above; the place is this context's.
-                unsafe { save_and_begin(save, top, begin_task, this, entry) };
-                return;
-            }
-            Enter::Resume(task) => {
-                self.entered.set(Some(task));
-                self.contexts.get(usize::from(task))
-            }
-            Enter::Idle => {
-                self.entered.set(None);
-                self.driven.becomes_idle();
-                self.contexts.get(IDLE)
-            }
-        };
-        if save.is_null() {
-            // SAFETY: our caller resumes only what was left.
-            unsafe { drop_and_resume(resume) };
-        }
-        // SAFETY: as above; the place is this context's.
-        unsafe { save_and_resume(save, resume) };
-    }
-
-    fn idle(&self) {
-        match self.driver.get() {
-            Driver::Driven => self.leave(),
-            Driver::Alone | Driver::Nobody => alone::wait(),
-        }
-    }
-
-    #[inline]
-    fn stack_is_intact(&self, task: u8) -> bool {
-        self.stacks.is_intact(task)
-    }
-
-    fn note_job(&self, job: &Job) {
-        if self.driver.get() == Driver::Driven {
-            self.driven.note_job(job);
-        }
-    }
-
-    fn note_error(&self, fault: &Fault) {
-        match self.driver.get() {
-            Driver::Driven => self.driven.note_error(fault, self.now()),
-            Driver::Alone | Driver::Nobody => self.write_fault(fault),
-        }
-    }
-
-    fn note_shut_down(&self, status: u8, task: Option<u8>) {
-        self.driven.note_shut_down(status, task);
-    }
-
-    fn shut_down(&self, status: u8) -> ! {
-        self.outcome.set(Ok(status));
-        self.driven.note_end();
-        self.leave_for_good()
-    }
 }
