@@ -97,6 +97,7 @@ pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("engine/scan/src/process/loading.rs", "calls into the program, which is foreign code"),
     ("engine/scan/src/process/loading/tests.rs", "calls a function as `loading` calls a program's"),
     ("ground/osek/", "its ports switch contexts"),
+    ("engine/probe/src/osek/machine.rs", "makes a kernel, and promises who uses it"),
     ("guest/", "there is no operating system below it"),
     ("models/src/controller.rs", "the example programs are C, which Rust calls"),
 ];

@@ -85,13 +85,13 @@ impl<P: Port> System<P> {
     /// A system that has not started.
     ///
     /// # Safety
-    /// Its services may be called from anywhere, by any thread: who is not inside of the machine, as
-    /// [`Port::is_inside`] says, is refused before anything is touched. But what a machine does is
-    /// done by the machine alone: nobody else calls the methods of [`Port`], nor [`System::start`],
-    /// [`System::run`], [`System::interrupt`], [`System::tick`], [`System::timer`],
-    /// [`System::stop`], [`System::stack_fault`] and [`System::missing_end`]. And the port keeps
-    /// what its trait says: one context at a time is inside, and only interrupts above the level
-    /// come in between.
+    /// Its services may be called from anywhere, by any thread: who is not inside of the machine,
+    /// as [`Port::is_inside`] says, is refused before anything is touched. But what a machine does
+    /// is done by the machine alone: nobody else calls the methods of [`Port`], nor
+    /// [`System::start`], [`System::run`], [`System::interrupt`], [`System::tick`],
+    /// [`System::timer`], [`System::stop`], [`System::stack_fault`] and [`System::missing_end`].
+    /// And the port keeps what its trait says: one context at a time is inside, and only
+    /// interrupts above the level come in between.
     pub const unsafe fn new(port: P) -> Self {
         Self {
             cell: KernelCell::new(),
@@ -152,8 +152,8 @@ impl<P: Port> System<P> {
         }
     }
 
-    /// `ShutdownOS`: the shutdown hook, then the end of the machine. Returns only to a stranger, and
-    /// has done nothing then.
+    /// `ShutdownOS`: the shutdown hook, then the end of the machine. Returns only to a stranger,
+    /// and has done nothing then.
     pub fn shut_down(&self, status: u8) {
         if !self.port.is_inside() {
             return;

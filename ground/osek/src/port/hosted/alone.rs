@@ -45,6 +45,7 @@
 #![expect(unsafe_code, reason = "timers are made by the C library")]
 
 mod doorbell;
+mod signals;
 
 use core::ffi::c_int;
 use core::fmt::Write as _;
@@ -55,7 +56,6 @@ use core::sync::atomic::{
 };
 
 use super::flood::Flood;
-use super::signals::{self, Handlers};
 use super::{Driver, Hosted, Own, Refused};
 use crate::configuration::Configuration;
 use crate::port::{Fault, Port as _};
@@ -63,6 +63,7 @@ use crate::status::{Service, Status};
 use crate::system::System;
 use crate::text::Text;
 use doorbell::Doorbell;
+use signals::Handlers;
 
 /// The machine that is alone in this process.
 pub(super) static MACHINE: AtomicPtr<Hosted> = AtomicPtr::new(ptr::null_mut());
@@ -84,7 +85,7 @@ pub(super) struct Alone {
     /// What is written to standard error.
     flood: Own<Flood>,
     /// The handlers before the machine's.
-    pub(super) handlers: Handlers,
+    handlers: Handlers,
 }
 
 impl Alone {
@@ -266,8 +267,8 @@ impl Hosted {
         }
     }
 
-    /// Writes what the kernel found by itself to standard error, with the task's name. What a service
-    /// found is told to its caller and to the error hook.
+    /// Writes what the kernel found by itself to standard error, with the task's name. What a
+    /// service found is told to its caller and to the error hook.
     ///
     /// Interrupts are held back meanwhile; so of an error in a loop not all are written.
     pub(super) fn write_fault(&self, fault: &Fault) {

@@ -23,15 +23,18 @@
 // UNSAFETY: switches to the machine's context, and takes a table of C.
 #![expect(unsafe_code, reason = "the machine's context is gone on in")]
 
+mod services;
+
 use super::controller::Interrupt;
 use super::flood::Flood;
 use super::processor::switch::save_and_resume;
-use super::services::{Given, Services};
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
 use crate::configuration::Configuration;
 use crate::port::{Fault, Job, Port as _};
 use crate::status::{Service, Status};
 use crate::system::System;
+use services::Given;
+pub use services::Services;
 
 /// Most errors that the loader is told of in a second: one in each cycle of a millisecond.
 const TOLD_MAX: u32 = 1000;

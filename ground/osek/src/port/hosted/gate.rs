@@ -21,7 +21,7 @@ impl Gate {
     }
 
     /// Lets no other thread in any more, and waits until those inside have left. They only set bits
-    /// and send a signal, so that the wait is as long as the operating system takes to let them run.
+    /// and send a signal, so that it waits as long as the operating system takes to let them run.
     ///
     /// It has no other limit: who is still inside would send its signal to a machine that has no
     /// handler for it any more, which ends the process. `give_way` has to let threads of a lower

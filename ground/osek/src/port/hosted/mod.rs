@@ -20,8 +20,8 @@
 //! | `stacks` | stacks with guard pages, their use, and whose overflowed |
 //! | `ticks`, `deadline` | how many ticks are due; when a timer must be set |
 //! | `flood`, `gate` | what is told too often; who raises from outside |
-//! | `alone`, `signals` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
-//! | `driven`, `services` | a module in a partition, whose leading thread lends the machine its time |
+//! | `alone` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
+//! | `driven` | a module in a partition, whose leading thread lends the machine its time |
 //!
 //! Limits:
 //! - A task that is preempted inside of the C library keeps the library's locks; another task that
@@ -47,13 +47,11 @@ mod flood;
 mod gate;
 mod own;
 mod refused;
-mod services;
-mod signals;
 mod stacks;
 mod ticks;
 
+pub use driven::Services;
 pub use refused::Refused;
-pub use services::Services;
 
 use core::ffi::CStr;
 use core::ptr;

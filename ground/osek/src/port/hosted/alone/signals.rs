@@ -19,9 +19,9 @@ use core::mem::{MaybeUninit, zeroed};
 use core::ptr;
 use core::sync::atomic::Ordering::Acquire;
 
-use super::alone::MACHINE;
-use super::controller::Interrupt;
-use super::{Hosted, Own, Refused, errno};
+use super::super::controller::Interrupt;
+use super::super::{Hosted, Own, Refused, errno};
+use super::MACHINE;
 use crate::port::Port as _;
 
 /// Signals that no source has, the highest ones: those of the machine, and one that Valgrind keeps
@@ -231,8 +231,8 @@ extern "C" fn on_source(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
     errno::set(before);
 }
 
-/// A fault. At the end of the stack of the task that runs it is an overflow, which ends the machine.
-/// Else it is not ours: it happens again, with the handler that was in place before.
+/// A fault. At the end of the stack of the task that runs it is an overflow, which ends the
+/// machine. Else it is not ours: it happens again, with the handler that was in place before.
 extern "C" fn on_fault(signal: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(port) = machine() else { return };
     // SAFETY: the operating system gives a live structure.
