@@ -23,6 +23,7 @@ static volatile long spun;
 static volatile int fatal;
 static volatile int in_section;
 static volatile int section_ended;
+static TickType seen_by_middle;
 
 static uint64_t now_ns(void)
 {
@@ -42,6 +43,9 @@ TASK(Low)
 
 TASK(Middle)
 {
+    if (fatal == 7) {
+        GetCounterValue(Clock, &seen_by_middle);
+    }
     if (++middles == 3) {
         ActivateTask(High);
     }
@@ -305,6 +309,14 @@ int main(void)
     fatal = 0;
     step(1);
     printf("a flood is told in part: %d\n", told >= 900 && told <= 10000);
+
+    /* Ticks that are so late that one interrupt leaves some are all there before a task runs. */
+    fatal = 7;
+    quietcore_osek_initialize(&quietcore_osek_configuration, 0, &services);
+    step(1);
+    step(9000);
+    printf("late ticks: %u\n", seen_by_middle);
+    fatal = 0;
     some_cycles = 0;
 
     /* A mode in which nothing starts: steps of an idle kernel. */
