@@ -92,6 +92,11 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         Happening::ModelError => {
             ("model-error", Fault, "the program has set its error status".into())
         }
+        Happening::SwapWaits { generation } => (
+            "swap-waits",
+            Information,
+            format!("build {generation} waits for a job of task `{task}` to end"),
+        ),
         Happening::KernelError { task: by, status, service } => {
             let task = by.map(|_| task);
             ("kernel-error", Warning, kernel_error(task, status, service))

@@ -15,6 +15,12 @@ pub trait Program {
     /// [`Fault`] when it crashed or was cancelled; the program's data are as that left them.
     fn step(&self, task: usize, rate: u32) -> Result<(), Fault>;
 
+    /// The number in the exchange of the task whose job a step, or a fault in one, has left in the
+    /// middle. `None` where each step ends what it began.
+    fn task_under_way(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether the model says that it has an error.
     fn has_error(&self) -> bool;
 }

@@ -128,6 +128,7 @@ struct Face {
     tasks: *const *const c_char,
     task_count: u32,
     overflowed: Option<extern "C" fn(*const c_void) -> u32>,
+    under_way: Option<extern "C" fn() -> u32>,
 }
 
 /// A loaded module. Dropping it unloads its code; the data in the slot stay.
@@ -232,6 +233,12 @@ impl Module {
         let overflowed = self.face().overflowed?;
         let address = usize::try_from(address).ok()?;
         Some(overflowed(std::ptr::without_provenance(address))).filter(|task| *task != u32::MAX)
+    }
+
+    /// The task of its own that a step, or a fault in one, has left in the middle of a job.
+    pub fn task_under_way(&self) -> Option<u32> {
+        let under_way = self.face().under_way?;
+        Some(under_way()).filter(|task| *task != u32::MAX)
     }
 
     /// Turns an address in this process into one of the module as linked; `None` if it is none.

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use quietcore_record::trace::Recording;
-use quietcore_supervisor::control::{Activity, ChangeKind};
+use quietcore_supervisor::control::{Activity, ChangeKind, Restart};
 use quietcore_supervisor::monitor::{FigureBuffers, Monitor, TaskFigures};
 use quietcore_supervisor::recording::{Length, Wanted, record};
 use site::{PATIENCE, Site, copy_model};
@@ -166,7 +166,8 @@ fn deploy_when_possible(site: &Site, folder: &Path) {
             Ok(_) => return,
             Err(error) => {
                 let text = error.to_string();
-                assert!(text.contains("probation") && Instant::now() < end, "{text}");
+                let events = site.client().events(0).unwrap();
+                assert!(text.contains("probation") && Instant::now() < end, "{text}: {events:#?}");
                 std::thread::sleep(Duration::from_millis(50));
             }
         }
@@ -201,6 +202,61 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
     let refused = site.client().deploy("axis", &slower, &mut |_| {}).unwrap_err().to_string();
     assert!(refused.contains("is not the tick of counter `Tick`"), "{refused}");
     site.wait_for("running", |state| *state == Activity::Running);
+}
+
+/// Goal: a build takes over between two jobs, not in the middle of one.
+/// Method: a task that holds a resource for several cycles, most of the time; what it counts at its
+/// begin and at its end may differ by the job that runs, and by no more.
+#[test]
+fn a_job_in_its_critical_section_is_not_cut_by_a_deploy() {
+    let site = up();
+    site.change(ChangeKind::Set, "osek_P.length", Some("60000000"));
+    let changed = site.folder.path().join("changed");
+    for round in 1..=3 {
+        let step = format!("osek_DW.fast += {round}u;");
+        let _ = std::fs::remove_dir_all(&changed);
+        copy_model("osek_kernel", &changed, &[("osek_DW.fast++;", &step)]);
+        let begun = site.value("osek_DW.begun");
+        site.wait_for_value("osek_DW.begun", |count| count > begun);
+        deploy_when_possible(&site, &changed);
+        let (ended, begun) = (site.value("osek_DW.ended"), site.value("osek_DW.begun"));
+        assert!(begun - ended <= 1.0, "deploy {round}: {begun} begun, {ended} ended");
+    }
+    assert!(site.told("swap-waits").is_some(), "none of the three came in the middle of a job");
+}
+
+/// Goal: a deploy beside a job that does not end is refused, says whose it is, and nobody waits for
+/// it but who asked.
+#[test]
+fn a_deploy_beside_a_job_that_does_not_end_is_refused_with_its_task() {
+    let site = up();
+    site.change(ChangeKind::Set, "osek_P.misbehave", Some("6"));
+    let changed = site.folder.path().join("changed");
+    copy_model("osek_kernel", &changed, &[("osek_DW.fast++;", "osek_DW.fast += 2u;")]);
+    let ended = site.value("osek_DW.ended");
+    site.wait_for_value("osek_DW.begun", |begun| begun > ended);
+    let (sender, lines) = std::sync::mpsc::channel();
+    let refused = std::thread::scope(|scope| {
+        let mut client = site.client();
+        let deploy = scope.spawn(move || {
+            client.deploy("axis", &changed, &mut |line| drop(sender.send(line.to_owned())))
+        });
+        let waits = "waiting for a job of task `Background` to end";
+        assert!(lines.iter().any(|line| line == waits), "nothing is said");
+        let fast = site.value("osek_DW.fast");
+        site.change(ChangeKind::Set, "osek_P.length", Some("1000"));
+        site.wait_for_value("osek_DW.fast", |count| count > fast);
+        assert!(!deploy.is_finished(), "it waits for a second");
+        deploy.join().expect("no panic").unwrap_err().to_string()
+    });
+    let why = "a job of task `Background` was under way at the end of each cycle";
+    assert!(refused.contains(why) && refused.contains("`quietcore restart`"), "{refused}");
+    let fast = site.value("osek_DW.fast");
+    site.wait_for_value("osek_DW.fast", |count| count > fast + 3.0);
+    assert_eq!(site.client().list().unwrap()[0].state, Activity::Running);
+    site.client().restart("axis", Restart::Cold).expect("it needs no end of a job");
+    let changed = site.folder.path().join("changed");
+    deploy_when_possible(&site, &changed);
 }
 
 #[test]

@@ -73,6 +73,12 @@ impl Program for Loaded {
         })
     }
 
+    fn task_under_way(&self) -> Option<u32> {
+        // Its tasks stand behind those of the partition; the last of the watched is none of them.
+        let first = u32::try_from(self.watched.len()).ok()?.checked_sub(1)?;
+        first.checked_add(self.module.task_under_way()?)
+    }
+
     #[inline]
     fn has_error(&self) -> bool {
         self.module.has_error()

@@ -190,6 +190,11 @@ pub enum Happening {
         /// In which service, likewise; 0 for none.
         service: u8,
     },
+    /// A new build waits for a job of the event's task to end.
+    SwapWaits {
+        /// Its generation.
+        generation: u32,
+    },
     /// The partition tells something that this program does not know.
     Unknown {
         /// The number of the kind.
@@ -280,6 +285,7 @@ impl Happening {
                 let what = pack(u32::from(status), u32::from(service));
                 (30, [pack(task.unwrap_or(0), known), what, 0, 0])
             }
+            Self::SwapWaits { generation } => (31, [u64::from(generation), 0, 0, 0]),
             Self::Unknown { kind, words } => (kind, words),
         }
     }
@@ -347,6 +353,7 @@ impl Happening {
                 Self::ErrorCounters { subdevice: first as u32, invalid_frames, lost_links }
             }
             30 => Self::decode_kernel_error(first, second),
+            31 => Self::SwapWaits { generation: first as u32 },
             kind => Self::Unknown { kind, words },
         }
     }
@@ -374,7 +381,7 @@ mod tests {
             let is_unknown = matches!(what, Happening::Unknown { .. });
             let has_no_words = what.to_string().starts_with("event ");
             prop_assert_eq!(has_no_words, is_unknown, "{}", what);
-            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=30), "{}", kind);
+            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=31), "{}", kind);
             let (again, words) = what.encode();
             prop_assert_eq!((again, Happening::decode(again, words)), (kind, what));
         }

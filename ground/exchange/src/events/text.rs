@@ -36,6 +36,9 @@ impl fmt::Display for Happening {
             Self::StoppedByOverrun { response_ns } => {
                 write!(f, "stopped: {response_ns} ns from release to completion")
             }
+            Self::SwapWaits { generation } => {
+                write!(f, "build {generation} waits for a job to end")
+            }
             Self::Staged { generation } => write!(f, "build {generation} is staged"),
             Self::StageRefused { generation } => write!(f, "build {generation} is refused"),
             Self::ModelError => f.write_str("the program has set its error status"),

@@ -151,6 +151,15 @@ pub extern "C" fn quietcore_osek_overflowed(address: *const c_void) -> u32 {
     SYSTEM.port().task_of_guard(address.addr()).map_or(u32::MAX, u32::from)
 }
 
+/// Which task is under way; see quietcore_osek.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn quietcore_osek_under_way() -> u32 {
+    if !driven::has_started(SYSTEM.port()) {
+        return u32::MAX;
+    }
+    SYSTEM.task_under_way().map_or(u32::MAX, u32::from)
+}
+
 /// Raises interrupts from any thread; see quietcore_osek.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn quietcore_osek_raise(source: u32) {
