@@ -46,20 +46,22 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
                 Nanos::new(response_ns)
             ),
         ),
-        Happening::WatchdogHit { elapsed_ns } => (
+        Happening::WatchdogHit { elapsed_ns, during } => (
             "watchdog-hit",
             Warning,
             format!(
-                "a cycle of task `{task}` took {}, beyond its watchdog time",
-                Nanos::new(elapsed_ns)
+                "a cycle of task `{task}` took {}, beyond its watchdog time{}",
+                Nanos::new(elapsed_ns),
+                under_way(staged, during)
             ),
         ),
-        Happening::WatchdogExpired { cycles, elapsed_ns } => (
+        Happening::WatchdogExpired { cycles, elapsed_ns, during } => (
             "watchdog",
             Fault,
             format!(
-                "the watchdog of task `{task}` expired: {cycles} cycles in a row, the last took {}",
-                Nanos::new(elapsed_ns)
+                "the watchdog of task `{task}` expired: {cycles} cycles in a row, the last took {}{}",
+                Nanos::new(elapsed_ns),
+                under_way(staged, during)
             ),
         ),
         Happening::StoppedByOverrun { response_ns } => (
@@ -74,7 +76,7 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
             "crash",
             Fault,
             format!(
-                "the program crashed: {}{} {}{}",
+                "the program crashed in task `{task}`: {}{} {}{}",
                 overflow(staged, overflowed),
                 signal_name(signal),
                 location(staged, instruction),
@@ -115,6 +117,15 @@ fn overflow(staged: &Staged, task: Option<u32>) -> String {
         (None, Some(task)) => format!("the stack of task {task} overflowed, "),
         (None, None) => String::new(),
     }
+}
+
+/// Which task of a kernel was under way at the end of a cycle, behind the rest; empty where none.
+fn under_way(staged: &Staged, number: Option<u32>) -> String {
+    let kernel = staged.build.interface.kernel.as_ref();
+    // They stand behind the one task that drives them.
+    let own = number.and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
+    let name = kernel.zip(own).and_then(|(kernel, own)| kernel.tasks.get(own));
+    name.map(|name| format!("; task `{name}` was under way")).unwrap_or_default()
 }
 
 /// What the kernel of an OSEK program found wrong.

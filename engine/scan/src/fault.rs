@@ -56,15 +56,24 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The fault as an event.
-    pub fn happening(self) -> Happening {
+    /// The task that an event of the fault is about: of a step that was ended the one that was
+    /// under way, of all other faults the one that ran the step.
+    pub fn task(&self, runs: u32, under_way: Option<u32>) -> u32 {
+        match self {
+            Self::Crash { .. } | Self::Loop { .. } => under_way.unwrap_or(runs),
+            _ => runs,
+        }
+    }
+
+    /// The fault as an event, with the task that was under way.
+    pub fn happening(self, during: Option<u32>) -> Happening {
         match self {
             Self::Crash { signal, address, instruction, overflowed } => {
                 Happening::Fault { signal, address, instruction, overflowed }
             }
             Self::Loop { instruction } => Happening::Looped { instruction },
             Self::Watchdog { cycles, execution } => {
-                Happening::WatchdogExpired { cycles, elapsed_ns: execution.get() }
+                Happening::WatchdogExpired { cycles, elapsed_ns: execution.get(), during }
             }
             Self::Model => Happening::ModelError,
             Self::Overrun { response } => {

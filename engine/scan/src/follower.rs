@@ -61,10 +61,10 @@ impl<'map> Follower<'map> {
             execution: at.saturating_sub(release.started),
             response: at.saturating_sub(release.due),
         };
-        let running = build.and_then(|build| Some((data.as_ref()?, build.stage.generation)));
+        let running = build.and_then(|build| Some((data.as_ref()?, build)));
         let late = self.task.finish(release, &finished, running);
         if let Some(fault) = fault.or(late.err()) {
-            self.task.fail(shared, at, fault);
+            self.task.fail(shared, at, fault, build);
         }
         // Not before it has failed: the fault would be that of a build swapped in between.
         shared.exit(index);

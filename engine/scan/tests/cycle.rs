@@ -363,7 +363,11 @@ fn a_model_that_complains_and_a_watchdog_that_expires_are_faults() {
     rig.run_for(&builds, 1_100);
     assert!(rig.shared.is_in_fault());
     let told = rig.told();
-    assert!(told.contains(&Happening::WatchdogExpired { cycles: 2, elapsed_ns: 1_100_000 }));
+    assert!(told.contains(&Happening::WatchdogExpired {
+        cycles: 2,
+        elapsed_ns: 1_100_000,
+        during: None
+    }));
     assert!(told.contains(&Happening::Overrun { response_ns: 1_100_000, in_a_row: 2 }));
     let other = self::exchange();
     let build = doubler(other.region(), &mood);

@@ -56,9 +56,18 @@ impl Deref for Alone {
 }
 
 fn up() -> Alone {
+    up_with(SITE)
+}
+
+/// A site whose watchdog lets a task run in all cycles, also where the machine has others to serve.
+fn up_patient() -> Alone {
+    up_with(&SITE.replace("watchdog = \"5 ms\"", "watchdog = \"50 ms\""))
+}
+
+fn up_with(text: &str) -> Alone {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    Alone { site: Site::up(SITE, "osek_kernel"), _turn: turn }
+    Alone { site: Site::up(text, "osek_kernel"), _turn: turn }
 }
 
 fn figures(site: &Site) -> Vec<TaskFigures> {
@@ -158,6 +167,20 @@ fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
     }
 }
 
+/// Goal: whatever ends a program in the C library, the task that was under way is named.
+#[test]
+fn a_task_that_ends_the_program_in_the_c_library_is_named() {
+    for (misbehave, kind, says) in
+        [("7", "crash", "the program crashed in task `Background`: SIGSEGV")]
+    {
+        let site = up_patient();
+        site.wait_for_value("osek_DW.fast", |count| count > 5.0);
+        site.change(ChangeKind::Set, "osek_P.misbehave", Some(misbehave));
+        let text = site.wait_for_event(kind);
+        assert!(text.contains(says), "{misbehave}: {text}");
+    }
+}
+
 /// Deploys, once the build before is no longer on probation.
 fn deploy_when_possible(site: &Site, folder: &Path) {
     let end = Instant::now() + PATIENCE;
@@ -209,7 +232,7 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
 /// begin and at its end may differ by the job that runs, and by no more.
 #[test]
 fn a_job_in_its_critical_section_is_not_cut_by_a_deploy() {
-    let site = up();
+    let site = up_patient();
     site.change(ChangeKind::Set, "osek_P.length", Some("60000000"));
     let changed = site.folder.path().join("changed");
     for round in 1..=3 {
@@ -229,7 +252,7 @@ fn a_job_in_its_critical_section_is_not_cut_by_a_deploy() {
 /// it but who asked.
 #[test]
 fn a_deploy_beside_a_job_that_does_not_end_is_refused_with_its_task() {
-    let site = up();
+    let site = up_patient();
     site.change(ChangeKind::Set, "osek_P.misbehave", Some("6"));
     let changed = site.folder.path().join("changed");
     copy_model("osek_kernel", &changed, &[("osek_DW.fast++;", "osek_DW.fast += 2u;")]);

@@ -22,6 +22,9 @@ pub enum Happening {
     WatchdogHit {
         /// The time the job took until then, in ns.
         elapsed_ns: u64,
+        /// The task of the program's own kernel that was under way at its end, by its number in the
+        /// exchange.
+        during: Option<u32>,
     },
     /// The program crashed.
     Fault {
@@ -45,6 +48,8 @@ pub enum Happening {
         cycles: u64,
         /// The time that the last of them took, in ns.
         elapsed_ns: u64,
+        /// As for a hit.
+        during: Option<u32>,
     },
     /// A job that was not done at the next release ended its task, as its overrun policy says.
     StoppedByOverrun {
@@ -212,6 +217,15 @@ fn unpack(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }
 
+/// A task that there may be, as a number; zero where there is none.
+fn pack_task(task: Option<u32>) -> u64 {
+    task.map_or(0, |task| u64::from(task) + 1)
+}
+
+fn unpack_task(word: u64) -> Option<u32> {
+    word.checked_sub(1).map(|task| task as u32)
+}
+
 fn pack_target(target: &Target) -> [u64; 2] {
     [pack(target.offset, u32::from(target.bytes)), target.mask]
 }
@@ -227,10 +241,9 @@ impl Happening {
         match *self {
             Self::Started => (1, [0; WORDS]),
             Self::Overrun { response_ns, in_a_row } => (2, [response_ns, in_a_row, 0, 0]),
-            Self::WatchdogHit { elapsed_ns } => (3, [elapsed_ns, 0, 0, 0]),
+            Self::WatchdogHit { elapsed_ns, during } => (3, [elapsed_ns, 0, 0, pack_task(during)]),
             Self::Fault { signal, address, instruction, overflowed } => {
-                let task = overflowed.map_or(0, |task| u64::from(task) + 1);
-                (4, [u64::from(signal), address, instruction, task])
+                (4, [u64::from(signal), address, instruction, pack_task(overflowed)])
             }
             Self::ModelError => (5, [0; WORDS]),
             Self::Swapped { generation, gap_cycles, release_ns } => {
@@ -265,7 +278,9 @@ impl Happening {
             }
             // 17 to 19 had other meanings, so they are not given again.
             Self::Looped { instruction } => (20, [instruction, 0, 0, 0]),
-            Self::WatchdogExpired { cycles, elapsed_ns } => (21, [cycles, elapsed_ns, 0, 0]),
+            Self::WatchdogExpired { cycles, elapsed_ns, during } => {
+                (21, [cycles, elapsed_ns, 0, pack_task(during)])
+            }
             Self::StoppedByOverrun { response_ns } => (22, [response_ns, 0, 0, 0]),
             Self::Staged { generation } => (23, [u64::from(generation), 0, 0, 0]),
             Self::StageRefused { generation } => (24, [u64::from(generation), 0, 0, 0]),
@@ -296,12 +311,12 @@ impl Happening {
         match kind {
             1 => Self::Started,
             2 => Self::Overrun { response_ns: first, in_a_row: second },
-            3 => Self::WatchdogHit { elapsed_ns: first },
+            3 => Self::WatchdogHit { elapsed_ns: first, during: unpack_task(fourth) },
             4 => Self::Fault {
                 signal: first as u32,
                 address: second,
                 instruction: third,
-                overflowed: fourth.checked_sub(1).map(|task| task as u32),
+                overflowed: unpack_task(fourth),
             },
             5 => Self::ModelError,
             6 => Self::Swapped { generation: first as u32, gap_cycles: second, release_ns: third },
@@ -334,7 +349,10 @@ impl Happening {
                 Self::Emergency { subdevice: first as u32, code, register, data: third }
             }
             20 => Self::Looped { instruction: first },
-            21 => Self::WatchdogExpired { cycles: first, elapsed_ns: second },
+            21 => {
+                let during = unpack_task(fourth);
+                Self::WatchdogExpired { cycles: first, elapsed_ns: second, during }
+            }
             22 => Self::StoppedByOverrun { response_ns: first },
             23 => Self::Staged { generation: first as u32 },
             24 => Self::StageRefused { generation: first as u32 },

@@ -14,7 +14,7 @@ impl fmt::Display for Happening {
                     "overrun: {response_ns} ns from release to completion, {in_a_row} in a row"
                 )
             }
-            Self::WatchdogHit { elapsed_ns } => {
+            Self::WatchdogHit { elapsed_ns, .. } => {
                 write!(f, "watchdog: the job had taken {elapsed_ns} ns")
             }
             Self::Fault { signal, address, instruction, overflowed } => {
@@ -27,7 +27,7 @@ impl fmt::Display for Happening {
             Self::Looped { instruction } => {
                 write!(f, "fault: a step did not return, it was at {instruction:#x}")
             }
-            Self::WatchdogExpired { cycles, elapsed_ns } => {
+            Self::WatchdogExpired { cycles, elapsed_ns, .. } => {
                 write!(
                     f,
                     "watchdog: fault after {cycles} cycles in a row, the last {elapsed_ns} ns"

@@ -1,5 +1,8 @@
 /* A kernel of three tasks, one of which takes several cycles; each may be told to go wrong. */
+#include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "os.h"
 
@@ -62,8 +65,21 @@ TASK(Background)
     for (uint32_t round = 0u; round < osek_P.length || osek_P.misbehave == 6u; round++) {
         osek_DW.rounds++;
         *(volatile double *)&osek_DW.sum += 0.5;
-        if (osek_P.misbehave == 2u) {
+        switch (osek_P.misbehave) {
+        case 2u:
             *nowhere = 1;
+            break;
+        case 7u:
+            osek_DW.errors += (uint32_t)strlen((const char *)nowhere);
+            break;
+        case 8u:
+            exit(3);
+            break;
+        case 9u:
+            pthread_exit(NULL);
+            break;
+        default:
+            break;
         }
     }
     osek_DW.ended++;
