@@ -2,6 +2,7 @@
 
 use quietcore_exchange::Happening;
 use quietcore_osek::names;
+use quietcore_osek::status::Status;
 use quietcore_program::symbolise;
 use quietcore_units::Nanos;
 use rustix::process::Signal;
@@ -128,21 +129,45 @@ fn under_way(staged: &Staged, number: Option<u32>) -> String {
     name.map(|name| format!("; task `{name}` was under way")).unwrap_or_default()
 }
 
+/// What a kernel found wrong, in the words of the standard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelErrorWords {
+    /// The status, such as `E_OS_LIMIT`.
+    pub status: String,
+    /// The service that found it; `None` where the kernel did so by itself.
+    pub service: Option<String>,
+    /// Whether it is work that was not done: an activation refused, or a job cut off.
+    pub is_lost_work: bool,
+}
+
+/// An error of a kernel in words. Numbers that are not known are told as such.
+pub fn kernel_error_words(status: u8, service: u8) -> KernelErrorWords {
+    const LOST: [Status; 3] = [Status::Limit, Status::ProtectionTime, Status::ProtectionArrival];
+    let name = names::of_status(status);
+    KernelErrorWords {
+        status: name.map_or_else(|| format!("status {status}"), str::to_owned),
+        service: match (names::of_service(service), service) {
+            (Some(name), _) => Some(name.to_owned()),
+            (None, 0) => None,
+            (None, number) => Some(format!("service {number}")),
+        },
+        is_lost_work: LOST.iter().any(|lost| *lost as u8 == status),
+    }
+}
+
+/// Whether it is no error that a kernel tells, but that it was shut down.
+pub fn is_shut_down(service: u8) -> bool {
+    names::of_service(service) == Some("ShutdownOS")
+}
+
 /// What the kernel of an OSEK program found wrong.
 fn kernel_error(task: Option<&str>, status: u8, service: u8) -> String {
-    if names::of_service(service) == Some("ShutdownOS") {
+    if is_shut_down(service) {
         let by = task.map_or("the program".to_owned(), |task| format!("task `{task}`"));
         return format!("{by} shut the kernel down with status {status}");
     }
-    let what = match names::of_status(status) {
-        Some(name) => name.to_owned(),
-        None => format!("status {status}"),
-    };
-    let service = match (names::of_service(service), service) {
-        (Some(name), _) => format!(" in {name}"),
-        (None, 0) => String::new(),
-        (None, number) => format!(" in service {number}"),
-    };
+    let KernelErrorWords { status: what, service, .. } = kernel_error_words(status, service);
+    let service = service.map(|service| format!(" in {service}")).unwrap_or_default();
     let place = task.map_or("outside of any task".to_owned(), |task| format!("task `{task}`"));
     let meaning = names::meaning_of_status(status);
     let meaning = meaning.map(|meaning| format!(": {meaning}")).unwrap_or_default();
