@@ -1,6 +1,6 @@
 //! Events of a partition in words, with the names that the program gives to places.
 
-use quietcore_exchange::Happening;
+use quietcore_exchange::{Happening, ShortText};
 use quietcore_osek::names;
 use quietcore_osek::status::Status;
 use quietcore_program::symbolise;
@@ -92,9 +92,7 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
                 location(staged, instruction)
             ),
         ),
-        Happening::ModelError => {
-            ("model-error", Fault, "the program has set its error status".into())
-        }
+        Happening::ModelError { status } => ("model-error", Fault, model_error(staged, &status)),
         Happening::SwapWaits { generation } => (
             "swap-waits",
             Information,
@@ -107,6 +105,15 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         _ => return tell_rest(what, staged),
     };
     Told { kind, severity, text }
+}
+
+/// What a model says is wrong with itself.
+fn model_error(staged: &Staged, status: &ShortText) -> String {
+    let model = &staged.build.interface.model;
+    if status.is_empty() {
+        return format!("the model `{model}` has set its error status, which is empty");
+    }
+    format!("the model `{model}` has set its error status: {status}")
 }
 
 /// Whose stack overflowed, in front of the rest; empty where none did.

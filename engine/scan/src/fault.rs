@@ -3,7 +3,7 @@
 //! In fault no step is run. The fieldbus goes on, because SubDevices that hear nothing fall back on
 //! watchdogs of their own, and a controlled stop is better than that.
 
-use quietcore_exchange::Happening;
+use quietcore_exchange::{Happening, ShortText};
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,10 @@ pub enum Fault {
         execution: Nanos,
     },
     /// The model says that it has an error.
-    Model,
+    Model {
+        /// Its error status.
+        status: ShortText,
+    },
     /// A task with the policy `stop` did not finish before its next release.
     Overrun {
         /// How long it took.
@@ -75,7 +78,7 @@ impl Fault {
             Self::Watchdog { cycles, execution } => {
                 Happening::WatchdogExpired { cycles, elapsed_ns: execution.get(), during }
             }
-            Self::Model => Happening::ModelError,
+            Self::Model { status } => Happening::ModelError { status },
             Self::Overrun { response } => {
                 Happening::StoppedByOverrun { response_ns: response.get() }
             }

@@ -85,7 +85,7 @@ impl<'map> Follower<'map> {
 
 #[cfg(test)]
 mod tests {
-    use quietcore_exchange::{Recorder, Shape};
+    use quietcore_exchange::{Recorder, Shape, ShortText};
     use quietcore_process::exchange::Exchange;
 
     use super::*;
@@ -140,8 +140,11 @@ mod tests {
     #[test]
     fn no_build_is_swapped_between_a_step_and_its_fault() {
         let exchange = exchange();
-        let (region, shared, bad) =
-            (exchange.region(), Shared::default(), build(Err(Fault::Model)));
+        let (region, shared, bad) = (
+            exchange.region(),
+            Shared::default(),
+            build(Err(Fault::Model { status: ShortText::default() })),
+        );
         let swapped = core::cell::Cell::new(false);
         let now = || {
             swapped.set(shared.while_all_are_outside(|| ()).is_some());

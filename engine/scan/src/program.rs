@@ -1,6 +1,6 @@
 //! What the cycle drives: a program, and a fieldbus.
 
-use quietcore_exchange::EventWriter;
+use quietcore_exchange::{EventWriter, ShortText};
 use quietcore_units::Nanos;
 
 use crate::fault::Fault;
@@ -23,6 +23,11 @@ pub trait Program {
 
     /// Whether the model says that it has an error.
     fn has_error(&self) -> bool;
+
+    /// That error in the model's own words, as much of them as fits.
+    fn error_status(&self) -> ShortText {
+        ShortText::default()
+    }
 }
 
 /// A program in one of the two data slots, with its places.

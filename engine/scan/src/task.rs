@@ -81,7 +81,10 @@ impl<'map> Task<'map> {
     #[inline]
     pub(crate) fn step<P: Program>(&self, build: &Build<P>) -> Result<(), Fault> {
         build.program.step(self.settings.index, self.settings.rate)?;
-        if build.program.has_error() { Err(Fault::Model) } else { Ok(()) }
+        if build.program.has_error() {
+            return Err(Fault::Model { status: build.program.error_status() });
+        }
+        Ok(())
     }
 
     /// Samples the trace, records the cycle and looks at the time it took. Returns the fault that

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use quietcore_exchange::{
     Assignment, COMMANDS_PER_CYCLE, Command, CommandProducer, EventWriter, Happening, Recorder,
-    Region, Shape, Slot, Target, WhyRejected,
+    Region, Shape, ShortText, Slot, Target, WhyRejected,
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_scan::change::Builds;
@@ -67,6 +67,10 @@ impl Program for Doubler<'_> {
 
     fn task_under_way(&self) -> Option<u32> {
         self.under_way.get()
+    }
+
+    fn error_status(&self) -> ShortText {
+        ShortText::new(*b"too hot")
     }
 
     fn has_error(&self) -> bool {
@@ -374,7 +378,7 @@ fn a_model_that_complains_and_a_watchdog_that_expires_are_faults() {
     let mut rig = Rig::new(&other, Bus::default(), OnFault::Zero, &build.stage, 0);
     mood.set(Mood::Complains);
     rig.run(&[Some(&build), None]);
-    assert!(rig.told().contains(&Happening::ModelError));
+    assert!(rig.told().contains(&Happening::ModelError { status: ShortText::new(*b"too hot") }));
 }
 
 #[test]

@@ -95,6 +95,7 @@ fn the_data_of_a_module_are_seen_and_changed_from_outside() {
     assert!(!module.has_error());
     file.write_all_at(&101_i32.to_le_bytes(), SLOT_OFFSET + counts).unwrap();
     assert_eq!(module.error_status().as_deref(), Some("too many"));
+    assert_eq!(module.error_bytes().collect::<Vec<_>>(), b"too many");
     // SAFETY: as above.
     unsafe { module.terminate(&guard) }.unwrap();
     assert_eq!(read(&file, counts)[0], -1);

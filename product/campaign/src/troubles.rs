@@ -120,7 +120,7 @@ impl<'a> Listener<'a> {
                     }
                     Happening::Fault { .. }
                     | Happening::Looped { .. }
-                    | Happening::ModelError
+                    | Happening::ModelError { .. }
                     | Happening::WatchdogExpired { .. }
                     | Happening::StoppedByOverrun { .. } => &mut heard.faults,
                     Happening::FieldbusLost { .. }

@@ -107,7 +107,8 @@ impl Running {
             let assembly = workshop.assemble(&plan.site, partition)?;
             let warnings = assembly.first.build.warnings.len();
             if warnings > 0 {
-                let text = format!("the compiler has {warnings} warnings on its program");
+                let plural = if warnings == 1 { "" } else { "s" };
+                let text = format!("the compiler has {warnings} warning{plural} on its program");
                 events.note(&partition.name, "build", Severity::Information, &text);
             }
             for remark in &assembly.first.remarks {
@@ -351,7 +352,7 @@ impl Site for Inner {
                 ControlError::new(ErrorKind::Build, partition, what, "the old program runs on")
             })?;
         progress("staging it beside the running one");
-        let prepared = Box::new(Prepared { build });
+        let prepared = Box::new(Prepared { build, folder: folder.display().to_string() });
         let (sender, lines) = sync_channel(PROGRESS_MAX);
         let answer =
             self.order(partition, |reply| Request::Deploy { prepared, progress: sender, reply })?;

@@ -144,7 +144,7 @@ fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
         ("2", "crash", "in `TASK(Background)` (osek.c:"),
         ("3", "crash", "the stack of task `Fast` overflowed, SIGSEGV in `deeper` (osek.c:"),
         ("4", "loop", "in `TASK(Fast)` (osek.c:"),
-        ("5", "model-error", "error status"),
+        ("5", "model-error", "the model `osek` has set its error status: ShutdownOS with status 7"),
     ] {
         let site = up();
         let fast = site.wait_for_value("osek_DW.fast", |count| count > 10.0);
@@ -170,9 +170,11 @@ fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
 /// Goal: whatever ends a program in the C library, the task that was under way is named.
 #[test]
 fn a_task_that_ends_the_program_in_the_c_library_is_named() {
-    for (misbehave, kind, says) in
-        [("7", "crash", "the program crashed in task `Background`: SIGSEGV")]
-    {
+    for (misbehave, kind, says) in [
+        ("7", "crash", "the program crashed in task `Background`: SIGSEGV"),
+        ("8", "process-lost", "`exit` or `pthread_exit` in task `Background`"),
+        ("9", "process-lost", "`exit` or `pthread_exit` in task `Background`"),
+    ] {
         let site = up_patient();
         site.wait_for_value("osek_DW.fast", |count| count > 5.0);
         site.change(ChangeKind::Set, "osek_P.misbehave", Some(misbehave));
@@ -223,7 +225,9 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
     let slower = site.folder.path().join("slower");
     copy_model("osek_kernel", &slower, &[("5000000", "1000000")]);
     let refused = site.client().deploy("axis", &slower, &mut |_| {}).unwrap_err().to_string();
-    assert!(refused.contains("is not the tick of counter `Tick`"), "{refused}");
+    let file = slower.join("osek.oil");
+    let says = format!("is not the tick of counter `Tick` in `{}`", file.display());
+    assert!(refused.contains(&says), "{refused}");
     site.wait_for("running", |state| *state == Activity::Running);
 }
 

@@ -1,6 +1,7 @@
 //! The kinds of events, and the words they are made of.
 
 use crate::commands::{Target, WhyRejected};
+use crate::events::short_text::ShortText;
 
 /// Words that say what there is to say about a kind.
 pub const WORDS: usize = 4;
@@ -57,7 +58,10 @@ pub enum Happening {
         response_ns: u64,
     },
     /// The program says that something is wrong with itself: its error status is set.
-    ModelError,
+    ModelError {
+        /// The status in its own words.
+        status: ShortText,
+    },
     /// A build is loaded and ready in the slot that is free.
     Staged {
         /// Its generation.
@@ -245,7 +249,7 @@ impl Happening {
             Self::Fault { signal, address, instruction, overflowed } => {
                 (4, [u64::from(signal), address, instruction, pack_task(overflowed)])
             }
-            Self::ModelError => (5, [0; WORDS]),
+            Self::ModelError { status } => (5, status.words),
             Self::Swapped { generation, gap_cycles, release_ns } => {
                 (6, [u64::from(generation), gap_cycles, release_ns, 0])
             }
@@ -318,7 +322,7 @@ impl Happening {
                 instruction: third,
                 overflowed: unpack_task(fourth),
             },
-            5 => Self::ModelError,
+            5 => Self::ModelError { status: ShortText { words } },
             6 => Self::Swapped { generation: first as u32, gap_cycles: second, release_ns: third },
             7 => Self::Reverted { generation: first as u32, gap_cycles: second },
             8 => {

@@ -41,7 +41,9 @@ impl fmt::Display for Happening {
             }
             Self::Staged { generation } => write!(f, "build {generation} is staged"),
             Self::StageRefused { generation } => write!(f, "build {generation} is refused"),
-            Self::ModelError => f.write_str("the program has set its error status"),
+            Self::ModelError { status } => {
+                write!(f, "the program has set its error status: {status}")
+            }
             Self::Swapped { generation, gap_cycles, .. } => {
                 write!(f, "build {generation} runs, {gap_cycles} cycles lost")
             }

@@ -136,7 +136,7 @@ pub extern "C" fn quietcore_osek_terminate() {
 #[unsafe(no_mangle)]
 pub extern "C" fn quietcore_osek_error() -> *const c_char {
     if let (Some(status), false) = (driven::ended(SYSTEM.port()), HAS_WHY.load(Relaxed)) {
-        say(format_args!("the program called ShutdownOS with status {status}"));
+        say(format_args!("ShutdownOS with status {status}"));
     }
     if !HAS_WHY.load(Relaxed) {
         return ptr::null();

@@ -143,8 +143,10 @@ impl Kept {
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
         let generation = self.generations + 1;
-        let staged =
-            stage(&setup.site, &setup.partition, &setup.bus, prepared.build, generation, slot);
+        // What is wrong is told of the folder that was given, not of the one in the site file.
+        let mut partition = setup.partition.clone();
+        partition.program.model = Some(prepared.folder);
+        let staged = stage(&setup.site, &partition, &setup.bus, prepared.build, generation, slot);
         let mut staged = match staged {
             Ok(staged) => staged,
             Err(error) => return refuse(ErrorKind::Build, error.to_string(), ""),

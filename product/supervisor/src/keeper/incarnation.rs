@@ -195,7 +195,7 @@ impl Kept {
         match event.what {
             Happening::Fault { .. }
             | Happening::Looped { .. }
-            | Happening::ModelError
+            | Happening::ModelError { .. }
             | Happening::WatchdogExpired { .. }
             | Happening::StoppedByOverrun { .. } => {
                 let name = task.map_or("host", |task| task.name.as_str());

@@ -19,6 +19,8 @@ pub(crate) type Progress = SyncSender<String>;
 /// A program that was built for a deploy.
 pub(crate) struct Prepared {
     pub(crate) build: Build,
+    /// The folder that it was built from.
+    pub(crate) folder: String,
 }
 
 /// What a keeper is asked.
