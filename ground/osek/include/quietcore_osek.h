@@ -263,6 +263,11 @@ const char *quietcore_osek_error(void);
  * @return The task that ran, where its stack ends there; UINT32_MAX where it was something else.
  */
 uint32_t quietcore_osek_overflowed(const void *address);
+/**
+ * @brief Which task a driven kernel was at when it was left: at the end of a step, or by a fault.
+ * @return The task that ran; UINT32_MAX where the kernel was idle, or does not run.
+ */
+uint32_t quietcore_osek_under_way(void);
 
 /** @} */
 

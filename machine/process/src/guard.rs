@@ -85,6 +85,7 @@ unsafe extern "C" {
         fault: *mut RawFault,
     ) -> c_int;
     safe fn quietcore_guard_interrupting() -> c_int;
+    safe fn quietcore_guard_is_inside() -> c_int;
     safe fn quietcore_guard_enter_shelter();
     safe fn quietcore_guard_leave_shelter();
 }
@@ -100,6 +101,17 @@ pub fn enter_shelter() {
 #[inline]
 pub fn leave_shelter() {
     quietcore_guard_leave_shelter();
+}
+
+/// Whether the calling thread is inside of a call.
+pub fn is_inside() -> bool {
+    quietcore_guard_is_inside() != 0
+}
+
+/// Ends the process at once: nothing that was left to be run at its end is run.
+pub fn end_process(status: i32) -> ! {
+    // SAFETY: a plain number.
+    unsafe { libc::_exit(status) }
 }
 
 /// Installs the handlers once for the process and returns the signal by which calls are cancelled.

@@ -187,6 +187,11 @@ impl<P: Port> System<P> {
         self.last.parameter(index)
     }
 
+    /// The task that ran when the machine was left, from outside of it; `None` where it was idle.
+    pub fn task_under_way(&self) -> Option<u8> {
+        self.cell.with(|kernel| kernel.running())
+    }
+
     #[inline]
     fn kernel_level(&self) -> u8 {
         self.kernel_level.load(Relaxed)

@@ -129,6 +129,12 @@ static void on_interrupting(int signal, siginfo_t *information, void *context)
     errno = kept;
 }
 
+/* Whether a call of this thread runs. */
+int quietcore_guard_is_inside(void)
+{
+    return inside;
+}
+
 /* Begins a stretch of a call in which it is not cancelled: it has claimed what others need. */
 void quietcore_guard_enter_shelter(void)
 {

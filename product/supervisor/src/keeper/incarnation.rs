@@ -126,7 +126,7 @@ impl Kept {
     }
 
     /// Reads the events that have come.
-    fn hear(&mut self, life: &mut Incarnation<'_>) {
+    pub(super) fn hear(&mut self, life: &mut Incarnation<'_>) {
         let mut heard = Vec::new();
         for reader in &mut life.readers {
             while let Some(event) = reader.next_event() {
@@ -195,11 +195,15 @@ impl Kept {
         match event.what {
             Happening::Fault { .. }
             | Happening::Looped { .. }
-            | Happening::ModelError
+            | Happening::ModelError { .. }
             | Happening::WatchdogExpired { .. }
             | Happening::StoppedByOverrun { .. } => {
                 let name = task.map_or("host", |task| task.name.as_str());
                 life.why = Some(tell(&event.what, name, &self.current).text);
+            }
+            Happening::SwapWaits { generation } => {
+                let name = task.map_or("host", |task| task.name.as_str());
+                life.swap_waits(generation, name);
             }
             Happening::Staged { generation } => self.swap_staged(life, generation),
             Happening::StageRefused { generation } => self.stage_refused(life, generation),
@@ -315,7 +319,9 @@ impl Kept {
                 }
                 answer(&reply, Ok(()));
             }
-            Request::Deploy { prepared, reply } => self.deploy(life, *prepared, reply),
+            Request::Deploy { prepared, progress, reply } => {
+                self.deploy(life, *prepared, progress, reply);
+            }
             Request::Restart { how, reply } => self.restart_program(life, how, Some(reply)),
             Request::Symbols { reply } => {
                 let symbols = Box::new(self.current.build.symbols.clone());

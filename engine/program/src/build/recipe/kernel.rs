@@ -274,7 +274,8 @@ fn glue(configuration: &Configuration) -> String {
          .interrupt = quietcore_osek_interrupt,\n  \
          .tasks = quietcore_osek_task_names,\n  \
          .task_count = {count}u,\n  \
-         .overflowed = quietcore_osek_overflowed,\n\
+         .overflowed = quietcore_osek_overflowed,\n  \
+         .under_way = quietcore_osek_under_way,\n\
          }};\n",
         cpu = configuration.cpu(),
         services = interface::SERVICES_NAME,

@@ -136,8 +136,7 @@ pub unsafe fn initialize(
 /// Runs the machine until it is idle, or has to be back. Does nothing where it does not run.
 pub fn step(port: &Hosted) {
     let driven = &port.driven;
-    let can_run = driven.has_started.get() && !driven.is_entered.get();
-    if port.driver.get() != Driver::Driven || !can_run {
+    if !has_started(port) || driven.is_entered.get() {
         return;
     }
     let given = driven.given.get();
@@ -183,6 +182,11 @@ pub fn terminate(port: &Hosted) {
     port.driven.is_entered.set(false);
     port.driven.given.set(Given::NOTHING);
     port.stacks.unmap();
+}
+
+/// Whether there is something to be stepped.
+pub fn has_started(port: &Hosted) -> bool {
+    port.driver.get() == Driver::Driven && port.driven.has_started.get()
 }
 
 /// The status that `ShutdownOS` got, where it ended the machine.
