@@ -170,6 +170,11 @@ impl Collector {
         self.problems.is_empty()
     }
 
+    /// How many things are wrong so far, listed or not.
+    pub(crate) const fn count(&self) -> usize {
+        self.problems.len() + self.left_out
+    }
+
     /// A place as texts name it: `file:line`, or `line N` where both are in the same file.
     pub(crate) fn name(&self, place: Place, seen_from: Place) -> String {
         if place.file == seen_from.file {

@@ -3,6 +3,8 @@
 //! An object that lacks something required is left out; its name is still known, so that those who
 //! refer to it are not refused as well.
 
+use std::collections::HashSet;
+
 use crate::application::shaped::{Entry, Owner, Shaped, Typed, shape};
 use crate::application::{
     Action, Alarm, AlarmStart, Application, Autostart, Counter, Event, Isr, Os, Point, Property,
@@ -22,6 +24,8 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
     let mut application = Application {
         cpu: tree.cpu.clone()?,
         names: Vec::new(),
+        lost: HashSet::new(),
+        unknown: HashSet::new(),
         os: os(&Shaped::default()),
         modes: Vec::new(),
         tasks: Vec::new(),
@@ -35,12 +39,18 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
     let mut os_object: Option<&Object> = None;
     for object in &tree.objects {
         let Some(kind) = kind(object, collector) else {
+            application.lost.extend(Kind::ALL);
+            application.unknown.insert(object.name.text.clone());
             continue;
         };
         let what = format!("{} `{}`", object.kind.text, object.name.text);
         let owner = Owner { what: &what, word: &object.name.text, place: object.name.place };
         let declared = tree.declarations.of(kind.word());
+        let before = collector.count();
         let shaped = shape(owner, &object.block, kind.attributes(), declared, collector);
+        if collector.count() > before {
+            application.lost.insert(kind);
+        }
         if kind == Kind::Os {
             if let Some(first) = os_object {
                 let first = collector.name(first.name.place, object.name.place);
@@ -57,6 +67,7 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
     if os_object.is_none() {
         let message = "the CPU has no OS object; write `OS name;` for all defaults";
         collector.refuse_word(&application.cpu, message);
+        application.lost.insert(Kind::Os);
     }
     Some(application)
 }

@@ -1,7 +1,8 @@
 //! What the objects mean together: whether the kernel can work with it, and its tables.
 //!
-//! First the names, which all else leans on. If those are right, everything else is looked at, each
-//! subject by itself, so that one run tells all.
+//! First the names, which all else leans on, then each subject by itself, so that one run tells
+//! all. What refers to nothing is passed over from then on, and so is each rule that may be broken
+//! only because something else could not be read.
 
 mod class;
 mod clocks;
@@ -19,6 +20,7 @@ use crate::application::Application;
 use crate::check::names::Names;
 use crate::configuration::{Configuration, Hooks, InternalResource, Isr, Mode, Task};
 use crate::problem::Collector;
+use crate::schema::Kind as ObjectKind;
 use crate::schema::attributes::STACKS_BYTES_MAX;
 use quietcore_osek::configuration::{Checking, Kind};
 
@@ -29,22 +31,21 @@ pub(crate) fn check(
 ) -> Option<Configuration> {
     let mut names = Names::of(&application, collector);
     names.check_references(&application, collector);
-    if !collector.is_clean() {
-        return None;
-    }
     clocks::order(&mut application, &mut names, collector);
     let application = &application;
-    let levels = levels::levels(application, collector);
-    let class = class::class(application, collector);
+    let levels = levels::levels(application, &names, collector);
+    let class = class::class(application, &names, collector);
     let resources = resources::resources(application, &names, &levels, collector);
     let masks = events::masks(application, &names, collector);
-    let counters = clocks::counters(application, collector);
+    let counters = clocks::counters(application, &names, collector);
     let alarms = clocks::alarms(application, &names, &masks, collector);
     let tables = table::tables(application, &names, &masks, collector);
     clocks::check_increments(application, &names, collector);
     isrs_are_ordered(application, collector);
     stacks_fit(application, collector);
-    budgets_are_accounted(application, collector);
+    if !names.have_lost(ObjectKind::Os) {
+        budgets_are_accounted(application, collector);
+    }
     if !collector.is_clean() {
         return None;
     }
@@ -86,7 +87,8 @@ fn tasks(
     let tasks = application.tasks.iter().enumerate();
     tasks
         .map(|(index, task)| {
-            let events: Vec<_> = task.events.iter().map(|event| names.event(event)).collect();
+            let events: Vec<_> =
+                task.events.iter().filter_map(|event| names.event(event)).collect();
             let internal = resources.internal_of(index);
             Task {
                 name: task.name.text.clone(),

@@ -94,7 +94,7 @@ fn many_problems_are_counted_and_not_listed() {
     let text = whole(&"X y;\n".repeat(1000));
     let problems = read_text(&text).unwrap_err();
     assert_eq!(problems.iter().count(), quietcore_oil::PROBLEMS_MAX);
-    // The thousand, and that there is no task is told only where names are right.
+    // The thousand. That there is no task is not told: one of these may be meant as one.
     assert_eq!(problems.left_out(), 1000 - quietcore_oil::PROBLEMS_MAX);
     assert!(problems.to_string().ends_with("\n… and 800 more"));
 }
