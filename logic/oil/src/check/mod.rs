@@ -21,8 +21,8 @@ use crate::check::names::Names;
 use crate::configuration::{Configuration, Hooks, InternalResource, Isr, Mode, Task};
 use crate::problem::Collector;
 use crate::schema::Kind as ObjectKind;
-use crate::schema::attributes::STACKS_BYTES_MAX;
 use quietcore_osek::configuration::{Checking, Kind};
+use quietcore_osek::stacks::{self, Machine, OWN_BYTES, OWN_STACKS, STACKS_BYTES_MAX};
 
 /// The configuration that an application means; `None` where something is told to be wrong with it.
 pub(crate) fn check(
@@ -140,17 +140,22 @@ fn isrs(application: &Application, resources: &resources::Resources) -> Vec<Isr>
     .collect()
 }
 
-/// All stacks together are memory that a machine may have.
+/// All stacks together are memory that a machine may have. The rule is that of the hosted port, for
+/// a machine as most are.
 fn stacks_fit(application: &Application, collector: &mut Collector) {
-    let mut bytes = 0;
+    let machine = Machine::USUAL;
+    let levels = stacks::levels(application.isrs.iter().map(|isr| isr.level.value));
+    let mut bytes = OWN_STACKS * machine.stack_bytes(OWN_BYTES, levels);
     for task in &application.tasks {
         let before = bytes;
-        bytes += u64::from(task.stack_bytes.value);
+        let own = usize::try_from(task.stack_bytes.value).unwrap_or(STACKS_BYTES_MAX);
+        bytes += machine.stack_bytes(own, levels);
         if before <= STACKS_BYTES_MAX && bytes > STACKS_BYTES_MAX {
             let message = format!(
-                "with the stack of `{}` there are {bytes} bytes of stacks; {STACKS_BYTES_MAX} are \
-                 the most",
-                task.name.text
+                "with the stack of `{}` there are {bytes} bytes of stacks, {} in each for \
+                 interrupts included; {STACKS_BYTES_MAX} are the most",
+                task.name.text,
+                machine.reserve_bytes(levels)
             );
             collector.refuse_word(&task.stack_bytes.word, message);
         }
@@ -177,8 +182,8 @@ fn isrs_are_ordered(application: &Application, collector: &mut Collector) {
         }
         let same = |other: &&crate::application::Isr| other.source.value == isr.source.value;
         if let Some(other) = application.isrs[..index].iter().find(same) {
-            let message = format!("the source of ISR `{}`; give each its own", other.name.text);
-            collector.refuse_word(&isr.source.word, message);
+            let message = format!("the source of ISR `{}`, too; it raises both", other.name.text);
+            collector.remark(isr.source.word.place, &isr.source.word.text, message);
         }
     }
 }

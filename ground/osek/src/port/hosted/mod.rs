@@ -249,10 +249,9 @@ impl Hosted {
         check(configuration)?;
         self.ticks.set(Ticks::of(configuration)?);
         let kernel_level = configuration.kernel_level();
-        let own = 1_u64 << TICK_LEVEL | 1 << kernel_level;
-        let levels = configuration.isrs.iter().fold(own, |levels, isr| levels | 1 << isr.level);
+        let levels = crate::stacks::levels(configuration.isrs.iter().map(|isr| isr.level));
         let bytes = configuration.tasks.iter().map(|task| task.stack_bytes);
-        self.stacks.map(&bytes, levels.count_ones() as usize)?;
+        self.stacks.map(&bytes, levels)?;
         self.controller.connect(configuration.isrs, TICK_LEVEL, kernel_level);
         self.system.set(Some(system));
         self.configuration.set(configuration);
