@@ -24,7 +24,21 @@ pub struct Configuration {
     pub(crate) counters: Vec<Counter>,
     pub(crate) alarms: Vec<Alarm>,
     pub(crate) schedule_tables: Vec<ScheduleTable>,
+    pub(crate) definitions: Vec<Definition>,
     pub(crate) remarks: Vec<Remark>,
+}
+
+/// Where the text asks for something that the program has to define.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// The name of a task, of an ISR, of a callback or of a hook.
+    pub name: String,
+    /// The file, as given to [`read`](crate::read) or as written in `#include`.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column in characters, counted from 1.
+    pub column: u32,
 }
 
 /// Which hooks the program has.
@@ -328,6 +342,12 @@ impl Configuration {
             }
         }
         callbacks
+    }
+
+    /// Where the text asks for the function of a task, of an ISR, of a callback or of a hook, by
+    /// its name in the text or, of a hook, in C.
+    pub fn definition(&self, name: &str) -> Option<&Definition> {
+        self.definitions.iter().find(|definition| definition.name == name)
     }
 
     /// What is allowed and may still surprise, in the order of the text.

@@ -42,8 +42,8 @@ mod tables;
 mod text;
 
 pub use configuration::{
-    Action, Alarm, AlarmStart, Configuration, Counter, Event, ExpiryPoint, Hooks, InternalResource,
-    Isr, Mode, Resource, ScheduleTable, Task,
+    Action, Alarm, AlarmStart, Configuration, Counter, Definition, Event, ExpiryPoint, Hooks,
+    InternalResource, Isr, Mode, Resource, ScheduleTable, Task,
 };
 pub use generate::{header, oil, rust, source};
 pub use problem::{PROBLEMS_MAX, Problem, Problems, Remark};

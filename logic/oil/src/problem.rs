@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::configuration::Definition;
 use crate::text::place::{Place, Word};
 
 /// More problems than this are counted, not listed.
@@ -181,6 +182,16 @@ impl Collector {
             format!("line {}", place.line)
         } else {
             format!("{}:{}", self.files[usize::from(place.file)], place.line)
+        }
+    }
+
+    /// Where a name stands, for those who read the configuration.
+    pub(crate) fn definition(&self, name: &str, place: Place) -> Definition {
+        Definition {
+            name: name.to_owned(),
+            file: self.files[usize::from(place.file)].clone(),
+            line: place.line,
+            column: place.column,
         }
     }
 

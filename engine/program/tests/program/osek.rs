@@ -83,6 +83,25 @@ fn an_object_that_the_program_does_not_define_is_named_as_it_would_be_written() 
 }
 
 #[test]
+fn what_the_program_lacks_is_told_where_the_oil_file_asks_for_it() {
+    need_compiler!();
+    let oil = OIL.replace("EXTENDED;", "EXTENDED; ERRORHOOK = TRUE;").replace(
+        "TASK Fast",
+        "ISR Button { CATEGORY = 2; PRIORITY = 3; SOURCE = 1; };\n    TASK Fast",
+    );
+    let error = refusal(&[("small.oil", &oil), ("small.c", "int count;\n")], &options());
+    let expected = [
+        "small.oil:3:48: error: there is no `ErrorHook` in the folder; write `void \
+         ErrorHook(StatusType error) { … }`, or `FALSE` here",
+        "small.oil:9:9: error: the ISR `Button` has no `ISR(Button)` in the folder; write \
+         `ISR(Button) { … }`",
+        "small.oil:10:10: error: the task `Fast` has no `TASK(Fast)` in the folder; write \
+         `TASK(Fast) { … TerminateTask(); }`",
+    ];
+    assert_eq!(error.to_string().lines().skip(1).collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn of_several_oil_files_the_one_that_is_meant_is_named() {
     need_compiler!();
     let files = [("a.oil", OIL), ("b.oil", OIL), ("small.c", C)];

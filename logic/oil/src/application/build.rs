@@ -14,8 +14,17 @@ use crate::nearest::remedy;
 use crate::problem::Collector;
 use crate::schema::attributes::STACK_BYTES_DEFAULT;
 use crate::schema::{Kind, REFUSED};
-use crate::text::place::{Given, Word};
+use crate::text::place::{Given, Place, Word};
 use crate::text::tree::{Object, Tree};
+
+/// The attributes of OS for hooks, and the names of those in C.
+const HOOKS: [(&str, &str); 5] = [
+    ("STARTUPHOOK", "StartupHook"),
+    ("ERRORHOOK", "ErrorHook"),
+    ("SHUTDOWNHOOK", "ShutdownHook"),
+    ("PRETASKHOOK", "PreTaskHook"),
+    ("POSTTASKHOOK", "PostTaskHook"),
+];
 
 /// Makes an application of a tree. What could not be made is told, and `None` where nothing can be
 /// said about the rest.
@@ -27,6 +36,7 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
         lost: HashSet::new(),
         unknown: HashSet::new(),
         os: os(&Shaped::default()),
+        hooks: Vec::new(),
         modes: Vec::new(),
         tasks: Vec::new(),
         isrs: Vec::new(),
@@ -59,6 +69,7 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
             }
             os_object = Some(object);
             application.os = os(&shaped);
+            application.hooks = hooks(&shaped);
         } else {
             application.names.push((kind, object.name.clone()));
         }
@@ -121,6 +132,12 @@ fn os(shaped: &Shaped) -> Os {
         class: shaped.choice("CLASS").filter(|class| class.value != "AUTO"),
         accounting: is("ACCOUNTING"),
     }
+}
+
+/// The hooks that are switched on, by their names in C.
+fn hooks(shaped: &Shaped) -> Vec<(&'static str, Place)> {
+    let hooks = HOOKS.iter().filter(|(word, _)| shaped.truth(word) == Some(true));
+    hooks.filter_map(|(word, function)| Some((*function, shaped.one(word)?.token.place))).collect()
 }
 
 fn task(name: Word, shaped: &Shaped) -> Option<Task> {

@@ -9,7 +9,7 @@ pub(crate) use build::application;
 use std::collections::HashSet;
 
 use crate::schema::Kind;
-use crate::text::place::{Given, Word};
+use crate::text::place::{Given, Place, Word};
 
 /// An application as it was written; each value is of the right kind and within its own range.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Application {
     /// Names of objects of a kind that does not exist, which may be meant as any.
     pub(crate) unknown: HashSet<String>,
     pub(crate) os: Os,
+    /// The hooks that the program has, each with what says so.
+    pub(crate) hooks: Vec<(&'static str, Place)>,
     pub(crate) modes: Vec<Word>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) isrs: Vec<Isr>,

@@ -16,9 +16,9 @@ mod words;
 pub(crate) use class::word as class_word;
 pub(crate) use names::SCHEDULER_RESOURCE;
 
-use crate::application::Application;
+use crate::application::{Action, Application};
 use crate::check::names::Names;
-use crate::configuration::{Configuration, Hooks, InternalResource, Isr, Mode, Task};
+use crate::configuration::{Configuration, Definition, Hooks, InternalResource, Isr, Mode, Task};
 use crate::problem::Collector;
 use crate::schema::Kind as ObjectKind;
 use quietcore_osek::configuration::{Checking, Kind};
@@ -73,8 +73,25 @@ pub(crate) fn check(
         counters,
         alarms,
         schedule_tables: tables,
+        definitions: definitions(application, collector),
         remarks: Vec::new(),
     })
+}
+
+/// Where the functions are asked for that the program has to define.
+fn definitions(application: &Application, collector: &Collector) -> Vec<Definition> {
+    let tasks = application.tasks.iter().map(|task| &task.name);
+    let names = tasks.chain(application.isrs.iter().map(|isr| &isr.name));
+    let alarms = application.alarms.iter().map(|alarm| &alarm.action);
+    let points = application.tables.iter().flat_map(|table| &table.points);
+    let actions = alarms.chain(points.flat_map(|point| &point.actions));
+    let callbacks = actions.filter_map(|action| match action {
+        Action::Callback { name } => Some(name),
+        _ => None,
+    });
+    let words = names.chain(callbacks).map(|word| (word.text.as_str(), word.place));
+    let all = words.chain(application.hooks.iter().copied());
+    all.map(|(name, place)| collector.definition(name, place)).collect()
 }
 
 fn tasks(
