@@ -33,7 +33,6 @@ mod application;
 mod check;
 mod configuration;
 mod generate;
-mod nearest;
 mod problem;
 mod read;
 mod reference;

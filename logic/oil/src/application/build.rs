@@ -10,12 +10,12 @@ use crate::application::{
     Action, Alarm, AlarmStart, Application, Autostart, Counter, Event, Isr, Os, Point, Property,
     Resource, Table, Task, declared,
 };
-use crate::nearest::remedy;
 use crate::problem::Collector;
 use crate::schema::attributes::STACK_BYTES_DEFAULT;
 use crate::schema::{Kind, REFUSED};
 use crate::text::place::{Given, Place, Word};
 use crate::text::tree::{Object, Tree};
+use quietcore_wording::meant;
 
 /// The attributes of OS for hooks, and the names of those in C.
 const HOOKS: [(&str, &str); 5] = [
@@ -94,7 +94,7 @@ fn kind(object: &Object, collector: &mut Collector) -> Option<Kind> {
             None => {
                 let words = Kind::ALL.map(Kind::word);
                 let otherwise = "objects are `OS`, `TASK`, `ALARM` and the like";
-                format!("no kind of object; {}", remedy(&word.text, words, otherwise))
+                format!("no kind of object; {}", meant(&word.text, words, otherwise))
             }
         });
     }

@@ -18,7 +18,9 @@ pub(crate) use names::SCHEDULER_RESOURCE;
 
 use crate::application::{Action, Application};
 use crate::check::names::Names;
-use crate::configuration::{Configuration, Definition, Hooks, InternalResource, Isr, Mode, Task};
+use crate::configuration::{
+    Configuration, Definition, Definitions, Hooks, InternalResource, Isr, Mode, Task,
+};
 use crate::problem::Collector;
 use crate::schema::Kind as ObjectKind;
 use quietcore_osek::configuration::{Checking, Kind};
@@ -73,7 +75,7 @@ pub(crate) fn check(
         counters,
         alarms,
         schedule_tables: tables,
-        definitions: definitions(application, collector),
+        definitions: Definitions(definitions(application, collector)),
         remarks: Vec::new(),
     })
 }

@@ -9,10 +9,10 @@ use quietcore_osek::configuration::{
 use crate::application::shaped::article;
 use crate::application::{Action, Application, Autostart, Property};
 use crate::check::words::taken;
-use crate::nearest::remedy;
 use crate::problem::Collector;
 use crate::schema::Kind;
 use crate::text::place::{Place, Word};
+use quietcore_wording::meant;
 
 /// The mode that there always is.
 pub(crate) const DEFAULT_MODE: &str = "OSDEFAULTAPPMODE";
@@ -161,7 +161,7 @@ impl Names {
                 let needs_more = kind.attributes().iter().any(|it| it.presence.is_required());
                 let block = if needs_more { " { … }" } else { "" };
                 let otherwise = format!("write `{} {name}{block};`", kind.word());
-                let hint = remedy(name, known, &otherwise);
+                let hint = meant(name, known, otherwise);
                 format!("there is no {} of this name; {hint}", kind.noun())
             }),
         }

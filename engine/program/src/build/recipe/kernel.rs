@@ -18,8 +18,8 @@ use crate::build::sources::{SourceFile, Sources};
 use crate::build::store::Fresh;
 use crate::build::{BuildError, Diagnostic, LeftOut, Options, Severity, collect, headers, widths};
 use crate::interface::{self, Interface, KernelCounter, KernelInterface, Packaging, Rate};
-use crate::nearest;
 use crate::osek;
+use quietcore_wording::{alike, list};
 
 /// What is generated with each build, so a copy in the folder would be an old one.
 const OURS: [&str; 4] = [osek::HEADER_FILE, osek::TABLES_FILE, "os.h", "quietcore_osek.h"];
@@ -207,10 +207,10 @@ impl Application {
         let (name, message) = match known {
             Some((&(prefix, written, kind, body), name)) => {
                 let there = defined.iter().filter_map(|other| other.strip_prefix(prefix));
-                let near = nearest::of(name, there);
+                let near = alike(name, there);
                 let remedy = match &near[..] {
                     [] => format!("write `{written}({name}) {{ {body} }}`"),
-                    near => format!("there is {}", nearest::quoted(near)),
+                    near => format!("there is {}", list(near)),
                 };
                 let lacks = format!("has no `{written}({name})` in the folder");
                 (name, format!("the {kind} `{name}` {lacks}; {remedy}"))
