@@ -105,10 +105,12 @@ pub(crate) struct Doctor {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     quietcore init > site.toml\n  \
-    quietcore init --example servo > servo.toml     writes `models/servo` here as well")]
+    quietcore init --example servo > servo.toml     writes `models/servo` here as well\n  \
+    quietcore init --example osek > osek.toml       writes `models/conveyor`, C with an OIL file")]
 pub(crate) struct Init {
-    /// The example to fit: minimal, quickstart or acceptance; or servo, turbine or tank, which run
-    /// a program on a simulated fieldbus and write its folder `models/NAME` below this one as well
+    /// The example to fit: minimal, quickstart or acceptance; servo, turbine or tank, which run a
+    /// program on a simulated fieldbus; or osek, which runs an OSEK program. Those with a program
+    /// write its folder below `models` here as well
     #[arg(long, value_name = "NAME", default_value = "quickstart")]
     pub(crate) example: quietcore_site::Example,
 }
