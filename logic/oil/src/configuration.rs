@@ -336,7 +336,7 @@ impl Configuration {
     }
 
     /// The names of a set of modes, a bit each.
-    pub(crate) fn modes_of(&self, modes: u32) -> impl Iterator<Item = &str> {
+    pub fn modes_of(&self, modes: u32) -> impl Iterator<Item = &str> {
         let modes = (0..self.modes.len()).filter(move |index| modes >> index & 1 == 1);
         modes.map(|index| self.modes[index].name.as_str())
     }

@@ -11,6 +11,6 @@ mod problems;
 
 pub use names::{
     ALIKE_MAX, COMPARED_CHARS_MAX, COMPARED_MAX, COMPARED_ONCE_MAX, alike, either, list, meant,
-    nearest,
+    nearest, plural,
 };
 pub use problems::{PROBLEMS_MAX, Problems};

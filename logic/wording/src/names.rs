@@ -71,6 +71,11 @@ pub fn either<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
     }
 }
 
+/// What stands behind a noun for so many: nothing for one, else `s`.
+pub const fn plural(number: u64) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
 fn likenesses<'n>(
     wanted: &str,
     names: impl Iterator<Item = &'n str>,
@@ -116,6 +121,11 @@ mod tests {
         let names = ["PRIORITY", "SCHEDULE"];
         assert_eq!(meant("priorty", names, ""), "did you mean `PRIORITY`?");
         assert_eq!(meant("zzz", names, "nothing like it"), "nothing like it");
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(plural), ["s", "", "s"]);
     }
 
     #[test]
