@@ -310,7 +310,7 @@ pub(crate) struct Exec {
 #[derive(Debug, Args)]
 pub(crate) struct Osek {
     /// How often each routine is measured, a run for each number; seed 001 measured 100
-    #[arg(long, value_name = "N,..", value_delimiter = ',', default_values_t = [100, 1_000_000],
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "100,1000000",
         value_parser = clap::value_parser!(u64).range(1..=LOOPS_MAX))]
     pub(crate) loops: Vec<u64>,
     /// The CPU to run on; the last one by default
