@@ -101,6 +101,22 @@ fn what_the_program_lacks_is_told_where_the_oil_file_asks_for_it() {
     assert_eq!(error.to_string().lines().skip(1).collect::<Vec<_>>(), expected);
 }
 
+/// Goal: who begins with the example of `docs/oil.md` has a program.
+#[test]
+fn the_example_of_the_language_is_a_program() {
+    need_compiler!();
+    let reference = quietcore_oil::reference();
+    let block = |fence: &str| {
+        let begin = reference.find(fence).unwrap() + fence.len();
+        let length = reference[begin..].find("```").unwrap();
+        &reference[begin..begin + length]
+    };
+    let files = [("belt.oil", block("```oil\n")), ("belt.c", block("```c\n"))];
+    let program = try_build(folder(&files).path(), &options()).unwrap();
+    assert!(program.built.warnings.is_empty());
+    assert_eq!(program.built.interface.kernel.as_ref().unwrap().tasks, ["drive", "sort", "report"]);
+}
+
 #[test]
 fn of_several_oil_files_the_one_that_is_meant_is_named() {
     need_compiler!();

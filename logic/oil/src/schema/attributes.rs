@@ -190,7 +190,7 @@ pub(crate) const ISR: &[Attribute] = &[
         shape: Number { min: 0, max: SOURCE_MAX },
         presence: Required,
         is_standard: false,
-        about: "the number of what raises it, and all ISRs that have it; its meaning is the port's",
+        about: "the number of what raises it, and all ISRs that have it; see `In C` below",
     },
 ];
 
