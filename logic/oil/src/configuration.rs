@@ -246,7 +246,29 @@ pub struct ScheduleTable {
     pub start: u32,
 }
 
+/// The schedule tables as the kernel has them: points and actions of all tables in a row, each
+/// table with the number of its first point, each point with that of its first action.
+#[derive(Debug)]
+pub(crate) struct Schedule<'c> {
+    pub(crate) tables: Vec<(&'c ScheduleTable, usize)>,
+    pub(crate) points: Vec<(&'c ExpiryPoint, usize)>,
+    pub(crate) actions: Vec<&'c Action>,
+}
+
 impl Configuration {
+    /// The schedule tables in rows.
+    pub(crate) fn schedule(&self) -> Schedule<'_> {
+        let mut rows = Schedule { tables: Vec::new(), points: Vec::new(), actions: Vec::new() };
+        for table in &self.schedule_tables {
+            rows.tables.push((table, rows.points.len()));
+            for point in &table.points {
+                rows.points.push((point, rows.actions.len()));
+                rows.actions.extend(&point.actions);
+            }
+        }
+        rows
+    }
+
     /// The name of the CPU.
     pub fn cpu(&self) -> &str {
         &self.cpu
