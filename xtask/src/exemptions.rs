@@ -31,6 +31,16 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "a site names entries of the built-in SubDevices and signals of their plants",
     },
     Sideways {
+        from: "site",
+        to: "wording",
+        reason: "what refuses a text lists its problems, and asks what was meant, in one way",
+    },
+    Sideways {
+        from: "oil",
+        to: "wording",
+        reason: "what refuses a text lists its problems, and asks what was meant, in one way",
+    },
+    Sideways {
         from: "host",
         to: "clock",
         reason: "the facts of a machine include whether its clocks tell real time",

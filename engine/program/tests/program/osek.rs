@@ -83,6 +83,41 @@ fn an_object_that_the_program_does_not_define_is_named_as_it_would_be_written() 
 }
 
 #[test]
+fn what_the_program_lacks_is_told_where_the_oil_file_asks_for_it() {
+    need_compiler!();
+    let oil = OIL.replace("EXTENDED;", "EXTENDED; ERRORHOOK = TRUE;").replace(
+        "TASK Fast",
+        "ISR Button { CATEGORY = 2; PRIORITY = 3; SOURCE = 1; };\n    TASK Fast",
+    );
+    let error = refusal(&[("small.oil", &oil), ("small.c", "int count;\n")], &options());
+    let expected = [
+        "small.oil:3:48: error: there is no `ErrorHook` in the folder; write `void \
+         ErrorHook(StatusType error) { … }`, or `FALSE` here",
+        "small.oil:9:9: error: the ISR `Button` has no `ISR(Button)` in the folder; write \
+         `ISR(Button) { … }`",
+        "small.oil:10:10: error: the task `Fast` has no `TASK(Fast)` in the folder; write \
+         `TASK(Fast) { … TerminateTask(); }`",
+    ];
+    assert_eq!(error.to_string().lines().skip(1).collect::<Vec<_>>(), expected);
+}
+
+/// Goal: who begins with the example of `docs/oil.md` has a program.
+#[test]
+fn the_example_of_the_language_is_a_program() {
+    need_compiler!();
+    let reference = quietcore_oil::reference();
+    let block = |fence: &str| {
+        let begin = reference.find(fence).unwrap() + fence.len();
+        let length = reference[begin..].find("```").unwrap();
+        &reference[begin..begin + length]
+    };
+    let files = [("belt.oil", block("```oil\n")), ("belt.c", block("```c\n"))];
+    let program = try_build(folder(&files).path(), &options()).unwrap();
+    assert!(program.built.warnings.is_empty());
+    assert_eq!(program.built.interface.kernel.as_ref().unwrap().tasks, ["drive", "sort", "report"]);
+}
+
+#[test]
 fn of_several_oil_files_the_one_that_is_meant_is_named() {
     need_compiler!();
     let files = [("a.oil", OIL), ("b.oil", OIL), ("small.c", C)];

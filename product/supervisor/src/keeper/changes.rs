@@ -14,6 +14,7 @@ use quietcore_program::{CarryPlan, carry_over};
 use quietcore_scan::process::job::Order;
 use quietcore_scan::stage::{Carried, Moved};
 use quietcore_units::Causes;
+use quietcore_wording::plural;
 
 use super::incarnation::{Incarnation, answer};
 use super::pending::{Answering, Pending, Swap, SwapTiming};
@@ -160,7 +161,11 @@ impl Kept {
         }
         let (rates, tasks) = (staged.build.interface.rates.len(), setup.job.tasks.len());
         if rates < tasks {
-            let what = format!("it has {rates} step functions for {tasks} tasks");
+            let what = format!(
+                "it has {rates} step function{} for {tasks} task{}",
+                plural(rates as u64),
+                plural(tasks as u64)
+            );
             return refuse(ErrorKind::Build, what, "give it a step function for each task");
         }
         let kernel = staged.build.interface.kernel.as_ref();
@@ -298,7 +303,10 @@ impl Kept {
             Answering::Deploy(ref reply, _) => {
                 let deployed = deployed(&pending.carry, generation, swap);
                 let lost = match swap.timing {
-                    Some(timing) => format!(", {} cycles lost", timing.gap_cycles),
+                    Some(timing) => {
+                        let lost = timing.gap_cycles;
+                        format!(", {lost} cycle{} lost", plural(lost))
+                    }
                     None => "; how many cycles were lost is not known".to_owned(),
                 };
                 let carried = pending.carry.carried;

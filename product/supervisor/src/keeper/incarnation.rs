@@ -14,6 +14,7 @@ use quietcore_exchange::{
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
+use quietcore_wording::plural;
 
 use super::pending::{Pending, Swap, SwapTiming};
 use super::standstill::Standstill;
@@ -150,8 +151,10 @@ impl Kept {
         let more = lost.saturating_sub(life.lost_told);
         if more > 0 && self.quiet.admit(KIND, None, Severity::Warning, Instant::now()).is_some() {
             life.lost_told = lost;
-            let text =
-                format!("{more} events came too fast to be read; what they said is not known");
+            let text = format!(
+                "{more} event{} came too fast to be read; what was said is not known",
+                plural(more)
+            );
             self.events.note(&self.setup.partition.name, KIND, Severity::Warning, &text);
         }
     }

@@ -41,6 +41,7 @@ use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::{ProgramJob, Value};
 use quietcore_site::{Partition, RESTART_QUIET, Site};
 use quietcore_units::Causes;
+use quietcore_wording::plural;
 
 use crate::control::{Activity, PartitionState, Severity, TaskDescription};
 
@@ -300,9 +301,9 @@ impl Kept {
         let done = self.restarts_in_a_row;
         let Some(wait) = self.setup.partition.program.restart.wait_after(done) else {
             let name = &self.setup.partition.name;
-            let plural = if done == 1 { "" } else { "s" };
+            let s = plural(u64::from(done));
             let text = format!(
-                "not restarted any more after {done} restart{plural}; `quietcore restart {name}` \
+                "not restarted any more after {done} restart{s}; `quietcore restart {name}` \
                  starts it"
             );
             self.events.note(name, "given-up", Severity::Fault, &text);

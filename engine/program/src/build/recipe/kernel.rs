@@ -18,16 +18,17 @@ use crate::build::sources::{SourceFile, Sources};
 use crate::build::store::Fresh;
 use crate::build::{BuildError, Diagnostic, LeftOut, Options, Severity, collect, headers, widths};
 use crate::interface::{self, Interface, KernelCounter, KernelInterface, Packaging, Rate};
-use crate::nearest;
 use crate::osek;
+use quietcore_wording::{alike, list};
 
 /// What is generated with each build, so a copy in the folder would be an old one.
 const OURS: [&str; 4] = [osek::HEADER_FILE, osek::TABLES_FILE, "os.h", "quietcore_osek.h"];
-/// What C programs name the functions of their objects with, and how they write them.
-const FUNCTIONS: [(&str, &str, &str); 3] = [
-    ("quietcore_osek_task_", "TASK", "task"),
-    ("quietcore_osek_isr_", "ISR", "ISR"),
-    ("quietcore_osek_callback_", "ALARMCALLBACK", "alarm callback"),
+/// What C programs name the functions of their objects with, how they write them, what such an
+/// object is, and the least that its function holds.
+const FUNCTIONS: [(&str, &str, &str, &str); 3] = [
+    ("quietcore_osek_task_", "TASK", "task", "… TerminateTask();"),
+    ("quietcore_osek_isr_", "ISR", "ISR", "…"),
+    ("quietcore_osek_callback_", "ALARMCALLBACK", "alarm callback", "…"),
 ];
 
 /// The OSEK application of a folder.
@@ -177,16 +178,11 @@ impl Recipe<'_> {
         }
         let defined = objects.iter().flat_map(|object| &object.functions);
         let defined: BTreeSet<&str> = defined.map(String::as_str).collect();
-        let errors: Vec<Diagnostic> = missing
-            .iter()
-            .map(|name| Diagnostic {
-                severity: Severity::Error,
-                file: application.file.clone(),
-                line: None,
-                column: None,
-                message: missing_function(name, &defined),
-            })
-            .collect();
+        let mut errors: Vec<Diagnostic> =
+            missing.iter().map(|name| application.without(name, &defined)).collect();
+        errors.sort_by(|one, other| {
+            (&one.file, one.line, one.column).cmp(&(&other.file, other.line, other.column))
+        });
         let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
         Err(BuildError::Refused { text: lines.join("\n"), errors })
     }
@@ -202,22 +198,44 @@ impl Recipe<'_> {
     }
 }
 
-/// What is missing, as the program would write it, and what is there in its place.
-fn missing_function(name: &str, defined: &BTreeSet<&str>) -> String {
-    for (prefix, written, kind) in FUNCTIONS {
-        let Some(object) = name.strip_prefix(prefix) else { continue };
-        let there = defined.iter().filter_map(|other| other.strip_prefix(prefix));
-        let near = nearest::of(object, there);
-        let near = match &near[..] {
-            [] => String::new(),
-            near => format!("; there is {}", nearest::quoted(near)),
-        };
-        return format!("the {kind} `{object}` has no `{written}({object})` in the folder{near}");
-    }
-    format!("the application asks for `{name}`, which the folder does not define")
-}
-
 impl Application {
+    /// What the program has to define and does not: where the OIL file asks for it, what is there
+    /// in its place, or what to write.
+    fn without(&self, function: &str, defined: &BTreeSet<&str>) -> Diagnostic {
+        let known =
+            FUNCTIONS.iter().find_map(|known| Some((known, function.strip_prefix(known.0)?)));
+        let (name, message) = match known {
+            Some((&(prefix, written, kind, body), name)) => {
+                let there = defined.iter().filter_map(|other| other.strip_prefix(prefix));
+                let near = alike(name, there);
+                let remedy = match &near[..] {
+                    [] => format!("write `{written}({name}) {{ {body} }}`"),
+                    near => format!("there is {}", list(near)),
+                };
+                let lacks = format!("has no `{written}({name})` in the folder");
+                (name, format!("the {kind} `{name}` {lacks}; {remedy}"))
+            }
+            None => {
+                let parameter = if matches!(function, "ErrorHook" | "ShutdownHook") {
+                    "StatusType error"
+                } else {
+                    "void"
+                };
+                let remedy =
+                    format!("write `void {function}({parameter}) {{ … }}`, or `FALSE` here");
+                (function, format!("there is no `{function}` in the folder; {remedy}"))
+            }
+        };
+        let place = self.configuration.definition(name);
+        Diagnostic {
+            severity: Severity::Error,
+            file: place.map_or_else(|| self.file.clone(), |place| place.file.clone()),
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            message,
+        }
+    }
+
     fn interface(&self, com: bool) -> Interface {
         let configuration = &self.configuration;
         let counter = configuration.counters().iter().find_map(|counter| {

@@ -213,10 +213,9 @@ impl Hosted {
         self.ticks.set(Ticks::of(configuration)?);
         self.ticks_left.set(0);
         let kernel_level = configuration.kernel_level();
-        let own = 1_u64 << TICK_LEVEL | 1 << kernel_level;
-        let levels = configuration.isrs.iter().fold(own, |levels, isr| levels | 1 << isr.level);
+        let levels = crate::stacks::levels(configuration.isrs.iter().map(|isr| isr.level));
         let bytes = configuration.tasks.iter().map(|task| task.stack_bytes);
-        self.stacks.map(&bytes, levels.count_ones() as usize)?;
+        self.stacks.map(&bytes, levels)?;
         self.controller.connect(configuration.isrs, TICK_LEVEL, kernel_level);
         self.entered.set(None);
         self.system.set(Some(system));

@@ -17,9 +17,7 @@
 //! All memory is written at the start, so that no page fault comes later, and with a pattern, so
 //! that one can tell afterwards how deep a stack was used.
 //!
-//! A task's stack has the bytes of its configuration, and a reserve for what comes from outside:
-//! frames of signals, which hold all vector registers, and the ISRs, which run on the stack of what
-//! they interrupt.
+//! How large they are, [`crate::stacks`] says.
 // UNSAFETY: maps memory and looks at it.
 #![expect(unsafe_code, reason = "stacks are memory that the compiler does not know of")]
 
@@ -32,31 +30,13 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::Refused;
 use crate::configuration::TASKS_MAX;
+use crate::stacks::{Machine, OWN_BYTES, OWN_STACKS as OWN, STACKS_BYTES_MAX};
 
-/// Stacks beside those of tasks.
-const OWN: usize = 2;
 /// The stack of the idle context.
 const IDLE: usize = 0;
 /// The stack on which faults are handled.
 const FAULT: usize = 1;
-/// Bytes of these two.
-const OWN_BYTES: usize = 64 * 1024;
 
-/// Most bytes of all stacks together, in bytes: they are all written at the start.
-pub(super) const STACKS_BYTES_MAX: usize = 1 << 30;
-/// What a function called by the kernel on a task's stack may take for each interrupt level, in
-/// bytes: the ISR itself.
-const ISR_BYTES: usize = 4096;
-/// The part of the kernel and of the signal handler in one interrupt, in bytes; without
-/// optimisation it is about half of this.
-const KERNEL_BYTES: usize = 4096;
-/// What a service may take, hooks and a loader's functions included, in bytes.
-const SERVICE_BYTES: usize = 8192;
-/// Size of a signal's frame where the kernel does not tell, in bytes.
-const FRAME_BYTES_DEFAULT: usize = 8192;
-
-/// Fewest bytes of a guard.
-const GUARD_BYTES_MIN: usize = 64 * 1024;
 /// What lies between the stack pointer and a signal's frame at most, in bytes: the red zone of the
 /// function that is interrupted, and what alignment takes.
 const FRAME_GAP_BYTES: usize = 256;
@@ -83,7 +63,7 @@ impl Stacks {
         Self {
             bounds: [const { AtomicUsize::new(0) }; OWN + TASKS_MAX + 1],
             count: AtomicUsize::new(0),
-            guard: AtomicUsize::new(GUARD_BYTES_MIN),
+            guard: AtomicUsize::new(0),
             lowest: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
         }
@@ -101,12 +81,13 @@ impl Stacks {
     ) -> Result<(), Refused> {
         self.unmap();
         let page = page_bytes();
-        let guard = frame_bytes().max(GUARD_BYTES_MIN).next_multiple_of(page);
+        let machine = Machine { frame_bytes: frame_bytes(), page_bytes: page };
+        let guard = machine.guard_bytes();
         self.guard.store(guard, Relaxed);
         let sizes = || {
             let own = [OWN_BYTES; OWN].into_iter();
             let all = own.chain(bytes.clone().map(|bytes| bytes as usize));
-            all.map(|bytes| (bytes + reserve(levels)).next_multiple_of(page) + guard)
+            all.map(|bytes| machine.stack_bytes(bytes, levels))
         };
         let total = sizes().try_fold(0, |sum: usize, bytes| sum.checked_add(bytes));
         let total = total.filter(|total| *total <= STACKS_BYTES_MAX);
@@ -222,18 +203,11 @@ impl Stacks {
     }
 }
 
-/// What is added to a task's stack for interrupts of so many levels, in bytes. Four more frames are
-/// for signals that only note that they came: tick, timer, doorbell and one source at once, where
-/// the thread was away.
-fn reserve(levels: usize) -> usize {
-    SERVICE_BYTES + (levels + 4) * (frame_bytes() + KERNEL_BYTES) + levels * ISR_BYTES
-}
-
 /// The bytes of the largest frame of a signal on this processor.
 fn frame_bytes() -> usize {
     // SAFETY: asks for a number.
     let told = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
-    if told == 0 { FRAME_BYTES_DEFAULT } else { told }
+    if told == 0 { Machine::USUAL.frame_bytes } else { told }
 }
 
 fn page_bytes() -> usize {

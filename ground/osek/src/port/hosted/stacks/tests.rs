@@ -57,7 +57,7 @@ fn the_end_of_a_stack_is_its_guard_and_what_is_too_small_for_a_signal() {
         };
         let (its_own, nobodys) = (vec![task], vec![]);
         assert_eq!(is_end(lowest - 1), its_own);
-        assert_eq!(is_end(lowest - GUARD_BYTES_MIN), its_own);
+        assert_eq!(is_end(lowest - stacks.guard.load(Relaxed)), its_own);
         assert_eq!(is_end(lowest + frame_bytes()), its_own);
         assert_eq!(is_end(lowest + frame_bytes() + FRAME_GAP_BYTES), nobodys);
         assert_eq!(is_end(stacks.top(task).addr() - 1), nobodys);
