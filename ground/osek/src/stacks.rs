@@ -3,7 +3,7 @@
 //!
 //! A task's stack has the bytes of its configuration, and a reserve for what comes from outside:
 //! frames of signals, which hold all vector registers, and the ISRs, which run on the stack of what
-//! they interrupt. Below each stack lies a guard page.
+//! they interrupt. Below each stack lies a guard.
 
 /// Most bytes of all stacks together, in bytes: they are all written at the start.
 pub const STACKS_BYTES_MAX: usize = 1 << 30;
@@ -28,11 +28,13 @@ pub struct Machine {
     pub frame_bytes: usize,
     /// The bytes of a page.
     pub page_bytes: usize,
+    /// The bytes below each stack that can't be used, whole pages.
+    pub guard_bytes: usize,
 }
 
 impl Machine {
-    /// A machine that is not known: pages of 4 KiB and frames of 8 KiB.
-    pub const USUAL: Self = Self { frame_bytes: 8192, page_bytes: 4096 };
+    /// A machine that is not known: pages of 4 KiB, frames of 8 KiB.
+    pub const USUAL: Self = Self { frame_bytes: 8192, page_bytes: 4096, guard_bytes: 4096 };
 
     /// What is added to a task's stack for interrupts of so many levels, in bytes. Four more frames
     /// are for signals that only note that they came: tick, timer, doorbell and one source at once,
@@ -41,10 +43,9 @@ impl Machine {
         SERVICE_BYTES + (levels + 4) * (self.frame_bytes + KERNEL_BYTES) + levels * ISR_BYTES
     }
 
-    /// What a stack of so many bytes takes in memory, with its reserve and its guard page, in
-    /// bytes.
+    /// What a stack of so many bytes takes in memory, with its reserve and its guard, in bytes.
     pub const fn stack_bytes(self, bytes: usize, levels: usize) -> usize {
-        (bytes + self.reserve_bytes(levels)).next_multiple_of(self.page_bytes) + self.page_bytes
+        (bytes + self.reserve_bytes(levels)).next_multiple_of(self.page_bytes) + self.guard_bytes
     }
 }
 
@@ -59,11 +60,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stack_takes_its_own_bytes_the_reserve_and_a_guard_page() {
-        let machine = Machine { frame_bytes: 4096, page_bytes: 4096 };
+    fn a_stack_takes_its_own_bytes_the_reserve_and_a_guard() {
+        let machine = Machine { frame_bytes: 4096, page_bytes: 4096, guard_bytes: 8192 };
         // Two levels and four more frames of two pages each, two ISRs, and what services take.
         assert_eq!(machine.reserve_bytes(2), (6 * 2 + 2 + 2) * 4096);
-        assert_eq!(machine.stack_bytes(4097, 2), (2 + 16 + 1) * 4096);
+        assert_eq!(machine.stack_bytes(4097, 2), (2 + 16 + 2) * 4096);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Stacks {
     ) -> Result<(), Refused> {
         self.unmap();
         let page = page_bytes();
-        let machine = Machine { frame_bytes: frame_bytes(), page_bytes: page };
+        let machine = Machine { frame_bytes: frame_bytes(), page_bytes: page, guard_bytes: page };
         self.page.store(page, Relaxed);
         let sizes = || {
             let own = [OWN_BYTES; OWN].into_iter();
