@@ -23,7 +23,6 @@ use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
 use crate::server::{Limits, Server};
 use quietcore_assembly::{AssemblyError, Workshop, channels};
-use quietcore_wording::plural;
 
 /// Lines about a deploy that wait for who asked for it.
 const PROGRESS_MAX: usize = 8;
@@ -108,8 +107,7 @@ impl Running {
             let assembly = workshop.assemble(&plan.site, partition)?;
             let warnings = assembly.first.build.warnings.len();
             if warnings > 0 {
-                let s = plural(warnings as u64);
-                let text = format!("the compiler has {warnings} warning{s} on its program");
+                let text = format!("the compiler has {warnings} warnings on its program");
                 events.note(&partition.name, "build", Severity::Information, &text);
             }
             for remark in &assembly.first.remarks {

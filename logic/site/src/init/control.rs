@@ -180,7 +180,7 @@ entry = "relays.output_1"
 
 "#;
 
-const OSEK: &str = r#"period = "1 ms"                     # NANOSECONDSPERTICK in the OIL file: one tick a cycle
+const OSEK: &str = r#"period = "1 ms"                     # NANOSECONDSPERTICK in the OIL file
 priority = 90                       # of SCHED_FIFO; the kernel has priorities of its own
 early_wake = "adaptive"             # sleep to shortly before the release, then spin
 sensitivity = 5                     # a fault after 5 cycles beyond the watchdog time in a row

@@ -4,8 +4,8 @@
 //! others to housekeeping. With a single CPU nothing can be kept apart: the file says so and leaves
 //! out the profiles that can't be run.
 //!
-//! Three examples run a program on a simulated fieldbus, and one an OSEK program. Their [`Model`]s are in this crate, so
-//! that whoever writes the site file can write the folder of C beside it.
+//! Three examples run a program on a simulated fieldbus, and one an OSEK program. Their [`Model`]s
+//! are in this crate, so that whoever writes the site file can write the folder of C beside it.
 
 mod control;
 mod model;
