@@ -231,6 +231,14 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
     site.wait_for("running", |state| *state == Activity::Running);
 }
 
+/// Goal: the site file says in which of its modes a program starts.
+#[test]
+fn a_program_starts_in_the_application_mode_that_is_asked_for() {
+    let site = up_with(&SITE.replace("period =", "mode = \"Service\"\nperiod ="));
+    site.wait_for_value("osek_DW.waiter", |count| count >= 3.0);
+    assert_eq!(site.value("osek_DW.fast"), 0.0, "its alarm starts in the other mode only");
+}
+
 /// Goal: a build takes over between two jobs, not in the middle of one.
 /// Method: a task that holds a resource for several cycles, most of the time; what it counts at its
 /// begin and at its end may differ by the job that runs, and by no more.
