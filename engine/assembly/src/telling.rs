@@ -38,7 +38,6 @@ pub struct Told {
 pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
     use Severity::{Fault, Information, Warning};
     let (kind, severity, text) = match *what {
-        Happening::Started => ("started", Information, "the first cycle is about to come".into()),
         Happening::Overrun { response_ns, in_a_row } => (
             "overrun",
             Warning,
@@ -60,7 +59,8 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
             "watchdog",
             Fault,
             format!(
-                "the watchdog of task `{task}` expired: {cycles} cycles in a row, the last took {}{}",
+                "the watchdog of task `{task}` expired: {cycles} cycles in a row, the last \
+                 took {}{}",
                 Nanos::new(elapsed_ns),
                 under_way(staged, during)
             ),
@@ -93,11 +93,10 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
             ),
         ),
         Happening::ModelError { status } => ("model-error", Fault, model_error(staged, &status)),
-        Happening::SwapWaits { generation } => (
-            "swap-waits",
-            Information,
-            format!("build {generation} waits for a job of task `{task}` to end"),
-        ),
+        Happening::SwapWaits { generation } => {
+            let text = format!("build {generation} waits for a job of task `{task}` to end");
+            ("swap-waits", Information, text)
+        }
         Happening::KernelError { task: by, status, service } => {
             let task = by.map(|_| task);
             ("kernel-error", Warning, kernel_error(task, status, service))
@@ -188,6 +187,7 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
         staged.build.symbols.name_at(offset).unwrap_or_else(|| format!("the data at {offset}"))
     };
     let (kind, severity, text) = match *what {
+        Happening::Started => ("started", Information, "the first cycle is about to come".into()),
         Happening::ForceApplied { target, .. } => {
             ("force", Information, format!("`{}` is held by force", name(target.offset)))
         }

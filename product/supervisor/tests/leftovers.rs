@@ -33,7 +33,7 @@ fn a_forked_process_ends(before: &str) {
             ("counter_DW.total = 0;", &forks),
         ],
     );
-    site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
+    site.client().deploy("axis", &changed, &mut |_| {}).expect("it is deployed");
     let child = site.wait_for_value("counter_child", |value| value > 1.0);
     let place = format!("/proc/{child}/stat");
     let lives = || std::fs::read_to_string(&place).is_ok_and(|stat| !stat.contains(") Z"));

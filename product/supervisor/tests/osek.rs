@@ -191,7 +191,7 @@ fn deploy_when_possible(site: &Site, folder: &Path) {
             Ok(_) => return,
             Err(error) => {
                 let text = error.to_string();
-                let events = site.client().events(0).unwrap();
+                let events = site.client().events(0);
                 assert!(text.contains("probation") && Instant::now() < end, "{text}: {events:#?}");
                 std::thread::sleep(Duration::from_millis(50));
             }
@@ -229,6 +229,14 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
     let says = format!("is not the tick of counter `Tick` in `{}`", file.display());
     assert!(refused.contains(&says), "{refused}");
     site.wait_for("running", |state| *state == Activity::Running);
+}
+
+/// Goal: the site file says in which of its modes a program starts.
+#[test]
+fn a_program_starts_in_the_application_mode_that_is_asked_for() {
+    let site = up_with(&SITE.replace("period =", "mode = \"Service\"\nperiod ="));
+    site.wait_for_value("osek_DW.waiter", |count| count >= 3.0);
+    assert_eq!(site.value("osek_DW.fast"), 0.0, "its alarm starts in the other mode only");
 }
 
 /// Goal: a build takes over between two jobs, not in the middle of one.

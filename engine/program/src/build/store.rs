@@ -89,6 +89,10 @@ pub(super) fn hash(
         add(b"oil");
         add(oil.as_bytes());
     }
+    if let Some(mode) = &options.mode {
+        add(b"mode");
+        add(mode.as_bytes());
+    }
     add(b"include");
     for file in &sources.beside {
         add(file.name.as_bytes());

@@ -130,6 +130,19 @@ fn of_several_oil_files_the_one_that_is_meant_is_named() {
     assert_eq!(program.built.model, "b");
 }
 
+#[test]
+fn the_application_mode_is_chosen_by_its_name() {
+    need_compiler!();
+    let two = OIL.replace("APPMODE Normal;\n", "APPMODE Normal;\n    APPMODE Service;\n");
+    let files = [("small.oil", two.as_str()), ("small.c", C)];
+    let chosen = |mode: &str| Options { mode: Some(mode.to_owned()), ..options() };
+    let text = refusal(&files, &chosen("Servise")).to_string();
+    assert_eq!(text, "`small.oil` has no application mode `Servise`; it has Normal, Service");
+    let hash =
+        |options: &Options| try_build(folder(&files).path(), options).unwrap().built.hash.clone();
+    assert_ne!(hash(&chosen("Service")), hash(&options()));
+}
+
 /// Goal: what a `generate` left in the folder can't take the place of what is generated now.
 #[test]
 fn old_copies_of_generated_files_are_left_out() {

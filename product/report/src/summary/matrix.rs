@@ -25,8 +25,8 @@ pub struct PartitionSummary<'a> {
     pub rows: Vec<ClassRow<'a>>,
     /// The fastest cycle it qualifies for, or why none is proven.
     pub fastest: Result<Fastest, String>,
-    /// Records that are held to nothing, so that no verdict is about them: tasks of a kernel without
-    /// a deadline. Indices into `Summary::records`.
+    /// Records that are held to nothing, so that no verdict is about them: tasks of a kernel
+    /// without a deadline. Indices into `Summary::records`.
     pub unjudged: Vec<usize>,
 }
 

@@ -37,6 +37,8 @@ pub(super) struct Application {
     /// The OIL file, relative to the folder.
     file: String,
     configuration: Configuration,
+    /// The number of the mode in which it starts.
+    mode: usize,
 }
 
 /// The application of a folder; `None` where it holds no OIL file.
@@ -57,7 +59,8 @@ pub(super) fn find(
     let configuration = quietcore_oil::read(&name, &text, &mut include)
         .map_err(|problems| BuildError::from(&problems))?;
     leave_out_ours(sources);
-    Ok(Some(Application { file: name, configuration }))
+    let mode = choose_mode(&name, &configuration, options.mode.as_deref())?;
+    Ok(Some(Application { file: name, configuration, mode }))
 }
 
 /// The OIL file that is meant: the one asked for, or the only one.
@@ -76,6 +79,22 @@ fn choose<'s>(
         (None, [file]) => Ok(Some(file)),
         (None, _) => Err(BuildError::SeveralOil { names: names() }),
     }
+}
+
+/// The number of the application mode that is meant: the one asked for, or the first.
+fn choose_mode(
+    oil: &str,
+    configuration: &Configuration,
+    wanted: Option<&str>,
+) -> Result<usize, BuildError> {
+    let Some(wanted) = wanted else { return Ok(0) };
+    let names = configuration.modes().iter().map(|mode| mode.name.clone());
+    let found = names.clone().position(|name| name == wanted);
+    found.ok_or_else(|| BuildError::NoMode {
+        oil: oil.to_owned(),
+        wanted: wanted.to_owned(),
+        names: names.collect(),
+    })
 }
 
 /// Files that an earlier `generate` may have left in the folder.
@@ -128,7 +147,7 @@ impl Recipe<'_> {
         let objects = self.compile_all()?;
         let selection = self.select(&objects, &tables.needed)?;
         self.check_defined(application, &tables, &selection.open, &objects)?;
-        let glue = self.compile_text("quietcore_glue", &glue(configuration), &["-g0"])?;
+        let glue = self.compile_text("quietcore_glue", &glue(application), &["-g0"])?;
         let mut files = paths(&objects, &selection);
         for path in [&tables.path, &glue.path, &library] {
             files.push(path.to_string_lossy().into_owned());
@@ -264,7 +283,8 @@ impl Application {
 }
 
 /// The C that makes the kernel with its program a module.
-fn glue(configuration: &Configuration) -> String {
+fn glue(application: &Application) -> String {
+    let Application { configuration, mode, .. } = application;
     format!(
         "/* How to run the OSEK application {cpu}; generated with each build. */\n\
          #include <stddef.h>\n\
@@ -277,7 +297,7 @@ fn glue(configuration: &Configuration) -> String {
          quietcore_accounted = quietcore_osek_configuration;\n  \
          quietcore_accounted.accounting = 1u;\n  \
          /* Where it can't start, its error status says so. */\n  \
-         (void)quietcore_osek_initialize(&quietcore_accounted, 0u, {services});\n}}\n\n\
+         (void)quietcore_osek_initialize(&quietcore_accounted, {mode}u, {services});\n}}\n\n\
          static void quietcore_step(uint32_t rate)\n{{\n  \
          if (rate == 0u) {{\n    quietcore_osek_step();\n  }}\n}}\n\n\
          __attribute__((visibility(\"default\")))\n\
