@@ -48,6 +48,9 @@ pub struct Fault {
     pub address: u64,
     /// The instruction that was interrupted, as an address in this process.
     pub instruction: u64,
+    /// The address that tells whose stack overflowed, if one did: the one that was accessed, or the
+    /// stack pointer where the signal says none.
+    pub overflow_address: u64,
 }
 
 impl Fault {
@@ -64,6 +67,7 @@ struct RawFault {
     reserved: u32,
     address: u64,
     instruction: u64,
+    overflow_address: u64,
 }
 
 /// The guard of one task: the calls of its thread go through it, one after the other.
@@ -161,8 +165,8 @@ impl Guard {
         if failed == 0 {
             return Ok(());
         }
-        let RawFault { signal, address, instruction, .. } = fault;
-        Err(Fault { signal, address, instruction })
+        let RawFault { signal, address, instruction, overflow_address, .. } = fault;
+        Err(Fault { signal, address, instruction, overflow_address })
     }
 
     /// The call that runs now, if one does: a number that no other call of this guard has.

@@ -70,8 +70,8 @@ impl Program for Loaded {
             if fault.is_cancelled() {
                 Fault::Loop { instruction }
             } else {
-                let guard::Fault { signal, address, .. } = fault;
-                let overflowed = self.module.overflowed_task(address);
+                let guard::Fault { signal, address, overflow_address, .. } = fault;
+                let overflowed = self.module.overflowed_task(overflow_address);
                 Fault::Crash { signal, address, instruction, overflowed }
             }
         })

@@ -23,7 +23,9 @@ use crate::configuration::{
 };
 use crate::problem::Collector;
 use crate::schema::Kind as ObjectKind;
-use quietcore_osek::configuration::{Checking, Kind};
+use crate::tables::Tables;
+use quietcore_osek::check::Table;
+use quietcore_osek::configuration::{self as kernel, Checking, Kind};
 use quietcore_osek::stacks::{self, Machine, OWN_BYTES, OWN_STACKS, STACKS_BYTES_MAX};
 
 /// The configuration that an application means; `None` where something is told to be wrong with it.
@@ -52,7 +54,7 @@ pub(crate) fn check(
         return None;
     }
     let os = &application.os;
-    Some(Configuration {
+    let configuration = Configuration {
         cpu: application.cpu.text.clone(),
         class,
         checking: if os.is_extended_status { Checking::Extended } else { Checking::Standard },
@@ -77,7 +79,25 @@ pub(crate) fn check(
         schedule_tables: tables,
         definitions: Definitions(definitions(application, collector)),
         remarks: Vec::new(),
-    })
+    };
+    the_kernel_takes_it(&configuration, application, collector);
+    Some(configuration)
+}
+
+/// What the kernel itself refuses at its start, so that it is refused before.
+fn the_kernel_takes_it(
+    configuration: &Configuration,
+    application: &Application,
+    collector: &mut Collector,
+) {
+    extern "C" fn nothing() {}
+    let tables = Tables::new(configuration, kernel::Hooks::default(), &mut |_| nothing);
+    let Err(refusal) = quietcore_osek::check::check(&tables.configuration()) else { return };
+    let counter = application.counters.get(refusal.index);
+    match counter.filter(|_| refusal.table == Table::Counters) {
+        Some(counter) => collector.refuse_word(&counter.name, refusal.rule),
+        None => collector.refuse_word(&application.cpu, refusal.to_string()),
+    }
 }
 
 /// Where the functions are asked for that the program has to define.
