@@ -228,7 +228,7 @@ fn counters_that_multiply_beyond_what_a_tick_may_take_are_refused_at_the_first_o
     // 15 + 15 * 15 + 15 * 15 * 15 = 3615, and 16 + 16 * 16 + 16 * 16 * 16 = 4368.
     accept_objects(&chain(15));
     let problems = crate::support::problems(&crate::support::whole(&chain(16)));
-    let told = "a.oil:3:9: `k0`: all that one tick of it can lead to are 4096 steps at most, those of \
-                all hardware counters together";
+    let told = "a.oil:3:9: `k0`: all that one tick of it can lead to are 4096 steps at most, \
+                those of all hardware counters together";
     assert_eq!(problems, told);
 }
