@@ -47,7 +47,7 @@ use crate::control::{Activity, PartitionState, Severity, TaskDescription};
 
 pub(crate) use log::EventLog;
 pub(crate) use request::{Prepared, Request};
-use saving::Saving;
+use saving::{Saving, unlike_initial};
 
 /// How often a keeper looks at its partition when nobody asks for anything.
 const LOOK: Duration = Duration::from_millis(10);
@@ -259,6 +259,14 @@ impl Kept {
                 changed.join(", ")
             );
             self.events.note(&self.setup.partition.name, "retain", Severity::Warning, &text);
+        }
+        if let Some(names) = unlike_initial(staged, &values) {
+            let name = &self.setup.partition.name;
+            let text = format!(
+                "retained values go on, others than the program begins with: {names}; \
+                 `quietcore restart {name} cold` begins anew"
+            );
+            self.events.note(name, "retained", Severity::Information, &text);
         }
         values
     }
