@@ -31,6 +31,16 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         reason: "a site names entries of the built-in SubDevices and signals of their plants",
     },
     Sideways {
+        from: "site",
+        to: "wording",
+        reason: "what refuses a text lists its problems, and asks what was meant, in one way",
+    },
+    Sideways {
+        from: "oil",
+        to: "wording",
+        reason: "what refuses a text lists its problems, and asks what was meant, in one way",
+    },
+    Sideways {
         from: "host",
         to: "clock",
         reason: "the facts of a machine include whether its clocks tell real time",
@@ -97,6 +107,7 @@ pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[
     ("engine/scan/src/process/loading.rs", "calls into the program, which is foreign code"),
     ("engine/scan/src/process/loading/tests.rs", "calls a function as `loading` calls a program's"),
     ("ground/osek/", "its ports switch contexts"),
+    ("engine/probe/src/osek/machine.rs", "makes a kernel, and promises who uses it"),
     ("guest/", "there is no operating system below it"),
     ("models/src/controller.rs", "the example programs are C, which Rust calls"),
 ];

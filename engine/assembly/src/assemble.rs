@@ -140,8 +140,8 @@ impl Workshop {
     ) -> Result<Build, AssemblyError> {
         let rates = u32::try_from(partition.program.tasks.len()).ok();
         let defines = channels::defines(site, &partition.name)?;
-        let oil = partition.program.oil.clone();
-        let options = Options { rates, defines, oil, ..Options::default() };
+        let (oil, mode) = (partition.program.oil.clone(), partition.program.mode.clone());
+        let options = Options { rates, defines, oil, mode, ..Options::default() };
         quietcore_program::build(folder, &options, &self.build_folder)
             .map_err(|source| AssemblyError::Build { partition: partition.name.clone(), source })
     }

@@ -54,6 +54,10 @@ impl Names<'_> {
                             tasks their deadlines in `[[partition.program.task]]`";
                 self.problem(&key("deadlines"), what.to_owned());
             }
+            if program.mode.is_some() {
+                let what = "the program has no OIL file, and so no application modes; take it out";
+                self.problem(&key("mode"), what.to_owned());
+            }
             return;
         };
         let oil = oil_file(partition, kernel);

@@ -21,4 +21,4 @@ mod telling;
 
 pub use assemble::{Assembly, AssemblyError, Staged, Workshop, stage};
 pub use names::{BusImage, NameProblem};
-pub use telling::{Severity, Told, tell};
+pub use telling::{KernelErrorWords, Severity, Told, is_shut_down, kernel_error_words, tell};

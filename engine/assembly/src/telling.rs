@@ -1,7 +1,8 @@
 //! Events of a partition in words, with the names that the program gives to places.
 
-use quietcore_exchange::Happening;
+use quietcore_exchange::{Happening, ShortText};
 use quietcore_osek::names;
+use quietcore_osek::status::Status;
 use quietcore_program::symbolise;
 use quietcore_units::Nanos;
 use rustix::process::Signal;
@@ -37,7 +38,6 @@ pub struct Told {
 pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
     use Severity::{Fault, Information, Warning};
     let (kind, severity, text) = match *what {
-        Happening::Started => ("started", Information, "the first cycle is about to come".into()),
         Happening::Overrun { response_ns, in_a_row } => (
             "overrun",
             Warning,
@@ -46,20 +46,23 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
                 Nanos::new(response_ns)
             ),
         ),
-        Happening::WatchdogHit { elapsed_ns } => (
+        Happening::WatchdogHit { elapsed_ns, during } => (
             "watchdog-hit",
             Warning,
             format!(
-                "a cycle of task `{task}` took {}, beyond its watchdog time",
-                Nanos::new(elapsed_ns)
+                "a cycle of task `{task}` took {}, beyond its watchdog time{}",
+                Nanos::new(elapsed_ns),
+                under_way(staged, during)
             ),
         ),
-        Happening::WatchdogExpired { cycles, elapsed_ns } => (
+        Happening::WatchdogExpired { cycles, elapsed_ns, during } => (
             "watchdog",
             Fault,
             format!(
-                "the watchdog of task `{task}` expired: {cycles} cycles in a row, the last took {}",
-                Nanos::new(elapsed_ns)
+                "the watchdog of task `{task}` expired: {cycles} cycles in a row, the last \
+                 took {}{}",
+                Nanos::new(elapsed_ns),
+                under_way(staged, during)
             ),
         ),
         Happening::StoppedByOverrun { response_ns } => (
@@ -74,7 +77,7 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
             "crash",
             Fault,
             format!(
-                "the program crashed: {}{} {}{}",
+                "the program crashed in task `{task}`: {}{} {}{}",
                 overflow(staged, overflowed),
                 signal_name(signal),
                 location(staged, instruction),
@@ -89,8 +92,10 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
                 location(staged, instruction)
             ),
         ),
-        Happening::ModelError => {
-            ("model-error", Fault, "the program has set its error status".into())
+        Happening::ModelError { status } => ("model-error", Fault, model_error(staged, &status)),
+        Happening::SwapWaits { generation } => {
+            let text = format!("build {generation} waits for a job of task `{task}` to end");
+            ("swap-waits", Information, text)
         }
         Happening::KernelError { task: by, status, service } => {
             let task = by.map(|_| task);
@@ -99,6 +104,15 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
         _ => return tell_rest(what, staged),
     };
     Told { kind, severity, text }
+}
+
+/// What a model says is wrong with itself.
+fn model_error(staged: &Staged, status: &ShortText) -> String {
+    let model = &staged.build.interface.model;
+    if status.is_empty() {
+        return format!("the model `{model}` has set its error status, which is empty");
+    }
+    format!("the model `{model}` has set its error status: {status}")
 }
 
 /// Whose stack overflowed, in front of the rest; empty where none did.
@@ -112,21 +126,54 @@ fn overflow(staged: &Staged, task: Option<u32>) -> String {
     }
 }
 
+/// Which task of a kernel was under way at the end of a cycle, behind the rest; empty where none.
+fn under_way(staged: &Staged, number: Option<u32>) -> String {
+    let kernel = staged.build.interface.kernel.as_ref();
+    // They stand behind the one task that drives them.
+    let own = number.and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
+    let name = kernel.zip(own).and_then(|(kernel, own)| kernel.tasks.get(own));
+    name.map(|name| format!("; task `{name}` was under way")).unwrap_or_default()
+}
+
+/// What a kernel found wrong, in the words of the standard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelErrorWords {
+    /// The status, such as `E_OS_LIMIT`.
+    pub status: String,
+    /// The service that found it; `None` where the kernel did so by itself.
+    pub service: Option<String>,
+    /// Whether it is work that was not done: an activation refused, or a job cut off.
+    pub is_lost_work: bool,
+}
+
+/// An error of a kernel in words. Numbers that are not known are told as such.
+pub fn kernel_error_words(status: u8, service: u8) -> KernelErrorWords {
+    const LOST: [Status; 3] = [Status::Limit, Status::ProtectionTime, Status::ProtectionArrival];
+    let name = names::of_status(status);
+    KernelErrorWords {
+        status: name.map_or_else(|| format!("status {status}"), str::to_owned),
+        service: match (names::of_service(service), service) {
+            (Some(name), _) => Some(name.to_owned()),
+            (None, 0) => None,
+            (None, number) => Some(format!("service {number}")),
+        },
+        is_lost_work: LOST.iter().any(|lost| *lost as u8 == status),
+    }
+}
+
+/// Whether it is no error that a kernel tells, but that it was shut down.
+pub fn is_shut_down(service: u8) -> bool {
+    names::of_service(service) == Some("ShutdownOS")
+}
+
 /// What the kernel of an OSEK program found wrong.
 fn kernel_error(task: Option<&str>, status: u8, service: u8) -> String {
-    if names::of_service(service) == Some("ShutdownOS") {
+    if is_shut_down(service) {
         let by = task.map_or("the program".to_owned(), |task| format!("task `{task}`"));
         return format!("{by} shut the kernel down with status {status}");
     }
-    let what = match names::of_status(status) {
-        Some(name) => name.to_owned(),
-        None => format!("status {status}"),
-    };
-    let service = match (names::of_service(service), service) {
-        (Some(name), _) => format!(" in {name}"),
-        (None, 0) => String::new(),
-        (None, number) => format!(" in service {number}"),
-    };
+    let KernelErrorWords { status: what, service, .. } = kernel_error_words(status, service);
+    let service = service.map(|service| format!(" in {service}")).unwrap_or_default();
     let place = task.map_or("outside of any task".to_owned(), |task| format!("task `{task}`"));
     let meaning = names::meaning_of_status(status);
     let meaning = meaning.map(|meaning| format!(": {meaning}")).unwrap_or_default();
@@ -140,6 +187,7 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
         staged.build.symbols.name_at(offset).unwrap_or_else(|| format!("the data at {offset}"))
     };
     let (kind, severity, text) = match *what {
+        Happening::Started => ("started", Information, "the first cycle is about to come".into()),
         Happening::ForceApplied { target, .. } => {
             ("force", Information, format!("`{}` is held by force", name(target.offset)))
         }

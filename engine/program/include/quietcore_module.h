@@ -50,6 +50,9 @@ struct quietcore_module {
     /** The task whose stack ends at `address`, which a fault accessed; UINT32_MAX where none's does.
      *  Called after a fault has ended step(0). Null where it is not needed. */
     uint32_t (*overflowed)(const void *address);
+    /** The task that a step has left in the middle of a job; UINT32_MAX where there is none. Called
+     *  between two steps, or after a fault has ended one. Null where each step ends what it began. */
+    uint32_t (*under_way)(void);
 };
 
 /** The one symbol that a module exports. */

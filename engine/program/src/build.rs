@@ -54,6 +54,8 @@ pub struct Options {
     pub model: Option<String>,
     /// The OIL file of an OSEK program, relative to the folder; `None` when that holds one at most.
     pub oil: Option<String>,
+    /// The application mode in which an OSEK program starts; `None` for the first of its OIL file.
+    pub mode: Option<String>,
     /// Number of rates, for a model whose step function takes the rate's number and does not say
     /// how many there are. Where it is known, another number is an error.
     pub rates: Option<u32>,
@@ -74,6 +76,7 @@ impl Default for Options {
         Self {
             model: None,
             oil: None,
+            mode: None,
             rates: None,
             compiler: None,
             defines: Vec::new(),
@@ -191,6 +194,16 @@ pub enum BuildError {
     )]
     SeveralOil {
         /// Their names.
+        names: Vec<String>,
+    },
+    /// The OSEK program has no application mode of the name that was asked for.
+    #[error("`{oil}` has no application mode `{wanted}`; it has {}", names.join(", "))]
+    NoMode {
+        /// The OIL file.
+        oil: String,
+        /// The mode asked for.
+        wanted: String,
+        /// Those that it has.
         names: Vec<String>,
     },
     /// The functions of the program can't be run.

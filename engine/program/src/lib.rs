@@ -27,7 +27,6 @@ pub mod build;
 pub mod carry;
 mod debug;
 pub mod interface;
-mod nearest;
 pub mod osek;
 pub mod place;
 pub mod retain;

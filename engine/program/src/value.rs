@@ -14,8 +14,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::nearest;
 use crate::place::{BitField, Enumeration, Place, SCALAR_BYTES_MAX, Scalar, low_bits};
+use quietcore_wording::{ALIKE_MAX, alike, list};
 
 /// A value of one scalar.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -303,13 +303,13 @@ fn named(text: &str, enumeration: &Enumeration) -> Result<Value, String> {
         return Ok(Value::Named { value: *value, name: Some(name.clone()) });
     }
     let names = enumeration.values.iter().map(|(name, _)| name.as_str());
-    let near = nearest::of(text, names);
+    let near = alike(text, names);
     let shown = if near.is_empty() {
-        enumeration.values.iter().take(nearest::NEAREST_MAX).map(|(name, _)| name.clone()).collect()
+        enumeration.values.iter().take(ALIKE_MAX).map(|(name, _)| name.clone()).collect()
     } else {
         near
     };
-    Err(format!("it has values such as {}", nearest::quoted(&shown)))
+    Err(format!("it has values such as {}", list(&shown)))
 }
 
 fn out_of_range(

@@ -10,6 +10,11 @@
 //! makes the new slot the active one. It happens between two steps of the leading task, at an
 //! instant at which no other task is inside a step; where there is none in `SWAP_PATIENCE`, and
 //! `SWAP_TRIES` cycles at least, the command is refused.
+//!
+//! A program that is a kernel may leave a step in the middle of a job, with data that are half
+//! written. Its swap comes in a cycle after one which left none; where there is none in
+//! `JOB_PATIENCE`, and `JOB_TRIES` cycles at least, the command is refused. Other commands don't
+//! wait for that. A program in fault goes on with no job, and a restart carries nothing over.
 
 use quietcore_exchange::{
     Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, ForceTable, Happening,
@@ -17,7 +22,7 @@ use quietcore_exchange::{
 };
 use quietcore_units::Nanos;
 
-use crate::program::Build;
+use crate::program::{Build, Program};
 use crate::shared::Shared;
 use crate::stage::Stage;
 use crate::task::Task;
@@ -27,6 +32,11 @@ const SWAP_PATIENCE: Nanos = Nanos::from_secs(10);
 /// Cycles in which it is looked for at least, however long they are.
 const SWAP_TRIES: u32 = 10;
 
+/// How long the end of jobs is waited for.
+const JOB_PATIENCE: Nanos = Nanos::from_secs(1);
+/// Cycles in which it is looked for at least, however long they are.
+const JOB_TRIES: u32 = 100;
+
 /// A swap that was asked for.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
@@ -34,6 +44,15 @@ struct Wanted {
     generation: u32,
     since: Nanos,
     tries: u32,
+    /// Whether it has been told for which job it waits.
+    waits: bool,
+}
+
+impl Wanted {
+    /// Whether it has been looked for long enough, with this cycle's look.
+    fn is_over(&self, now: Nanos, patience: Nanos, tries: u32) -> bool {
+        now.saturating_sub(self.since) >= patience && self.tries + 1 >= tries
+    }
 }
 
 /// A swap that happened.
@@ -80,7 +99,8 @@ impl<'map> Changes<'map> {
     pub(crate) fn take_commands(&mut self, task: &mut Task<'_>, stage: &Stage, now: Nanos) {
         let limits = Limits { data_bytes: stage.data_bytes, generation: stage.generation };
         let mut budget = COMMANDS_PER_CYCLE;
-        while self.wanted.is_none() && budget > 0 {
+        // A swap that waits for the end of a job may do so for long.
+        while self.wanted.is_none_or(|wanted| wanted.waits) && budget > 0 {
             let Some(group) = self.commands.take(budget, &limits) else { return };
             let ticket = group.ticket;
             budget = budget.saturating_sub(group.length);
@@ -122,7 +142,7 @@ impl<'map> Changes<'map> {
             return Err((commands.iter().position(is_force).unwrap_or(0), WhyRejected::ForcesFull));
         }
         let swap = commands.iter().position(|command| matches!(command, Command::Swap { .. }));
-        if swap.is_some() && commands.len() > 1 {
+        if swap.is_some() && (commands.len() > 1 || self.wanted.is_some()) {
             return Err((swap.unwrap_or(0), WhyRejected::NotNow));
         }
         let Some(data) = self.region.writable_data(slot) else {
@@ -149,7 +169,8 @@ impl<'map> Changes<'map> {
                     task.tell(now, Happening::ForcesReleased { count });
                 }
                 Command::Swap { generation } => {
-                    self.wanted = Some(Wanted { ticket, generation, since: now, tries: 0 });
+                    self.wanted =
+                        Some(Wanted { ticket, generation, since: now, tries: 0, waits: false });
                     return Ok(false);
                 }
             }
@@ -171,7 +192,7 @@ impl<'map> Changes<'map> {
 
     /// Swaps to the staged build, if that is wanted and possible in this cycle.
     #[inline]
-    pub(crate) fn try_swap<P>(
+    pub(crate) fn try_swap<P: Program>(
         &mut self,
         task: &mut Task<'_>,
         builds: &Builds<'_, P>,
@@ -183,14 +204,14 @@ impl<'map> Changes<'map> {
     }
 
     #[cold]
-    fn try_wanted_swap<P>(
+    fn try_wanted_swap<P: Program>(
         &mut self,
         task: &mut Task<'_>,
         builds: &Builds<'_, P>,
         shared: &Shared,
         now: Nanos,
     ) -> Option<Swapped> {
-        let mut wanted = self.wanted?;
+        let wanted = self.wanted?;
         let old_slot = shared.active();
         let staged = builds[usize::from(1 - old_slot)]
             .filter(|build| build.stage.generation == wanted.generation);
@@ -199,19 +220,22 @@ impl<'map> Changes<'map> {
             self.refuse(task, now, wanted.ticket, (0, WhyRejected::NothingStaged));
             return None;
         };
+        let begun = (new.stage.on_probation && !shared.is_in_fault())
+            .then(|| old.program.task_under_way())
+            .flatten();
+        if let Some(number) = begun {
+            self.wait_for_job(task, wanted, number, now);
+            return None;
+        }
         let swapped = shared.while_all_are_outside(|| {
             self.carry(&old.stage, &new.stage);
             self.move_forces(task, now, |from| new.stage.place_of_force(from));
             self.activate(&new.stage, shared);
         });
         if swapped.is_none() {
-            wanted.tries += 1;
-            let waited = now.saturating_sub(wanted.since);
-            self.wanted = Some(wanted);
-            if waited >= SWAP_PATIENCE && wanted.tries >= SWAP_TRIES {
-                self.wanted = None;
-                self.refuse(task, now, wanted.ticket, (0, WhyRejected::NotNow));
-            }
+            let over = wanted.is_over(now, SWAP_PATIENCE, SWAP_TRIES);
+            let wanted = Wanted { tries: wanted.tries + 1, ..wanted };
+            self.go_on_wanting(task, now, wanted, over.then_some(WhyRejected::NotNow));
             return None;
         }
         self.wanted = None;
@@ -222,6 +246,32 @@ impl<'map> Changes<'map> {
         shared.set_probation(self.probation > 0);
         shared.leave_fault();
         Some(Swapped { generation: new.stage.generation, reverted: false })
+    }
+
+    /// A job of task `number` is under way.
+    fn wait_for_job(&mut self, task: &mut Task<'_>, wanted: Wanted, number: u32, now: Nanos) {
+        let over = wanted.is_over(now, JOB_PATIENCE, JOB_TRIES);
+        if !wanted.waits || over {
+            // Also at the end: it may be another task by now.
+            let what = Happening::SwapWaits { generation: wanted.generation };
+            task.events.tell(task.cycle, now, number, what);
+        }
+        let wanted = Wanted { tries: wanted.tries + 1, waits: true, ..wanted };
+        self.go_on_wanting(task, now, wanted, over.then_some(WhyRejected::JobUnderWay));
+    }
+
+    /// Goes on with looking for an instant for a swap, or gives it up.
+    fn go_on_wanting(
+        &mut self,
+        task: &mut Task<'_>,
+        now: Nanos,
+        wanted: Wanted,
+        over: Option<WhyRejected>,
+    ) {
+        self.wanted = over.is_none().then_some(wanted);
+        if let Some(why) = over {
+            self.refuse(task, now, wanted.ticket, (0, why));
+        }
     }
 
     /// Copies the state that the new build takes over; no task is inside a step.

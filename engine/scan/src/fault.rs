@@ -3,7 +3,7 @@
 //! In fault no step is run. The fieldbus goes on, because SubDevices that hear nothing fall back on
 //! watchdogs of their own, and a controlled stop is better than that.
 
-use quietcore_exchange::Happening;
+use quietcore_exchange::{Happening, ShortText};
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,10 @@ pub enum Fault {
         execution: Nanos,
     },
     /// The model says that it has an error.
-    Model,
+    Model {
+        /// Its error status.
+        status: ShortText,
+    },
     /// A task with the policy `stop` did not finish before its next release.
     Overrun {
         /// How long it took.
@@ -56,17 +59,26 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The fault as an event.
-    pub fn happening(self) -> Happening {
+    /// The task that an event of the fault is about: of a step that was ended the one that was
+    /// under way, of all other faults the one that ran the step.
+    pub fn task(&self, runs: u32, under_way: Option<u32>) -> u32 {
+        match self {
+            Self::Crash { .. } | Self::Loop { .. } => under_way.unwrap_or(runs),
+            _ => runs,
+        }
+    }
+
+    /// The fault as an event, with the task that was under way.
+    pub fn happening(self, during: Option<u32>) -> Happening {
         match self {
             Self::Crash { signal, address, instruction, overflowed } => {
                 Happening::Fault { signal, address, instruction, overflowed }
             }
             Self::Loop { instruction } => Happening::Looped { instruction },
             Self::Watchdog { cycles, execution } => {
-                Happening::WatchdogExpired { cycles, elapsed_ns: execution.get() }
+                Happening::WatchdogExpired { cycles, elapsed_ns: execution.get(), during }
             }
-            Self::Model => Happening::ModelError,
+            Self::Model { status } => Happening::ModelError { status },
             Self::Overrun { response } => {
                 Happening::StoppedByOverrun { response_ns: response.get() }
             }

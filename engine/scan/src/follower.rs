@@ -61,10 +61,10 @@ impl<'map> Follower<'map> {
             execution: at.saturating_sub(release.started),
             response: at.saturating_sub(release.due),
         };
-        let running = build.and_then(|build| Some((data.as_ref()?, build.stage.generation)));
+        let running = build.and_then(|build| Some((data.as_ref()?, build)));
         let late = self.task.finish(release, &finished, running);
         if let Some(fault) = fault.or(late.err()) {
-            self.task.fail(shared, at, fault);
+            self.task.fail(shared, at, fault, build);
         }
         // Not before it has failed: the fault would be that of a build swapped in between.
         shared.exit(index);
@@ -85,7 +85,7 @@ impl<'map> Follower<'map> {
 
 #[cfg(test)]
 mod tests {
-    use quietcore_exchange::{Recorder, Shape};
+    use quietcore_exchange::{Recorder, Shape, ShortText};
     use quietcore_process::exchange::Exchange;
 
     use super::*;
@@ -140,8 +140,11 @@ mod tests {
     #[test]
     fn no_build_is_swapped_between_a_step_and_its_fault() {
         let exchange = exchange();
-        let (region, shared, bad) =
-            (exchange.region(), Shared::default(), build(Err(Fault::Model)));
+        let (region, shared, bad) = (
+            exchange.region(),
+            Shared::default(),
+            build(Err(Fault::Model { status: ShortText::default() })),
+        );
         let swapped = core::cell::Cell::new(false);
         let now = || {
             swapped.set(shared.while_all_are_outside(|| ()).is_some());

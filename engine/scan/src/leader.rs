@@ -115,9 +115,9 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         if let (Some(build), Some(data)) = (build, &data) {
             self.publish(build, data, shared, release.started);
         }
-        let running = build.and_then(|build| Some((data.as_ref()?, build.stage.generation)));
+        let running = build.and_then(|build| Some((data.as_ref()?, build)));
         match self.task.finish(release, &finished, running) {
-            Err(fault) if !shared.is_in_fault() => self.task.fail(shared, at, fault),
+            Err(fault) if !shared.is_in_fault() => self.task.fail(shared, at, fault, build),
             _ => {}
         }
         if shared.is_in_fault() {
@@ -155,7 +155,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
                 self.look_at_triggers(stage, data, shared)
             }
             Err(fault) => {
-                self.task.fail(shared, now, fault);
+                self.task.fail(shared, now, fault, Some(build));
                 make_safe(self.on_fault, stage, self.fieldbus.outputs());
                 0
             }

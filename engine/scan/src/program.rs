@@ -1,6 +1,6 @@
 //! What the cycle drives: a program, and a fieldbus.
 
-use quietcore_exchange::EventWriter;
+use quietcore_exchange::{EventWriter, ShortText};
 use quietcore_units::Nanos;
 
 use crate::fault::Fault;
@@ -15,8 +15,19 @@ pub trait Program {
     /// [`Fault`] when it crashed or was cancelled; the program's data are as that left them.
     fn step(&self, task: usize, rate: u32) -> Result<(), Fault>;
 
+    /// The number in the exchange of the task whose job a step, or a fault in one, has left in the
+    /// middle. `None` where each step ends what it began.
+    fn task_under_way(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether the model says that it has an error.
     fn has_error(&self) -> bool;
+
+    /// That error in the model's own words, as much of them as fits.
+    fn error_status(&self) -> ShortText {
+        ShortText::default()
+    }
 }
 
 /// A program in one of the two data slots, with its places.

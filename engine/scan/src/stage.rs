@@ -27,7 +27,8 @@ pub struct Stage {
     pub slot: u8,
     /// Bytes of its data.
     pub data_bytes: u32,
-    /// Whether a fault soon after the swap brings the build before back; not for a restart.
+    /// Whether a fault soon after the swap brings the build before back, and the swap waits for the
+    /// end of the jobs that are under way; not for a restart.
     pub on_probation: bool,
     /// From the fieldbus into the program.
     pub inputs: Vec<Mapping>,

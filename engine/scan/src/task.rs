@@ -81,20 +81,23 @@ impl<'map> Task<'map> {
     #[inline]
     pub(crate) fn step<P: Program>(&self, build: &Build<P>) -> Result<(), Fault> {
         build.program.step(self.settings.index, self.settings.rate)?;
-        if build.program.has_error() { Err(Fault::Model) } else { Ok(()) }
+        if build.program.has_error() {
+            return Err(Fault::Model { status: build.program.error_status() });
+        }
+        Ok(())
     }
 
     /// Samples the trace, records the cycle and looks at the time it took. Returns the fault that
-    /// this is, if it is one. `running` is the data of the program and its generation.
+    /// this is, if it is one. `running` is the program with its data.
     #[inline]
-    pub(crate) fn finish(
+    pub(crate) fn finish<P: Program>(
         &mut self,
         release: &Release,
         finished: &Finished,
-        running: Option<(&WritableData<'map>, u32)>,
+        running: Option<(&WritableData<'map>, &Build<P>)>,
     ) -> Result<(), Fault> {
-        if let (Some(trace), Some((data, generation))) = (&mut self.trace, running) {
-            trace.sample(self.cycle, release.started, data, generation);
+        if let (Some(trace), Some((data, build))) = (&mut self.trace, running) {
+            trace.sample(self.cycle, release.started, data, build.stage.generation);
         }
         let overrun = finished.response > self.settings.deadline;
         self.recorder.record_scan(
@@ -120,7 +123,8 @@ impl<'map> Task<'map> {
         if seen.hit {
             self.recorder.note_watchdog_hit();
             let elapsed_ns = finished.execution.get();
-            self.tell(finished.at, Happening::WatchdogHit { elapsed_ns });
+            let during = running.and_then(|(_, build)| build.program.task_under_way());
+            self.tell(finished.at, Happening::WatchdogHit { elapsed_ns, during });
         }
         if let Some(cycles) = seen.expired {
             let execution = finished.execution;
@@ -143,9 +147,17 @@ impl<'map> Task<'map> {
 
     /// Puts the partition in fault, unless it is already, and tells why.
     #[cold]
-    pub(crate) fn fail(&mut self, shared: &Shared, now: Nanos, fault: Fault) {
+    pub(crate) fn fail<P: Program>(
+        &mut self,
+        shared: &Shared,
+        now: Nanos,
+        fault: Fault,
+        build: Option<&Build<P>>,
+    ) {
         if shared.enter_fault() {
-            self.tell(now, fault.happening());
+            let under_way = build.and_then(|build| build.program.task_under_way());
+            let task = fault.task(self.settings.index as u32, under_way);
+            self.events.tell(self.cycle, now, task, fault.happening(under_way));
         }
     }
 

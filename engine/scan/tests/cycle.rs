@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use quietcore_exchange::{
     Assignment, COMMANDS_PER_CYCLE, Command, CommandProducer, EventWriter, Happening, Recorder,
-    Region, Shape, Slot, Target, WhyRejected,
+    Region, Shape, ShortText, Slot, Target, WhyRejected,
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_scan::change::Builds;
@@ -41,6 +41,8 @@ struct Doubler<'a> {
     region: Region<'a>,
     slot: Slot,
     mood: &'a Cell<Mood>,
+    /// The task whose job each step leaves in the middle.
+    under_way: Cell<Option<u32>>,
     factor: i64,
 }
 
@@ -61,6 +63,14 @@ impl Program for Doubler<'_> {
         }
         write(COUNT, read(COUNT) + 1).unwrap();
         Ok(())
+    }
+
+    fn task_under_way(&self) -> Option<u32> {
+        self.under_way.get()
+    }
+
+    fn error_status(&self) -> ShortText {
+        ShortText::new(*b"too hot")
     }
 
     fn has_error(&self) -> bool {
@@ -193,6 +203,12 @@ impl<'a> Rig<'a> {
         self.run_for(builds, 100)
     }
 
+    fn run_times<P: Program>(&mut self, builds: &Builds<'_, P>, cycles: usize) {
+        for _ in 0..cycles {
+            self.run(builds);
+        }
+    }
+
     fn value(&self, slot: Slot, offset: u32) -> i64 {
         self.region.data(slot).unwrap().read_value(offset, 8).unwrap().cast_signed()
     }
@@ -200,6 +216,12 @@ impl<'a> Rig<'a> {
     fn told(&self) -> Vec<Happening> {
         let mut reader = self.region.events(0).unwrap();
         std::iter::from_fn(|| reader.next_event()).map(|event| event.what).collect()
+    }
+
+    /// What was told, with the task that it is about.
+    fn events(&self) -> Vec<(u32, Happening)> {
+        let mut reader = self.region.events(0).unwrap();
+        std::iter::from_fn(|| reader.next_event()).map(|event| (event.task, event.what)).collect()
     }
 
     fn publish(&mut self, commands: &[Command], generation: u32) -> u32 {
@@ -218,7 +240,10 @@ fn assignment(offset: u32, value: i64) -> Assignment {
 
 /// A program in slot A.
 fn doubler<'a>(region: Region<'a>, mood: &'a Cell<Mood>) -> Build<Doubler<'a>> {
-    Build { stage: stage(1, 0), program: Doubler { region, slot: Slot::A, mood, factor: 2 } }
+    Build {
+        stage: stage(1, 0),
+        program: Doubler { region, slot: Slot::A, mood, under_way: Cell::new(None), factor: 2 },
+    }
 }
 
 #[test]
@@ -342,14 +367,18 @@ fn a_model_that_complains_and_a_watchdog_that_expires_are_faults() {
     rig.run_for(&builds, 1_100);
     assert!(rig.shared.is_in_fault());
     let told = rig.told();
-    assert!(told.contains(&Happening::WatchdogExpired { cycles: 2, elapsed_ns: 1_100_000 }));
+    assert!(told.contains(&Happening::WatchdogExpired {
+        cycles: 2,
+        elapsed_ns: 1_100_000,
+        during: None
+    }));
     assert!(told.contains(&Happening::Overrun { response_ns: 1_100_000, in_a_row: 2 }));
     let other = self::exchange();
     let build = doubler(other.region(), &mood);
     let mut rig = Rig::new(&other, Bus::default(), OnFault::Zero, &build.stage, 0);
     mood.set(Mood::Complains);
     rig.run(&[Some(&build), None]);
-    assert!(rig.told().contains(&Happening::ModelError));
+    assert!(rig.told().contains(&Happening::ModelError { status: ShortText::new(*b"too hot") }));
 }
 
 #[test]
@@ -365,7 +394,13 @@ fn a_swap_carries_state_and_forces_and_is_taken_back_on_a_fault() {
             forces: vec![Moved { from: INPUT, to: INPUT }],
             ..stage(2, 1)
         },
-        program: Doubler { region, slot: Slot::B, mood: &new_mood, factor: 3 },
+        program: Doubler {
+            region,
+            slot: Slot::B,
+            mood: &new_mood,
+            under_way: Cell::new(None),
+            factor: 3,
+        },
     };
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
     rig.publish(&[Command::Force(assignment(INPUT, 4)), Command::Force(assignment(24, 1))], 1);
@@ -408,7 +443,8 @@ fn a_swap_without_an_instant_for_it_is_refused_in_time() {
     let mood = Cell::new(Mood::Good);
     let region = exchange.region();
     let old = doubler(region, &mood);
-    let program = Doubler { region, slot: Slot::B, mood: &mood, factor: 3 };
+    let program =
+        Doubler { region, slot: Slot::B, mood: &mood, under_way: Cell::new(None), factor: 3 };
     let new = Build { stage: stage(2, 1), program };
     let builds = [Some(&old), Some(&new)];
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
@@ -427,13 +463,103 @@ fn a_swap_without_an_instant_for_it_is_refused_in_time() {
     assert_eq!(rig.shared.active(), 0);
 }
 
+/// The old build, which is in the middle of a job of task 1, and a new one that counts on.
+fn amid_a_job<'a>(
+    region: Region<'a>,
+    mood: &'a Cell<Mood>,
+) -> (Build<Doubler<'a>>, Build<Doubler<'a>>) {
+    let old = doubler(region, mood);
+    old.program.under_way.set(Some(1));
+    let carried = vec![Carried { from: COUNT, to: COUNT, bytes: 8 }];
+    let program = Doubler { region, slot: Slot::B, mood, under_way: Cell::new(None), factor: 3 };
+    (old, Build { stage: Stage { carried, ..stage(2, 1) }, program })
+}
+
+/// Goal: data that a job has half written are not carried over, and the waiting for its end shows
+/// and holds up nobody.
+#[test]
+fn a_swap_waits_for_the_end_of_the_jobs_that_are_under_way() {
+    let exchange = exchange();
+    let mood = Cell::new(Mood::Good);
+    let (old, new) = amid_a_job(exchange.region(), &mood);
+    let builds = [Some(&old), Some(&new)];
+    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
+    rig.run_times(&builds, 20);
+    assert_eq!((rig.outcome(ticket), rig.shared.active()), (None, 0));
+    assert_eq!(rig.events(), [(1, Happening::SwapWaits { generation: 2 })], "told once");
+    let set = rig.publish(&[Command::Set(assignment(COUNT, 100))], 1);
+    let second = rig.publish(&[Command::Swap { generation: 2 }], 2);
+    rig.run(&builds);
+    assert_eq!(rig.outcome(set), Some(Ok(())), "other commands don't wait");
+    assert_eq!(rig.outcome(second), Some(Err(WhyRejected::NotNow)));
+    assert_eq!(rig.outcome(ticket), None);
+    old.program.under_way.set(None);
+    rig.run(&builds);
+    assert_eq!((rig.outcome(ticket), rig.shared.active()), (Some(Ok(())), 1));
+    assert_eq!(rig.value(Slot::B, COUNT), 102, "set, and stepped once by each");
+}
+
+#[test]
+fn a_swap_for_which_a_job_does_not_end_is_refused_in_time() {
+    let exchange = exchange();
+    let mood = Cell::new(Mood::Good);
+    let (old, new) = amid_a_job(exchange.region(), &mood);
+    let builds = [Some(&old), Some(&new)];
+    let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+    let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
+    // One that takes the command, and almost a second.
+    rig.run_times(&builds, 1000);
+    old.program.under_way.set(Some(0));
+    assert_eq!(rig.outcome(ticket), None);
+    rig.run(&builds);
+    assert_eq!(rig.outcome(ticket), Some(Err(WhyRejected::JobUnderWay)));
+    assert_eq!(rig.shared.active(), 0, "the program before goes on");
+    let waits = Happening::SwapWaits { generation: 2 };
+    assert_eq!(rig.events()[..2], [(1, waits), (0, waits)], "and which task it was at the end");
+
+    // However long the cycles are, it is a hundred of them.
+    let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
+    rig.run(&builds);
+    rig.cycle += 10_000;
+    rig.run_times(&builds, 99);
+    assert_eq!(rig.outcome(ticket), None);
+    rig.run(&builds);
+    assert_eq!(rig.outcome(ticket), Some(Err(WhyRejected::JobUnderWay)));
+}
+
+#[test]
+fn a_swap_does_not_wait_for_jobs_that_will_not_go_on() {
+    for (restart, crashes) in [(true, false), (false, true)] {
+        let exchange = exchange();
+        let mood = Cell::new(Mood::Good);
+        let (old, mut new) = amid_a_job(exchange.region(), &mood);
+        new.stage.on_probation = !restart;
+        let builds = [Some(&old), Some(&new)];
+        let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
+        let ticket = rig.publish(&[Command::Swap { generation: 2 }], 2);
+        rig.run(&builds);
+        if crashes {
+            rig.run(&builds);
+            assert_eq!(rig.outcome(ticket), None, "it waits");
+            mood.set(Mood::Crashes);
+            rig.run(&builds);
+            mood.set(Mood::Good);
+        }
+        rig.run(&builds);
+        assert_eq!(rig.outcome(ticket), Some(Ok(())), "{restart} {crashes}");
+        assert_eq!(rig.shared.active(), 1);
+    }
+}
+
 #[test]
 fn a_build_that_fails_at_once_is_told_as_swapped_and_taken_back() {
     let exchange = exchange();
     let (good, bad) = (Cell::new(Mood::Good), Cell::new(Mood::Crashes));
     let region = exchange.region();
     let old = doubler(region, &good);
-    let program = Doubler { region, slot: Slot::B, mood: &bad, factor: 3 };
+    let program =
+        Doubler { region, slot: Slot::B, mood: &bad, under_way: Cell::new(None), factor: 3 };
     let new = Build { stage: stage(2, 1), program };
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
     rig.publish(&[Command::Swap { generation: 2 }], 2);
@@ -455,9 +581,11 @@ fn the_build_that_is_in_fault_is_named() {
     let (bad, good) = (Cell::new(Mood::Crashes), Cell::new(Mood::Good));
     let region = exchange.region();
     let old = doubler(region, &bad);
-    let program = Doubler { region, slot: Slot::B, mood: &bad, factor: 3 };
+    let program =
+        Doubler { region, slot: Slot::B, mood: &bad, under_way: Cell::new(None), factor: 3 };
     let new = Build { stage: Stage { on_probation: false, ..stage(2, 1) }, program };
-    let program = Doubler { region, slot: Slot::A, mood: &good, factor: 3 };
+    let program =
+        Doubler { region, slot: Slot::A, mood: &good, under_way: Cell::new(None), factor: 3 };
     let third = Build { stage: Stage { on_probation: false, ..stage(3, 0) }, program };
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
     rig.run(&[Some(&old), Some(&new)]);
@@ -478,7 +606,8 @@ fn a_build_that_lasts_is_off_probation() {
     let mood = Cell::new(Mood::Good);
     let region = exchange.region();
     let old = doubler(region, &mood);
-    let program = Doubler { region, slot: Slot::B, mood: &mood, factor: 3 };
+    let program =
+        Doubler { region, slot: Slot::B, mood: &mood, under_way: Cell::new(None), factor: 3 };
     let new = Build { stage: stage(2, 1), program };
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 3);
     let builds = [Some(&old), Some(&new)];
@@ -516,7 +645,8 @@ fn a_cycle_allocates_nothing_whatever_happens_in_it() {
     let mood = Cell::new(Mood::Good);
     let region = exchange.region();
     let old = doubler(region, &mood);
-    let program = Doubler { region, slot: Slot::B, mood: &mood, factor: 3 };
+    let program =
+        Doubler { region, slot: Slot::B, mood: &mood, under_way: Cell::new(None), factor: 3 };
     let new = Build { stage: stage(2, 1), program };
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Substitute, &old.stage, 3);
     let builds = [Some(&old), Some(&new)];

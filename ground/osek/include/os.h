@@ -19,9 +19,14 @@
  *
  * Times are in ticks of a counter; OSTICKDURATION is the tick of the system counter in ns.
  *
- * All services are called in the kernel's own thread, from tasks, ISRs and hooks. A thread that the
- * program starts by itself calls none of them: what it has to tell it tells with
- * quietcore_osek_raise(), which makes an ISR run.
+ * All services are called in the kernel's own thread, from tasks, ISRs and hooks, on the stacks that
+ * the kernel gives them. To a thread that the program starts by itself, before StartOS() and after
+ * ShutdownOS(), each answers #E_OS_CALLEVEL, also under standard status, or does nothing where it
+ * answers nothing; no hook is called. What such a thread has to tell it tells with
+ * quietcore_osek_raise(), which makes an ISR run. GetActiveApplicationMode() may be called by all.
+ *
+ * A task does not call `fork`: the child would have the tasks, and none of the timers and threads
+ * that drive them. Another program is started before StartOS(), or with `posix_spawn`.
  *
  * Each service lists its errors. Those marked *extended* are found under `STATUS = EXTENDED` only; a
  * program that is correct never sees them. Every service also returns #E_OS_DISABLEDINT where the

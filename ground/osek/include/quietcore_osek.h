@@ -257,11 +257,17 @@ void quietcore_osek_terminate(void);
  */
 const char *quietcore_osek_error(void);
 /**
- * @brief Whose stack overflowed.
- * @param address what a fault accessed.
- * @return The task whose stack ends there; UINT32_MAX where it is none's.
+ * @brief Whose stack overflowed, asked after a fault of the thread inside of quietcore_osek_step().
+ * @param address what the fault accessed; where the operating system tells none (`SI_KERNEL`), the
+ * stack pointer: a signal for which the stack had no room looks like that.
+ * @return The task that ran, where its stack ends there; UINT32_MAX where it was something else.
  */
 uint32_t quietcore_osek_overflowed(const void *address);
+/**
+ * @brief Which task a driven kernel was at when it was left: at the end of a step, or by a fault.
+ * @return The task that ran; UINT32_MAX where the kernel was idle, or does not run.
+ */
+uint32_t quietcore_osek_under_way(void);
 
 /** @} */
 
@@ -280,7 +286,8 @@ uint32_t quietcore_osek_overflowed(const void *address);
 void quietcore_osek_raise(uint32_t source);
 /**
  * @brief Raises interrupts of a source from the kernel's own thread, as an instruction `int` would:
- * where the level allows, the ISR has run when this returns.
+ * where the level allows, the ISR has run when this returns. From any other thread it does what
+ * quietcore_osek_raise() does.
  * @param source the number in the table of ISRs; any other is ignored.
  */
 void quietcore_osek_trigger(uint32_t source);

@@ -6,7 +6,7 @@
 use crate::configuration::{
     ACTIVATIONS_MAX, ALARMS_MAX, Action, ActionKind, COUNTERS_MAX, Configuration,
     INTERRUPT_LEVEL_MAX, ISRS_MAX, Kind, MODES_MAX, RESOURCES_MAX, SCHEDULE_TABLES_MAX,
-    SCHEDULER_LEVEL, Scale, TASKS_MAX,
+    SCHEDULER_LEVEL, Scale, TASKS_MAX, TICK_STEPS_MAX,
 };
 
 /// Where a configuration can't work.
@@ -75,7 +75,8 @@ pub fn check(configuration: &Configuration<'_>) -> Result<(), Refusal> {
     for index in 0..configuration.schedule_tables.len() {
         check_schedule_table(configuration, index)?;
     }
-    check_increments(configuration)
+    check_increments(configuration)?;
+    check_steps(configuration)
 }
 
 fn check_sizes(configuration: &Configuration<'_>) -> Result<(), Refusal> {
@@ -251,6 +252,55 @@ fn check_increments(configuration: &Configuration<'_>) -> Result<(), Refusal> {
         hold(all, Table::ScheduleTables, index, rule)?;
     }
     Ok(())
+}
+
+/// Chains of counters multiply: of ten alarms on each of ten counters, all of which increment the
+/// next, ten thousand millions would expire in one tick. So they are counted, as if all that can
+/// expire in a tick did.
+fn check_steps(configuration: &Configuration<'_>) -> Result<(), Refusal> {
+    let counters = configuration.counters;
+    let mut steps_of = [0_u32; COUNTERS_MAX];
+    let mut of_machine = 0_u32;
+    // Those that a counter increments come after it.
+    for (index, counter) in counters.iter().enumerate().rev() {
+        let steps = steps(configuration, index, &steps_of);
+        steps_of[index] = steps;
+        if counter.hardware {
+            of_machine = of_machine.saturating_add(steps);
+        }
+        let rule = "all that one tick of it can lead to are 4096 steps at most, those of all \
+                    hardware counters together";
+        hold(steps.max(of_machine) <= TICK_STEPS_MAX, Table::Counters, index, rule)?;
+    }
+    Ok(())
+}
+
+/// What a tick of a counter can lead to. A schedule table reaches one of its points in a tick.
+fn steps(configuration: &Configuration<'_>, counter: usize, steps_of: &[u32; COUNTERS_MAX]) -> u32 {
+    let add = |sum: u32, action: &Action| {
+        let increments = action.kind == ActionKind::IncrementCounter;
+        let more = if increments { steps_of[usize::from(action.object)] } else { 0 };
+        sum.saturating_add(1).saturating_add(more)
+    };
+    let alarms = configuration.alarms.iter().filter(|it| usize::from(it.counter) == counter);
+    let of_alarms = alarms.map(|alarm| &alarm.action).fold(0, add);
+    let tables = configuration.schedule_tables.iter();
+    let of_table = |table: &crate::configuration::ScheduleTable| {
+        let first = usize::from(table.first_point);
+        let points = &configuration.expiry_points[first..first + usize::from(table.point_count)];
+        let of_point = points.iter().map(|point| {
+            let first = usize::from(point.first_action);
+            configuration.actions[first..first + usize::from(point.action_count)]
+                .iter()
+                .fold(1, add)
+        });
+        // The end of its run may come in the same tick as its last point.
+        of_point.max().unwrap_or(0).saturating_add(1)
+    };
+    tables
+        .filter(|it| usize::from(it.counter) == counter)
+        .map(of_table)
+        .fold(of_alarms, u32::saturating_add)
 }
 
 #[cfg(test)]

@@ -28,6 +28,10 @@ pub const ISRS_MAX: usize = 62;
 pub const MODES_MAX: usize = 32;
 /// Most activation requests of all tasks together, which is what the ready queue has places for.
 pub const ACTIVATIONS_MAX: usize = 1024;
+/// Most steps of one tick, which is what the kernel holds interrupts back for at once. An alarm
+/// that expires, a schedule table that goes on and an action of one are a step each; one that
+/// increments a counter is as many more as a tick of that counter.
+pub const TICK_STEPS_MAX: u32 = 4096;
 
 /// The level of a task that holds `RES_SCHEDULER`, or is not preemptable.
 pub const SCHEDULER_LEVEL: u8 = 255;

@@ -20,6 +20,7 @@
 //! | [`system`] | a kernel on a machine: services, call levels, hooks, dispatcher |
 //! | [`port`] | what a machine must do; `hosted` in a Linux thread, `x86_64` on the bare processor |
 //! | `c` | the services for C, under their names in the standard; with the feature of that name |
+//! | [`stacks`] | how much memory stacks take |
 //! | [`names`] | how statuses and services are called |
 //! | [`status`] | errors, and the numbers of services |
 //!
@@ -37,6 +38,7 @@ pub mod configuration;
 pub mod kernel;
 pub mod names;
 pub mod port;
+pub mod stacks;
 pub mod status;
 pub mod system;
 #[cfg(feature = "hosted")]

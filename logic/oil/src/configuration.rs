@@ -24,8 +24,35 @@ pub struct Configuration {
     pub(crate) counters: Vec<Counter>,
     pub(crate) alarms: Vec<Alarm>,
     pub(crate) schedule_tables: Vec<ScheduleTable>,
+    pub(crate) definitions: Definitions,
     pub(crate) remarks: Vec<Remark>,
 }
+
+/// Where the text asks for something that the program has to define.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// The name of a task, of an ISR, of a callback or of a hook.
+    pub name: String,
+    /// The file, as given to [`read`](crate::read) or as written in `#include`.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column in characters, counted from 1.
+    pub column: u32,
+}
+
+/// All of them. They are no part of what a configuration means: two are the same wherever their
+/// objects stand.
+#[derive(Clone, Debug)]
+pub(crate) struct Definitions(pub(crate) Vec<Definition>);
+
+impl PartialEq for Definitions {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Definitions {}
 
 /// Which hooks the program has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +246,29 @@ pub struct ScheduleTable {
     pub start: u32,
 }
 
+/// The schedule tables as the kernel has them: points and actions of all tables in a row, each
+/// table with the number of its first point, each point with that of its first action.
+#[derive(Debug)]
+pub(crate) struct Schedule<'c> {
+    pub(crate) tables: Vec<(&'c ScheduleTable, usize)>,
+    pub(crate) points: Vec<(&'c ExpiryPoint, usize)>,
+    pub(crate) actions: Vec<&'c Action>,
+}
+
 impl Configuration {
+    /// The schedule tables in rows.
+    pub(crate) fn schedule(&self) -> Schedule<'_> {
+        let mut rows = Schedule { tables: Vec::new(), points: Vec::new(), actions: Vec::new() };
+        for table in &self.schedule_tables {
+            rows.tables.push((table, rows.points.len()));
+            for point in &table.points {
+                rows.points.push((point, rows.actions.len()));
+                rows.actions.extend(&point.actions);
+            }
+        }
+        rows
+    }
+
     /// The name of the CPU.
     pub fn cpu(&self) -> &str {
         &self.cpu
@@ -309,7 +358,7 @@ impl Configuration {
     }
 
     /// The names of a set of modes, a bit each.
-    pub(crate) fn modes_of(&self, modes: u32) -> impl Iterator<Item = &str> {
+    pub fn modes_of(&self, modes: u32) -> impl Iterator<Item = &str> {
         let modes = (0..self.modes.len()).filter(move |index| modes >> index & 1 == 1);
         modes.map(|index| self.modes[index].name.as_str())
     }
@@ -328,6 +377,12 @@ impl Configuration {
             }
         }
         callbacks
+    }
+
+    /// Where the text asks for the function of a task, of an ISR, of a callback or of a hook, by
+    /// its name in the text or, of a hook, in C.
+    pub fn definition(&self, name: &str) -> Option<&Definition> {
+        self.definitions.0.iter().find(|definition| definition.name == name)
     }
 
     /// What is allowed and may still surprise, in the order of the text.

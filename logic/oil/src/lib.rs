@@ -33,7 +33,6 @@ mod application;
 mod check;
 mod configuration;
 mod generate;
-mod nearest;
 mod problem;
 mod read;
 mod reference;
@@ -42,8 +41,8 @@ mod tables;
 mod text;
 
 pub use configuration::{
-    Action, Alarm, AlarmStart, Configuration, Counter, Event, ExpiryPoint, Hooks, InternalResource,
-    Isr, Mode, Resource, ScheduleTable, Task,
+    Action, Alarm, AlarmStart, Configuration, Counter, Definition, Event, ExpiryPoint, Hooks,
+    InternalResource, Isr, Mode, Resource, ScheduleTable, Task,
 };
 pub use generate::{header, oil, rust, source};
 pub use problem::{PROBLEMS_MAX, Problem, Problems, Remark};

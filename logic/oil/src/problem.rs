@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::text::place::{Place, Word};
+pub use quietcore_wording::PROBLEMS_MAX;
 
-/// More problems than this are counted, not listed.
-pub const PROBLEMS_MAX: usize = 200;
+use crate::configuration::Definition;
+use crate::text::place::{Place, Word};
 
 /// Characters of a token that a problem shows.
 const TOKEN_SHOWN_MAX: usize = 40;
@@ -66,48 +66,8 @@ fn write_at(
     }
 }
 
-/// Everything that is wrong with an OIL text: never empty, in the order of the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problems {
-    problems: Vec<Problem>,
-    left_out: usize,
-}
-
-impl Problems {
-    /// The problems, in the order of the text; those of included files behind those of the file.
-    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
-        self.problems.iter()
-    }
-
-    /// How many were found beyond those listed.
-    pub const fn left_out(&self) -> usize {
-        self.left_out
-    }
-}
-
-impl<'p> IntoIterator for &'p Problems {
-    type Item = &'p Problem;
-    type IntoIter = std::slice::Iter<'p, Problem>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl fmt::Display for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "\n" };
-            write!(f, "{separator}{problem}")?;
-        }
-        if self.left_out > 0 {
-            write!(f, "\n… and {} more", self.left_out)?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Problems {}
+/// Everything that is wrong with an OIL text.
+pub type Problems = quietcore_wording::Problems<Problem>;
 
 /// A token at a place, with what is to be said of it.
 #[derive(Debug)]
@@ -170,12 +130,27 @@ impl Collector {
         self.problems.is_empty()
     }
 
+    /// How many things are wrong so far, listed or not.
+    pub(crate) const fn count(&self) -> usize {
+        self.problems.len() + self.left_out
+    }
+
     /// A place as texts name it: `file:line`, or `line N` where both are in the same file.
     pub(crate) fn name(&self, place: Place, seen_from: Place) -> String {
         if place.file == seen_from.file {
             format!("line {}", place.line)
         } else {
             format!("{}:{}", self.files[usize::from(place.file)], place.line)
+        }
+    }
+
+    /// Where a name stands, for those who read the configuration.
+    pub(crate) fn definition(&self, name: &str, place: Place) -> Definition {
+        Definition {
+            name: name.to_owned(),
+            file: self.files[usize::from(place.file)].clone(),
+            line: place.line,
+            column: place.column,
         }
     }
 
@@ -201,7 +176,7 @@ impl Collector {
             token: found.token,
             message: found.message,
         });
-        Err(Problems { problems: problems.collect(), left_out: self.left_out })
+        Err(Problems::new(problems.collect(), self.left_out))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::application::shaped::article;
-use crate::nearest::either;
 use crate::schema::{Attribute, Kind, Presence, REFUSED, Shape};
+use quietcore_wording::either;
 
 /// What stands before the tables.
 const OPENING: &str = include_str!("reference/opening.md");

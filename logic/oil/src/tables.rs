@@ -1,10 +1,8 @@
 //! The kernel's tables in memory, for tests and for tools that run an application themselves.
 
-use quietcore_osek::configuration::{
-    self as kernel, ActionKind, Checking, Class, Entry, ExpiryPoint, Hooks,
-};
+use quietcore_osek::configuration::{self as kernel, ActionKind, Checking, Class, Entry, Hooks};
 
-use crate::configuration::{Action, AlarmStart, Configuration};
+use crate::configuration::{Action, AlarmStart, Configuration, ExpiryPoint, ScheduleTable};
 
 /// A function that tables call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,7 +29,7 @@ pub struct Tables {
     counters: Vec<kernel::Counter>,
     alarms: Vec<kernel::Alarm>,
     schedule_tables: Vec<kernel::ScheduleTable>,
-    expiry_points: Vec<ExpiryPoint>,
+    expiry_points: Vec<kernel::ExpiryPoint>,
     actions: Vec<kernel::Action>,
 }
 
@@ -44,7 +42,8 @@ impl Tables {
         function: &mut dyn FnMut(Function<'_>) -> Entry,
     ) -> Self {
         let asked = configuration.hooks;
-        let mut tables = Self {
+        let schedule = configuration.schedule();
+        Self {
             class: configuration.class,
             checking: configuration.checking,
             accounting: configuration.accounting,
@@ -61,12 +60,10 @@ impl Tables {
             resources: resources(configuration),
             counters: counters(configuration),
             alarms: alarms(configuration, function),
-            schedule_tables: Vec::new(),
-            expiry_points: Vec::new(),
-            actions: Vec::new(),
-        };
-        tables.add_schedule_tables(configuration, function);
-        tables
+            schedule_tables: schedule.tables.iter().map(|(it, first)| row(it, *first)).collect(),
+            expiry_points: schedule.points.iter().map(|(it, first)| point(it, *first)).collect(),
+            actions: schedule.actions.iter().map(|it| action(it, function)).collect(),
+        }
     }
 
     /// The tables as the kernel takes them.
@@ -87,31 +84,25 @@ impl Tables {
             actions: &self.actions,
         }
     }
+}
 
-    fn add_schedule_tables(
-        &mut self,
-        configuration: &Configuration,
-        function: &mut dyn FnMut(Function<'_>) -> Entry,
-    ) {
-        for table in &configuration.schedule_tables {
-            self.schedule_tables.push(kernel::ScheduleTable {
-                counter: small(table.counter),
-                first_point: small(self.expiry_points.len()),
-                point_count: small(table.points.len()),
-                repeating: table.repeating,
-                duration: table.duration,
-                autostart: table.autostart,
-                start: table.start,
-            });
-            for point in &table.points {
-                self.expiry_points.push(ExpiryPoint {
-                    offset: point.offset,
-                    first_action: small(self.actions.len()),
-                    action_count: small(point.actions.len()),
-                });
-                self.actions.extend(point.actions.iter().map(|it| action(it, function)));
-            }
-        }
+fn row(table: &ScheduleTable, first_point: usize) -> kernel::ScheduleTable {
+    kernel::ScheduleTable {
+        counter: small(table.counter),
+        first_point: small(first_point),
+        point_count: small(table.points.len()),
+        repeating: table.repeating,
+        duration: table.duration,
+        autostart: table.autostart,
+        start: table.start,
+    }
+}
+
+fn point(point: &ExpiryPoint, first_action: usize) -> kernel::ExpiryPoint {
+    kernel::ExpiryPoint {
+        offset: point.offset,
+        first_action: small(first_action),
+        action_count: small(point.actions.len()),
     }
 }
 

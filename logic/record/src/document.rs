@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
-    Conditions, Record, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
+    Conditions, KernelErrors, Record, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
 };
 use crate::statistics::Statistics;
 use crate::verdict::{FastestCycle, Judgement, fastest_cycle};
@@ -75,6 +75,9 @@ pub struct RecordEntry {
     /// Why the program stopped before its time; empty for one that ran to its end.
     #[serde(default)]
     pub faults: Vec<String>,
+    /// What the program's own kernel found wrong; with the task that drives it all of that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_errors: Vec<KernelErrors>,
     /// The routine of a kernel that was measured; absent for all other records.
     #[serde(default)]
     pub routine: Option<RoutineEntry>,
@@ -147,6 +150,7 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         scan_terms: scan.map(|scan| scan.terms),
         scan_counters: scan.map(|scan| scan.counters),
         faults: scan.map(|scan| scan.faults.clone()).unwrap_or_default(),
+        kernel_errors: scan.map(|scan| scan.kernel_errors.clone()).unwrap_or_default(),
         routine: record.routine.as_ref().map(|run| RoutineEntry {
             routine: run.routine,
             trigger: run.trigger,

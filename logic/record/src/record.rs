@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::histogram::Histogram;
 
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
-pub use scan::{Scan, ScanCounters, ScanError, ScanTerms, Worst};
+pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};
 #[cfg(test)]
 pub(crate) use test_record::{test_record, test_scan_record};
 

@@ -7,6 +7,7 @@
 //! measured with a longer period ───────────► NOT PROVEN
 //! a release later than a tenth of the cycle ► FAIL
 //! a cycle of the program after its deadline ► FAIL
+//! an activation refused, a job cut off ────► FAIL
 //! jitter above the published limit ────────► FAIL
 //! jitter unknown, or perhaps above the limit ► NOT PROVEN
 //! too few cycles for the confidence asked ─► NOT PROVEN, with the number needed
@@ -149,7 +150,7 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     if let Some(because) = late_releases(record, limit_ns) {
         return (Verdict::Fail, because, None);
     }
-    if let Some(because) = late_ends(record) {
+    if let Some(because) = late_ends(record).or_else(|| lost_work(record)) {
         return (Verdict::Fail, because, None);
     }
     let is_slower = record.period_ns > Some(cycle_ns);
@@ -182,7 +183,7 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
 
 /// The verdict on a task that the program's own kernel released: whether its jobs ended in time.
 fn decide_by_deadline(record: &Record, exceedance: f64) -> (Verdict, String, Option<u64>) {
-    if let Some(because) = late_ends(record) {
+    if let Some(because) = late_ends(record).or_else(|| lost_work(record)) {
         return (Verdict::Fail, because, None);
     }
     let scan = record.scan.as_ref();
@@ -290,6 +291,15 @@ fn late_ends(record: &Record) -> Option<String> {
         because.push_str(&format!("; {skipped} releases were left out"));
     }
     Some(because)
+}
+
+/// What the program's own kernel did not do of what was asked for. A job that was never run is no
+/// better than one that ended too late.
+fn lost_work(record: &Record) -> Option<String> {
+    let errors = record.scan.as_ref()?.kernel_errors.iter();
+    let lost: Vec<String> =
+        errors.filter(|errors| errors.is_lost_work).map(ToString::to_string).collect();
+    (!lost.is_empty()).then(|| format!("work of the program was lost: {}", lost.join("; ")))
 }
 
 /// What stands against the class's jitter limit: it is exceeded, or the figures don't show that it

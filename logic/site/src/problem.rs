@@ -2,10 +2,8 @@
 
 use std::fmt;
 
+pub use quietcore_wording::PROBLEMS_MAX;
 use serde::Serialize;
-
-/// More problems than this are counted, not listed.
-pub const PROBLEMS_MAX: usize = 200;
 
 /// A place in a site file, written `site.toml:9:10: `partition.axis.vcr.cpus``.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -49,59 +47,15 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with a site file: never empty, in the order of the file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problems {
-    problems: Vec<Problem>,
-    left_out: usize,
+/// Everything that is wrong with a site file.
+pub type Problems = quietcore_wording::Problems<Problem>;
+
+/// Sorts the problems by place; `left_out` counts those beyond [`PROBLEMS_MAX`].
+pub(crate) fn sorted(mut problems: Vec<Problem>, left_out: usize) -> Problems {
+    problems.sort();
+    problems.dedup();
+    Problems::new(problems, left_out)
 }
-
-impl Problems {
-    /// Sorts the problems by place; `left_out` counts those beyond [`PROBLEMS_MAX`].
-    ///
-    /// # Panics
-    /// Where there is no problem: that would be an `Err` that says nothing.
-    pub(crate) fn new(mut problems: Vec<Problem>, left_out: usize) -> Self {
-        assert!(!problems.is_empty(), "a refused site file has a problem");
-        problems.sort();
-        problems.dedup();
-        Self { problems, left_out }
-    }
-
-    /// The problems, in the order of the file.
-    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
-        self.problems.iter()
-    }
-
-    /// How many were found beyond those listed.
-    pub const fn left_out(&self) -> usize {
-        self.left_out
-    }
-}
-
-impl<'p> IntoIterator for &'p Problems {
-    type Item = &'p Problem;
-    type IntoIter = std::slice::Iter<'p, Problem>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl fmt::Display for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "\n" };
-            write!(f, "{separator}{problem}")?;
-        }
-        if self.left_out > 0 {
-            write!(f, "\n… and {} more", self.left_out)?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Problems {}
 
 /// Something that is allowed and may still surprise.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

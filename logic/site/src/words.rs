@@ -1,50 +1,18 @@
-//! Words for texts that people read: the nearest known word, lists, quotations, exact quantities.
+//! Words for texts that people read: remedies, lists, quotations, exact quantities.
 
 use quietcore_units::{ByteSize, Nanos};
-
-/// Below this likeness (1 is equal) a word is no plausible misspelling of another.
-const LIKENESS_MIN: f64 = 0.75;
-
-/// Longer words are not compared: nobody misspells a name of that length.
-const COMPARED_CHARS_MAX: usize = 64;
+use quietcore_wording::meant;
+pub(crate) use quietcore_wording::nearest;
 
 /// Characters of a value that an error text shows.
 const QUOTED_CHARS_MAX: usize = 60;
-
-/// The candidate that is most like `word`, if one is like it at all.
-pub(crate) fn nearest<'c>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
-    if word.chars().count() > COMPARED_CHARS_MAX {
-        return None;
-    }
-    let word = folded(word);
-    let likeness = |candidate: &str| {
-        let candidate = folded(candidate);
-        // The prefix bonus of Jaro-Winkler rates `period_x` near; the other one sees swapped and
-        // missing letters anywhere.
-        strsim::jaro_winkler(&word, &candidate)
-            .max(strsim::normalized_damerau_levenshtein(&word, &candidate))
-    };
-    candidates
-        .into_iter()
-        .map(|candidate| (candidate, likeness(candidate)))
-        .filter(|(_, likeness)| *likeness >= LIKENESS_MIN)
-        // Of equals the first one, which `max_by` would not give.
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
-        .map(|(candidate, _)| candidate)
-}
 
 /// What would be right in place of `word`: the nearest of the candidates, or all of them.
 pub(crate) fn instead<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str> + Clone,
 ) -> String {
-    match nearest(word, candidates.clone()) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("write one of {}", list(candidates)),
-    }
+    meant(word, candidates.clone(), format!("write one of {}", list(candidates)))
 }
 
 /// The words in backticks with commas between them.
@@ -114,22 +82,13 @@ fn whole(value: u64, units: &[(u64, &str)]) -> String {
     format!("{} {unit}", value / size)
 }
 
-fn folded(word: &str) -> String {
-    word.to_lowercase().replace(['_', ' ', '.'], "-")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_word_finds_its_neighbour() {
-        let keys = ["cpus", "memory", "cache", "network", "budget"];
-        assert_eq!(nearest("memroy", keys), Some("memory"));
-        assert_eq!(nearest("cpu", keys), Some("cpus"));
-        assert_eq!(nearest("Cache", keys), Some("cache"));
-        assert_eq!(nearest("xyzzy", keys), None);
-        assert_eq!(nearest(&"c".repeat(1_000_000), keys), None);
+    fn what_was_meant_is_asked_or_all_words_are_listed() {
+        assert_eq!(instead("memroy", ["cpus", "memory"]), "did you mean `memory`?");
         assert_eq!(instead("xyzzy", ["a", "b"]), "write one of `a`, `b`");
     }
 

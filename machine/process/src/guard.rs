@@ -48,6 +48,9 @@ pub struct Fault {
     pub address: u64,
     /// The instruction that was interrupted, as an address in this process.
     pub instruction: u64,
+    /// The address that tells whose stack overflowed, if one did: the one that was accessed, or the
+    /// stack pointer where the signal says none.
+    pub overflow_address: u64,
 }
 
 impl Fault {
@@ -64,6 +67,7 @@ struct RawFault {
     reserved: u32,
     address: u64,
     instruction: u64,
+    overflow_address: u64,
 }
 
 /// The guard of one task: the calls of its thread go through it, one after the other.
@@ -85,6 +89,7 @@ unsafe extern "C" {
         fault: *mut RawFault,
     ) -> c_int;
     safe fn quietcore_guard_interrupting() -> c_int;
+    safe fn quietcore_guard_is_inside() -> c_int;
     safe fn quietcore_guard_enter_shelter();
     safe fn quietcore_guard_leave_shelter();
 }
@@ -100,6 +105,17 @@ pub fn enter_shelter() {
 #[inline]
 pub fn leave_shelter() {
     quietcore_guard_leave_shelter();
+}
+
+/// Whether the calling thread is inside of a call.
+pub fn is_inside() -> bool {
+    quietcore_guard_is_inside() != 0
+}
+
+/// Ends the process at once: nothing that was left to be run at its end is run.
+pub fn end_process(status: i32) -> ! {
+    // SAFETY: a plain number.
+    unsafe { libc::_exit(status) }
 }
 
 /// Installs the handlers once for the process and returns the signal by which calls are cancelled.
@@ -149,8 +165,8 @@ impl Guard {
         if failed == 0 {
             return Ok(());
         }
-        let RawFault { signal, address, instruction, .. } = fault;
-        Err(Fault { signal, address, instruction })
+        let RawFault { signal, address, instruction, overflow_address, .. } = fault;
+        Err(Fault { signal, address, instruction, overflow_address })
     }
 
     /// The call that runs now, if one does: a number that no other call of this guard has.

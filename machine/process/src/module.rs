@@ -114,6 +114,9 @@ pub struct DataSlot<'a> {
     pub bytes: usize,
 }
 
+/// A function of a module: its task that is under way, or `u32::MAX`.
+pub type UnderWay = extern "C" fn() -> u32;
+
 /// The face of a module, version 2: `quietcore_module.h`.
 #[repr(C)]
 struct Face {
@@ -128,6 +131,7 @@ struct Face {
     tasks: *const *const c_char,
     task_count: u32,
     overflowed: Option<extern "C" fn(*const c_void) -> u32>,
+    under_way: Option<UnderWay>,
 }
 
 /// A loaded module. Dropping it unloads its code; the data in the slot stay.
@@ -234,6 +238,18 @@ impl Module {
         Some(overflowed(std::ptr::without_provenance(address))).filter(|task| *task != u32::MAX)
     }
 
+    /// The task of its own that a step, or a fault in one, has left in the middle of a job.
+    pub fn task_under_way(&self) -> Option<u32> {
+        let under_way = self.face().under_way?;
+        Some(under_way()).filter(|task| *task != u32::MAX)
+    }
+
+    /// The function that says so, for as long as the module is loaded.
+    #[inline]
+    pub fn under_way(&self) -> Option<UnderWay> {
+        self.face().under_way
+    }
+
     /// Turns an address in this process into one of the module as linked; `None` if it is none.
     pub fn linked_address(&self, address: u64) -> Option<u64> {
         address.checked_sub(self.base)
@@ -296,6 +312,19 @@ impl Module {
     #[inline]
     pub fn has_error(&self) -> bool {
         !(self.face().error_status)().is_null()
+    }
+
+    /// The bytes of the model's error status; none where there is no error. Does not allocate.
+    pub fn error_bytes(&self) -> impl Iterator<Item = u8> {
+        let status = NonNull::new((self.face().error_status)().cast_mut());
+        let read = move |index: usize| {
+            let status = status?;
+            // SAFETY: within the string, as none is asked for behind its end.
+            let place = unsafe { status.as_ptr().add(index) };
+            // SAFETY: as above; an error status lives as long as the module.
+            Some(unsafe { place.read() }.cast_unsigned()).filter(|byte| *byte != 0)
+        };
+        (0..STATUS_BYTES_MAX).map_while(read)
     }
 
     /// The model's error status in its own words, at most 256 bytes of it.

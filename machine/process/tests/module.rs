@@ -74,6 +74,7 @@ fn the_data_of_a_module_are_seen_and_changed_from_outside() {
     let module = unsafe { Module::load(&path, image, slot) }.unwrap();
     assert_eq!(module.rate_count(), 2);
     assert_eq!(module.tasks(), ["fast", "slow"]);
+    assert_eq!(module.task_under_way(), None);
     assert_eq!((module.overflowed_task(64), module.overflowed_task(65)), (Some(1), None));
     assert_eq!(read(&file, counts), [40, 50], "initial values");
     let guard = Guard::default();
@@ -94,6 +95,7 @@ fn the_data_of_a_module_are_seen_and_changed_from_outside() {
     assert!(!module.has_error());
     file.write_all_at(&101_i32.to_le_bytes(), SLOT_OFFSET + counts).unwrap();
     assert_eq!(module.error_status().as_deref(), Some("too many"));
+    assert_eq!(module.error_bytes().collect::<Vec<_>>(), b"too many");
     // SAFETY: as above.
     unsafe { module.terminate(&guard) }.unwrap();
     assert_eq!(read(&file, counts)[0], -1);

@@ -64,6 +64,11 @@ impl Collector<'_> {
                 }
                 if let Some(scan) = &mut record.scan {
                     scan.faults = found.heard.faults.words();
+                    let all = found.heard.kernel.iter();
+                    let own = all.filter(|errors| {
+                        number == 0 || errors.task.as_deref() == Some(&planned.label)
+                    });
+                    scan.kernel_errors = own.cloned().collect();
                     if number == 0 && partition.work.has_fieldbus() {
                         scan.counters.lost_frames = Some(region.fieldbus().lost_frames);
                     }

@@ -4,8 +4,9 @@
 //! fieldbus that lost a SubDevice gave the program other inputs than it should have, so what was
 //! measured is no evidence of the site.
 
-use quietcore_assembly::{Staged, tell};
-use quietcore_exchange::{EventReader, Happening, Region};
+use quietcore_assembly::{KernelErrorWords, Staged, is_shut_down, kernel_error_words, tell};
+use quietcore_exchange::{Event, EventReader, Happening, Region, TaskState};
+use quietcore_record::record::KernelErrors;
 
 use crate::work::Work;
 
@@ -54,6 +55,7 @@ impl Troubles {
 
 /// Reads the events of one partition.
 pub(crate) struct Listener<'a> {
+    region: Region<'a>,
     readers: Vec<EventReader<'a>>,
     /// The program that tells them, and the names of its tasks.
     program: Option<(&'a Staged, Vec<&'a str>)>,
@@ -66,18 +68,34 @@ pub(crate) struct Heard {
     pub(crate) faults: Troubles,
     /// What was wrong with its fieldbus.
     pub(crate) fieldbus: Troubles,
+    /// What the program's own kernel found wrong, but for the warm-up.
+    pub(crate) kernel: Vec<KernelErrors>,
     /// Events that were overwritten before they were read.
     pub(crate) lost: u64,
+}
+
+impl Heard {
+    fn note_kernel_error(&mut self, found: KernelErrors) {
+        let like = |known: &&mut KernelErrors| {
+            (&known.task, &known.status, &known.service)
+                == (&found.task, &found.status, &found.service)
+        };
+        match self.kernel.iter_mut().find(like) {
+            Some(known) => known.count += found.count,
+            None => self.kernel.push(found),
+        }
+    }
 }
 
 impl<'a> Listener<'a> {
     /// Listens to the partition behind `region` from its first event on.
     pub(crate) fn new(work: &'a Work, region: Region<'a>) -> Self {
         match work {
-            Work::Latency(_) => Self { readers: Vec::new(), program: None },
+            Work::Latency(_) => Self { region, readers: Vec::new(), program: None },
             Work::Program(run) => {
                 let names = run.assembly.task_names().collect();
                 Self {
+                    region,
                     readers: (0..=region.task_count()).filter_map(|by| region.events(by)).collect(),
                     program: Some((&run.assembly.first, names)),
                 }
@@ -91,10 +109,18 @@ impl<'a> Listener<'a> {
         heard.lost = 0;
         for reader in &mut self.readers {
             while let Some(event) = reader.next_event() {
+                let task = names.get(event.task as usize).copied();
                 let troubles = match event.what {
+                    Happening::KernelError { task: by, status, service } => {
+                        if is_measured(self.region, &event) && !is_shut_down(service) {
+                            let by = by.and(task);
+                            heard.note_kernel_error(kernel_errors(by, status, service));
+                        }
+                        continue;
+                    }
                     Happening::Fault { .. }
                     | Happening::Looped { .. }
-                    | Happening::ModelError
+                    | Happening::ModelError { .. }
                     | Happening::WatchdogExpired { .. }
                     | Happening::StoppedByOverrun { .. } => &mut heard.faults,
                     Happening::FieldbusLost { .. }
@@ -106,12 +132,28 @@ impl<'a> Listener<'a> {
                     | Happening::Emergency { .. } => &mut heard.fieldbus,
                     _ => continue,
                 };
-                let task = names.get(event.task as usize).copied().unwrap_or("host");
-                troubles.add(tell(&event.what, task, staged).text);
+                troubles.add(tell(&event.what, task.unwrap_or("host"), staged).text);
             }
             heard.lost += reader.lost();
         }
     }
+}
+
+/// Whether an event is of the cycles that count, and not of the warm-up before them.
+fn is_measured(region: Region<'_>, event: &Event) -> bool {
+    // The state is set before anything is told of the cycles that count.
+    let lead = region.task(0).filter(|task| has_begun(task.state()));
+    lead.is_some_and(|lead| event.time.get() >= lead.first_release_ns())
+}
+
+fn has_begun(state: TaskState) -> bool {
+    state == TaskState::Running || state.has_ended()
+}
+
+/// An error of a kernel, as the record has it.
+fn kernel_errors(task: Option<&str>, status: u8, service: u8) -> KernelErrors {
+    let KernelErrorWords { status, service, is_lost_work } = kernel_error_words(status, service);
+    KernelErrors { task: task.map(str::to_owned), status, service, is_lost_work, count: 1 }
 }
 
 #[cfg(test)]

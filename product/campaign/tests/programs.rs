@@ -16,7 +16,8 @@ use quietcore_campaign::{
 };
 use quietcore_evidence::{Writer, read_manifest};
 use quietcore_record::class::catalogue;
-use quietcore_record::record::Record;
+use quietcore_record::histogram::Histogram;
+use quietcore_record::record::{Record, ScanCounters};
 use quietcore_record::verdict::{Judgement, Verdict, judge};
 use quietcore_site::Site;
 use quietcore_units::CpuSet;
@@ -171,6 +172,43 @@ fn a_cycle_after_its_deadline_is_counted_and_fails() {
     assert!(scan.counters.overruns >= 1 && scan.counters.watchdog_hits >= 1, "{:?}", scan.counters);
     assert!(scan.response.max_ns() >= 29_000_000, "{}", scan.response.max_ns());
     assert!(scan.counters.skipped_releases >= 4, "{:?}", scan.counters);
+}
+
+/// Goal: a job that a kernel never ran is not less than one that ended too late.
+/// Method: a task without a deadline that is activated while it still runs.
+#[test]
+fn activations_that_a_kernel_refused_are_counted_and_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel");
+    let text = SITE.replace("\"counter\"", &format!("{kernel:?}"));
+    let text = text.replace("watchdog = \"4 ms\"", "watchdog = \"50 ms\"");
+    let site = quietcore_site::read("press.toml", text.as_bytes(), &catalogue()).unwrap();
+    let site_folder = folder.path().to_owned();
+    let workshop = Workshop { build_folder: site_folder.join("builds"), site_folder };
+    let programs = Programs::build(&site, &workshop, &mut |_| {}).unwrap();
+    let runs = runs(&site, "", "0".parse::<CpuSet>().unwrap(), &programs);
+    let (runtime, conditions) = (runtime(), BTreeMap::new());
+    let machine = machine(&runtime, &conditions);
+    let stop = AtomicBool::new(false);
+    let measured = measure(&runs[0], &machine, &mut Told::default(), &stop).unwrap();
+    let names: Vec<_> = measured.records.iter().map(|record| record.name.as_str()).collect();
+    assert_eq!(names, ["axis.tp2.cycle", "axis.tp2.Slow"]);
+    for record in &measured.records {
+        let errors = &record.scan.as_ref().unwrap().kernel_errors;
+        let [errors] = &errors[..] else { panic!("{errors:?}") };
+        assert_eq!((errors.task.as_deref(), &errors.status[..]), (Some("Slow"), "E_OS_LIMIT"));
+        assert!(errors.is_lost_work && errors.count > 10, "{errors:?}");
+    }
+    // Whatever else this machine was not up to.
+    let mut lead = measured.records[0].clone();
+    (lead.degraded, lead.invalid_because) = (Vec::new(), Vec::new());
+    lead.release = Histogram::new();
+    lead.release.record_many(1_000, CYCLES);
+    lead.scan.as_mut().unwrap().counters = ScanCounters::default();
+    let judgement = judge(&lead, &site.partitions()[0].class, 1e-1);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    let lost = "work of the program was lost: task `Slow`: E_OS_LIMIT in ActivateTask (";
+    assert!(judgement.because.starts_with(lost), "{}", judgement.because);
 }
 
 /// Goal: one folder never holds records of two programs as if they were one.

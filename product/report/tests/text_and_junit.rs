@@ -6,6 +6,7 @@
 mod synthetic;
 
 use quietcore_evidence::Evidence;
+use quietcore_record::record::KernelErrors;
 use quietcore_record::verdict::Verdict;
 use quietcore_report::{Summary, junit, text};
 use roxmltree::{Document, Node};
@@ -78,6 +79,31 @@ fn what_is_missing_or_damaged_is_an_error() {
     assert_eq!(outcome(&cases, "tp3 was measured"), "error");
     assert_eq!(outcome(&cases, "the evidence folder is undamaged"), "error");
     assert_eq!(outcome(&cases, "motion-control overall"), "error");
+}
+
+/// Goal: a task that is held to nothing is listed as such, and what a kernel lost is said.
+#[test]
+fn tasks_without_a_deadline_and_lost_activations_stand_in_the_text() {
+    let quiet = || record("tp2", 1, 40_000, QUIET, 2);
+    let mut lead = with_program(quiet(), "cycle", 0);
+    lead.scan.as_mut().unwrap().kernel_errors = vec![KernelErrors {
+        task: Some("report".to_owned()),
+        status: "E_OS_LIMIT".to_owned(),
+        service: Some("ActivateTask".to_owned()),
+        is_lost_work: true,
+        count: 4_321,
+    }];
+    let mut free = with_program(quiet(), "report", 0);
+    let terms = &mut free.scan.as_mut().unwrap().terms;
+    (terms.by_kernel, terms.deadline_ns) = (true, None);
+    let evidence = evidence(vec![lead, free], EXCEEDANCE);
+    assert_eq!(Summary::of(&evidence).verdict(), Some(Verdict::Fail));
+    let shown = text::render(&evidence, 100, false);
+    let lost = "task `report`: E_OS_LIMIT in ActivateTask (4 321 times)";
+    assert!(shown.contains(&format!("work of the program was lost: {lost}")), "{shown}");
+    assert!(shown.contains("! The program's kernel found errors: task `report`"), "{shown}");
+    assert_eq!(shown.lines().filter(|line| line.contains("tp2 · report ")).count(), 2, "{shown}");
+    assert!(shown.contains("No deadline, and so in no verdict: tp2 · report."), "{shown}");
 }
 
 #[test]

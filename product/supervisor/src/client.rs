@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use quietcore_wording::nearest;
+
 use crate::control::{
     Applied, Change, ControlError, Deployed, EventLine, Opened, PartitionState, Restart, Trace,
-    TraceStarted, nearest, quoted,
+    TraceStarted, quoted,
 };
 use crate::places::{PlaceError, Places, RunningSite};
 use crate::protocol::{Channel, ChannelError, Patience, Request, Response, read_response, to_line};

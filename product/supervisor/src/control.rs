@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
-pub use error::{ControlError, ErrorKind, nearest, quoted};
+pub use error::{ControlError, ErrorKind, quoted};
 pub use quietcore_assembly::Severity;
 
 /// The most changes in one group: they are applied within one cycle.

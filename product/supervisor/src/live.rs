@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quietcore_exchange::channel::Entry;
@@ -23,6 +23,9 @@ use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
 use crate::server::{Limits, Server};
 use quietcore_assembly::{AssemblyError, Workshop, channels};
+
+/// Lines about a deploy that wait for who asked for it.
+const PROGRESS_MAX: usize = 8;
 
 /// What a site is brought up from.
 #[derive(Clone, Debug)]
@@ -215,8 +218,18 @@ impl Inner {
     fn ask<T>(
         &self,
         partition: &str,
-        request: impl FnOnce(std::sync::mpsc::SyncSender<Result<T, ControlError>>) -> Request,
+        request: impl FnOnce(SyncSender<Result<T, ControlError>>) -> Request,
     ) -> Result<T, ControlError> {
+        let answer = self.order(partition, request)?;
+        answer.recv().unwrap_or_else(|_| Err(gone(partition)))
+    }
+
+    /// Asks the keeper of a partition; its answer comes by and by.
+    fn order<T>(
+        &self,
+        partition: &str,
+        request: impl FnOnce(SyncSender<Result<T, ControlError>>) -> Request,
+    ) -> Result<Receiver<Result<T, ControlError>>, ControlError> {
         let (sender, answer) = sync_channel(1);
         {
             let keepers = self.keepers();
@@ -227,7 +240,7 @@ impl Inner {
                 return Err(gone(partition));
             }
         }
-        answer.recv().unwrap_or_else(|_| Err(gone(partition)))
+        Ok(answer)
     }
 
     fn symbols(&self, partition: &str) -> Result<(u32, Box<Symbols>), ControlError> {
@@ -338,8 +351,13 @@ impl Site for Inner {
                 ControlError::new(ErrorKind::Build, partition, what, "the old program runs on")
             })?;
         progress("staging it beside the running one");
-        let prepared = Box::new(Prepared { build });
-        self.ask(partition, |reply| Request::Deploy { prepared, reply })
+        let prepared = Box::new(Prepared { build, folder: folder.display().to_string() });
+        let (sender, lines) = sync_channel(PROGRESS_MAX);
+        let answer =
+            self.order(partition, |reply| Request::Deploy { prepared, progress: sender, reply })?;
+        // The way for lines closes when the request is answered, or given up.
+        lines.iter().for_each(|line| progress(&line));
+        answer.recv().unwrap_or_else(|_| Err(gone(partition)))
     }
 
     fn restart(&self, partition: &str, how: Restart) -> Result<(), ControlError> {

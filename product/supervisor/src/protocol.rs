@@ -25,6 +25,7 @@ mod channel;
 
 use std::path::PathBuf;
 
+use quietcore_wording::nearest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -32,7 +33,7 @@ pub use channel::{Channel, ChannelError, Patience};
 
 use crate::control::{
     Applied, Change, ControlError, Deployed, ErrorKind, EventLine, Opened, PartitionState, Restart,
-    Trace, TraceStarted, nearest, quoted,
+    Trace, TraceStarted, quoted,
 };
 
 /// The schema that every line names.

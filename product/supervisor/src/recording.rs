@@ -136,10 +136,10 @@ pub enum RecordingError {
         known: String,
     },
     /// A length in time of a task that has no period.
-    #[error("task {task} has no period, so a duration says nothing; give the number of samples")]
+    #[error("task `{task}` has no period, so a duration says nothing; give the number of samples")]
     NoPeriod {
         /// The task.
-        task: u32,
+        task: String,
     },
     /// Nothing at all would be kept.
     #[error("no sample would be kept; one comes every {period}")]
@@ -249,7 +249,7 @@ impl Plan {
         let total = match wanted.length {
             Length::Samples(samples) => samples,
             Length::Duration(_) if sample_period == Nanos::ZERO => {
-                return Err(RecordingError::NoPeriod { task: wanted.task });
+                return Err(RecordingError::NoPeriod { task: task.name.clone() });
             }
             Length::Duration(duration) => duration.whole_times(sample_period),
         };

@@ -7,24 +7,33 @@ use std::time::{Duration, Instant};
 
 use site::{PATIENCE, SITE, Site, copy_model};
 
-/// Goal: what a program forks does not outlive its partition.
+/// Goal: what a program forks does not outlive its partition, also where it left the group.
 #[test]
 fn a_process_that_a_program_has_forked_ends_with_the_partition() {
+    for before in ["", "if (child == 0) setsid(); "] {
+        a_forked_process_ends(before);
+    }
+}
+
+/// Forks a process that does something `before` it waits for ever.
+fn a_forked_process_ends(before: &str) {
     let mut site = Site::up(SITE, "counter");
     let changed = site.folder.path().join("changed");
     let include = "#include \"counter.h\"";
     // The data lie in shared memory, which the child has, too.
-    let forks = "counter_DW.total = 0; int child = fork(); while (child == 0) pause(); \
-                 counter_child = child;";
+    let forks = format!(
+        "counter_DW.total = 0; int child = fork(); {before}while (child == 0) pause(); \
+         counter_child = child;"
+    );
     copy_model(
         "counter",
         &changed,
         &[
             (include, &format!("{include}\n#include <unistd.h>\nint counter_child;")),
-            ("counter_DW.total = 0;", forks),
+            ("counter_DW.total = 0;", &forks),
         ],
     );
-    site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
+    site.client().deploy("axis", &changed, &mut |_| {}).expect("it is deployed");
     let child = site.wait_for_value("counter_child", |value| value > 1.0);
     let place = format!("/proc/{child}/stat");
     let lives = || std::fs::read_to_string(&place).is_ok_and(|stat| !stat.contains(") Z"));

@@ -281,6 +281,8 @@ fn a_site_that_comes_up_again_is_warm_and_a_cold_one_is_not() {
     assert!(Client::connect(&site.places(), None).is_err(), "nothing runs");
     site.start(Restart::Warm).unwrap();
     assert!(site.value("counter_DW.total") >= before);
+    let told = site.wait_for_event("retained");
+    assert!(told.contains("others than the program begins with: `counter_DW.total`; `quietcore"));
     site.running = None;
     site.start(Restart::Cold).unwrap();
     assert!(site.value("counter_DW.total") < before);

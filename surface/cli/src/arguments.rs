@@ -105,10 +105,12 @@ pub(crate) struct Doctor {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     quietcore init > site.toml\n  \
-    quietcore init --example servo > servo.toml     writes `models/servo` here as well")]
+    quietcore init --example servo > servo.toml     writes `models/servo` here as well\n  \
+    quietcore init --example osek > osek.toml       writes `models/conveyor`, C with an OIL file")]
 pub(crate) struct Init {
-    /// The example to fit: minimal, quickstart or acceptance; or servo, turbine or tank, which run
-    /// a program on a simulated fieldbus and write its folder `models/NAME` below this one as well
+    /// The example to fit: minimal, quickstart or acceptance; servo, turbine or tank, which run a
+    /// program on a simulated fieldbus; or osek, which runs an OSEK program. Those with a program
+    /// write its folder below `models` here as well
     #[arg(long, value_name = "NAME", default_value = "quickstart")]
     pub(crate) example: quietcore_site::Example,
 }
@@ -308,7 +310,7 @@ pub(crate) struct Exec {
 #[derive(Debug, Args)]
 pub(crate) struct Osek {
     /// How often each routine is measured, a run for each number; seed 001 measured 100
-    #[arg(long, value_name = "N,..", value_delimiter = ',', default_values_t = [100, 1_000_000],
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "100,1000000",
         value_parser = clap::value_parser!(u64).range(1..=LOOPS_MAX))]
     pub(crate) loops: Vec<u64>,
     /// The CPU to run on; the last one by default

@@ -5,6 +5,7 @@ use std::path::Path;
 use quietcore_assembly::Workshop;
 use quietcore_campaign::Programs;
 use quietcore_site::Site;
+use quietcore_wording::plural;
 use tempfile::TempDir;
 
 use crate::status::Failure;
@@ -30,7 +31,8 @@ pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
         let warnings = assembly.first.build.warnings.len();
         if warnings > 0 {
             let name = &partition.name;
-            say(format_args!("remark: the compiler has {warnings} warnings on `{name}`"));
+            let s = plural(warnings as u64);
+            say(format_args!("remark: the compiler has {warnings} warning{s} on `{name}`"));
         }
         for remark in &assembly.first.remarks {
             say(format_args!("remark: {remark}"));

@@ -27,12 +27,48 @@ impl Table {
     /// The lines, the heading first.
     pub(crate) fn lines(&self) -> Vec<String> {
         let heading: Vec<String> = self.heading.iter().map(|name| (*name).to_owned()).collect();
-        let rows = || std::iter::once(&heading).chain(&self.rows);
-        let length = |text: &String| text.chars().count();
-        let widths: Vec<usize> = (0..self.heading.len())
-            .map(|column| rows().filter_map(|row| row.get(column)).map(length).max().unwrap_or(0))
-            .collect();
-        rows().map(|row| self.line(row, &widths)).collect()
+        let widths = self.widths();
+        std::iter::once(&heading).chain(&self.rows).map(|row| self.line(row, &widths)).collect()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let heading = self.heading.iter().map(|name| name.chars().count());
+        let width = |(column, heading): (usize, usize)| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(heading)
+        };
+        heading.enumerate().map(width).collect()
+    }
+
+    /// Whether there is no row but the heading.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The lines in so many columns: where a row is longer, its last cell goes on in the same
+    /// column of the next line.
+    pub(crate) fn lines_within(&self, columns: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        for line in self.lines() {
+            let indent = self.last_column();
+            let mut rest = line;
+            while rest.chars().count() > columns {
+                let Some(cut) = last_space(&rest, indent, columns) else { break };
+                let next = format!("{}{}", " ".repeat(indent), rest[cut..].trim_start());
+                rest.truncate(cut);
+                lines.push(rest);
+                rest = next;
+            }
+            lines.push(rest);
+        }
+        lines
+    }
+
+    /// Where the last column begins.
+    fn last_column(&self) -> usize {
+        let widths = self.widths();
+        let before = widths.len().saturating_sub(1);
+        widths[..before].iter().map(|width| width + 2).sum()
     }
 
     fn line(&self, row: &[String], widths: &[usize]) -> String {
@@ -49,6 +85,14 @@ impl Table {
     }
 }
 
+/// The last space of a line between two columns, as an index of bytes.
+fn last_space(line: &str, from: usize, to: usize) -> Option<usize> {
+    let characters = line.char_indices().enumerate();
+    let spaces =
+        characters.filter(|(column, (_, it))| *it == ' ' && (from + 1..=to).contains(column));
+    spaces.last().map(|(_, (index, _))| index)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +105,18 @@ mod tests {
         assert_eq!(
             table.lines(),
             ["name    count  why", "µs         12", "longer      3  a\u{fffd}[2Jb"]
+        );
+    }
+
+    #[test]
+    fn a_long_last_cell_goes_on_in_its_column() {
+        let mut table = Table::new(&["name", "users"]);
+        table.row(["belt".to_owned(), "one, two, three, four".to_owned()]);
+        table.row(["a".to_owned(), "x".repeat(30)]);
+        let long = format!("a     {}", "x".repeat(30));
+        assert_eq!(
+            table.lines_within(18),
+            ["name  users", "belt  one, two,", "      three, four", long.as_str()]
         );
     }
 }

@@ -75,6 +75,29 @@ fn a_good_file_is_described() {
     assert_eq!(document["application"]["alarms"][0]["cycle"], 1);
 }
 
+/// Goal: every kind of object is described, in the words of the file and in 100 columns.
+#[test]
+fn all_objects_of_a_file_are_described() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let oil = fs::read_to_string(root.join("logic/oil/tests/stored/conveyor.oil")).unwrap();
+    fs::write(folder.path().join("all.oil"), &oil).unwrap();
+    let said = call(folder.path(), &["osek", "check", "all.oil"]);
+    assert_eq!(said.out, include_str!("stored/osek-check.txt"));
+    assert!(said.out.lines().all(|line| line.chars().count() <= 100));
+    let said = call(folder.path(), &["osek", "check", "all.oil", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let application = &document["application"];
+    assert_eq!(application["isrs"][0]["level"], 3);
+    assert_eq!(application["resources"][0]["ceiling"]["interrupt-level"], 3);
+    assert_eq!(application["resources"][0]["used_by"][1], "light_barrier");
+    assert_eq!(application["resources"][1]["linked_to"], "belt");
+    assert_eq!(application["events"][0]["received_by"][0], "sort");
+    assert_eq!(application["counters"][0]["ticks_per_base"], 10);
+    assert_eq!(application["alarms"][0]["autostart_modes"][0], "normal");
+    assert_eq!(application["schedule_tables"][0]["expiry_points"][1]["offset"], 50);
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_place_and_status_1() {
     let folder = folder(&OIL.replace("TASK = Count;", "TASK = Cuont;"));

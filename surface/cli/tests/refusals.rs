@@ -167,9 +167,10 @@ fn a_folder_that_cannot_be_written_is_an_error_before_measuring() {
 /// Method: write what `init` prints, plan it, and see that a changed model is not written over.
 #[test]
 fn init_writes_the_model_beside_the_site_file_and_never_over_another_one() {
-    for (name, files) in [("servo", 7), ("turbine", 7), ("tank", 4)] {
+    let models = [("servo", "servo", 7), ("turbine", "turbine", 7), ("tank", "tank", 4)];
+    for (example, name, files) in models.into_iter().chain([("osek", "conveyor", 4)]) {
         let folder = tempfile::tempdir().unwrap();
-        let said = call(folder.path(), &["init", "--example", name]);
+        let said = call(folder.path(), &["init", "--example", example]);
         assert_eq!(said.status, Some(0), "{}", said.err);
         assert!(
             said.err.contains(&format!("wrote `models/{name}` ({files} files)")),
@@ -182,7 +183,7 @@ fn init_writes_the_model_beside_the_site_file_and_never_over_another_one() {
         assert!(planned.out.contains(&format!("build program `models/{name}`")), "{}", planned.out);
         let model = folder.path().join("models").join(name).join(format!("{name}.c"));
         fs::write(&model, "mine").unwrap();
-        let again = call(folder.path(), &["init", "--example", name]);
+        let again = call(folder.path(), &["init", "--example", example]);
         assert_eq!((again.status, again.out.as_str()), (Some(2), ""), "{}", again.err);
         assert!(again.err.contains(&format!("{name}.c` is not what")), "{}", again.err);
         assert_eq!(fs::read_to_string(&model).unwrap(), "mine");

@@ -293,6 +293,12 @@ fn events_are_told_by_partition_and_followed_until_the_site_is_down() {
         assert!(last.contains("axis overrun: overrun 598") && !last.contains("tank"), "{last}");
     }
     assert_eq!(done(at, &["events", "--site", "line.toml", "--last", "0"]), "");
+    // A site is named as to `ps`, and to `ps` as here.
+    assert_eq!(done(at, &["events", "line"]).lines().count(), 600);
+    for verb in [&["ps", "line"][..], &["ps", "--site", "line"], &["ps", "--site", "line.toml"]] {
+        let said = call(at, verb);
+        assert!(said.out.starts_with("line"), "{}{}", said.out, said.err);
+    }
     let json = done(at, &["events", "tank", "--last", "1", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["schema"], "quietcore.event/1");

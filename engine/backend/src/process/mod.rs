@@ -30,7 +30,9 @@ use quietcore_scan::process::job::Order;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::job::Job;
+use descendants::Mark;
 
+mod descendants;
 mod serve;
 
 pub use serve::serve;
@@ -84,6 +86,7 @@ fn last_words(remarks: &str) -> String {
 #[derive(Debug)]
 pub struct Partition {
     child: Child,
+    mark: Mark,
     life: Option<ChildStdin>,
     exchange: Arc<Exchange>,
     remarks: Arc<Mutex<Vec<u8>>>,
@@ -114,6 +117,8 @@ impl Partition {
         let exchange = Arc::new(Exchange::create(shape)?);
         let file = exchange.file().map_err(PartitionError::Job)?;
         let mut command = Command::new(program);
+        let mark = Mark::new();
+        mark.put_on(&mut command);
         if !channels.is_empty() {
             command.preserved_fds(channels);
         }
@@ -137,7 +142,7 @@ impl Partition {
             thread::spawn(move || collect(pipe, &remarks))
         });
         let life = child.stdin.take();
-        let partition = Self { child, life, exchange, remarks, collecting };
+        let partition = Self { child, mark, life, exchange, remarks, collecting };
         partition.hand_over(job).map_err(PartitionError::Job)?;
         Ok(partition)
     }
@@ -236,6 +241,7 @@ impl Partition {
             Ok(None) => return Ok(None),
             Ok(Some(_)) => {
                 let _ = kill_process_group(pid, Signal::KILL);
+                self.mark.end_all();
             }
             // It was waited for already.
             Err(_) => {}

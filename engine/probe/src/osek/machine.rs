@@ -1,4 +1,6 @@
 //! The kernel on its port, and the two ways to bring an interrupt.
+// UNSAFETY: makes the system.
+#![expect(unsafe_code, reason = "who makes a system promises who uses it")]
 
 use std::sync::Arc;
 
@@ -10,7 +12,8 @@ use super::reading::Reading;
 use super::{OsekError, Plan, program};
 
 /// The kernel. There is one in a process, as its tasks, which have no parameters, know it by name.
-pub(super) static SYSTEM: System<Hosted> = System::new(Hosted::new());
+// SAFETY: this probe calls its services, and its machine's `raise` and `trigger`.
+pub(super) static SYSTEM: System<Hosted> = unsafe { System::new(Hosted::new()) };
 
 /// A way to bring an interrupt to the task that runs.
 pub(super) trait Bring {

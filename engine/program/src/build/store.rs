@@ -23,7 +23,7 @@ use crate::symbols::{DataImage, Symbols};
 pub const BUILD_SCHEMA: &str = "quietcore.build/1";
 
 /// Changes whenever the same sources would be built into something else.
-const RECIPE: &str = "quietcore program recipe 1";
+const RECIPE: &str = "quietcore program recipe 2";
 
 const MODULE_FILE: &str = "module.so";
 const SYMBOLS_FILE: &str = "symbols.json";
@@ -88,6 +88,10 @@ pub(super) fn hash(
     if let Some(oil) = &options.oil {
         add(b"oil");
         add(oil.as_bytes());
+    }
+    if let Some(mode) = &options.mode {
+        add(b"mode");
+        add(mode.as_bytes());
     }
     add(b"include");
     for file in &sources.beside {

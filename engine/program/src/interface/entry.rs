@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::build::objects::Object;
 use crate::interface::InterfaceError;
-use crate::nearest;
+use quietcore_wording::{ALIKE_MAX, alike, list};
 
 /// Most functions of one kind with a number.
 const RATES_MAX: u32 = 64;
@@ -39,7 +39,7 @@ pub(crate) fn choose(objects: &[Object], wanted: Option<&str>) -> Result<Entry, 
     let model = match wanted {
         Some(wanted) if models.contains(&wanted) => wanted,
         Some(wanted) if !models.is_empty() => {
-            let mut names = nearest::of(wanted, models.iter().copied());
+            let mut names = alike(wanted, models.iter().copied());
             if names.is_empty() {
                 names = models.iter().map(|name| (*name).to_owned()).collect();
             }
@@ -90,14 +90,10 @@ fn hint(functions: &BTreeSet<&str>) -> String {
     let starts: Vec<String> = functions
         .iter()
         .filter(|name| name.ends_with("_step") || name.ends_with("_initialize"))
-        .take(nearest::NEAREST_MAX)
+        .take(ALIKE_MAX)
         .map(|name| (*name).to_owned())
         .collect();
-    if starts.is_empty() {
-        String::new()
-    } else {
-        format!("; there is {}", nearest::quoted(&starts))
-    }
+    if starts.is_empty() { String::new() } else { format!("; there is {}", list(&starts)) }
 }
 
 /// The functions of each rate of a model; none where it is no model.

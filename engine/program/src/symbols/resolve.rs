@@ -1,10 +1,10 @@
 //! From a path to its place, and from a place back to its path.
 
-use crate::nearest;
 use crate::place::{Access, BitField, Memory, Place, Scalar};
 use crate::symbols::path::{self, Step};
 use crate::symbols::types::{Bits, Member, Shape, TypeIndex};
 use crate::symbols::{Root, Symbols};
+use quietcore_wording::{ALIKE_MAX, alike, list};
 
 /// A path that names no variable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,7 +69,7 @@ fn inside(within: &str) -> String {
 }
 
 fn hint(names: &[String]) -> String {
-    if names.is_empty() { String::new() } else { format!("; perhaps {}", nearest::quoted(names)) }
+    if names.is_empty() { String::new() } else { format!("; perhaps {}", list(names)) }
 }
 
 /// Where a walk has come to.
@@ -145,7 +145,7 @@ impl Symbols {
                 found.map(|member| spot.member(member)).ok_or_else(|| SymbolError::Unknown {
                     name: name.to_owned(),
                     within: walked.to_owned(),
-                    near: nearest::of(name, members.iter().map(|member| member.name.as_str())),
+                    near: alike(name, members.iter().map(|member| member.name.as_str())),
                 })
             }
             (Shape::Array { element, length, .. }, Step::Index(text)) => {
@@ -247,9 +247,9 @@ impl Symbols {
             }
             _ => None,
         });
-        let mut near: Vec<String> = holders.take(nearest::NEAREST_MAX).collect();
+        let mut near: Vec<String> = holders.take(ALIKE_MAX).collect();
         if near.is_empty() {
-            near = nearest::of(name, self.roots().iter().map(|root| root.name.as_str()));
+            near = alike(name, self.roots().iter().map(|root| root.name.as_str()));
         }
         SymbolError::Unknown { name: name.to_owned(), within: String::new(), near }
     }
@@ -257,7 +257,7 @@ impl Symbols {
     fn first_parts(&self, path: &str, shape: &Shape) -> Vec<String> {
         match shape {
             Shape::Structure { members, .. } => {
-                let first = members.iter().take(nearest::NEAREST_MAX);
+                let first = members.iter().take(ALIKE_MAX);
                 first.map(|member| format!("{path}.{}", member.name)).collect()
             }
             Shape::Array { length, .. } if *length > 0 => vec![format!("{path}[0]")],

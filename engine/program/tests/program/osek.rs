@@ -83,6 +83,41 @@ fn an_object_that_the_program_does_not_define_is_named_as_it_would_be_written() 
 }
 
 #[test]
+fn what_the_program_lacks_is_told_where_the_oil_file_asks_for_it() {
+    need_compiler!();
+    let oil = OIL.replace("EXTENDED;", "EXTENDED; ERRORHOOK = TRUE;").replace(
+        "TASK Fast",
+        "ISR Button { CATEGORY = 2; PRIORITY = 3; SOURCE = 1; };\n    TASK Fast",
+    );
+    let error = refusal(&[("small.oil", &oil), ("small.c", "int count;\n")], &options());
+    let expected = [
+        "small.oil:3:48: error: there is no `ErrorHook` in the folder; write `void \
+         ErrorHook(StatusType error) { … }`, or `FALSE` here",
+        "small.oil:9:9: error: the ISR `Button` has no `ISR(Button)` in the folder; write \
+         `ISR(Button) { … }`",
+        "small.oil:10:10: error: the task `Fast` has no `TASK(Fast)` in the folder; write \
+         `TASK(Fast) { … TerminateTask(); }`",
+    ];
+    assert_eq!(error.to_string().lines().skip(1).collect::<Vec<_>>(), expected);
+}
+
+/// Goal: who begins with the example of `docs/oil.md` has a program.
+#[test]
+fn the_example_of_the_language_is_a_program() {
+    need_compiler!();
+    let reference = quietcore_oil::reference();
+    let block = |fence: &str| {
+        let begin = reference.find(fence).unwrap() + fence.len();
+        let length = reference[begin..].find("```").unwrap();
+        &reference[begin..begin + length]
+    };
+    let files = [("belt.oil", block("```oil\n")), ("belt.c", block("```c\n"))];
+    let program = try_build(folder(&files).path(), &options()).unwrap();
+    assert!(program.built.warnings.is_empty());
+    assert_eq!(program.built.interface.kernel.as_ref().unwrap().tasks, ["drive", "sort", "report"]);
+}
+
+#[test]
 fn of_several_oil_files_the_one_that_is_meant_is_named() {
     need_compiler!();
     let files = [("a.oil", OIL), ("b.oil", OIL), ("small.c", C)];
@@ -93,6 +128,19 @@ fn of_several_oil_files_the_one_that_is_meant_is_named() {
     assert_eq!(text, "there is no OIL file `c.oil` in the folder; there is a.oil, b.oil");
     let program = try_build(folder(&files).path(), &chosen("b.oil")).unwrap();
     assert_eq!(program.built.model, "b");
+}
+
+#[test]
+fn the_application_mode_is_chosen_by_its_name() {
+    need_compiler!();
+    let two = OIL.replace("APPMODE Normal;\n", "APPMODE Normal;\n    APPMODE Service;\n");
+    let files = [("small.oil", two.as_str()), ("small.c", C)];
+    let chosen = |mode: &str| Options { mode: Some(mode.to_owned()), ..options() };
+    let text = refusal(&files, &chosen("Servise")).to_string();
+    assert_eq!(text, "`small.oil` has no application mode `Servise`; it has Normal, Service");
+    let hash =
+        |options: &Options| try_build(folder(&files).path(), options).unwrap().built.hash.clone();
+    assert_ne!(hash(&chosen("Service")), hash(&options()));
 }
 
 /// Goal: what a `generate` left in the folder can't take the place of what is generated now.

@@ -14,7 +14,7 @@ use std::vec::Vec;
 
 use arc_swap::ArcSwapOption;
 use quietcore_exchange::com::Services;
-use quietcore_exchange::{DataSlot as Slot, Region};
+use quietcore_exchange::{DataSlot as Slot, Region, ShortText};
 use quietcore_process::guard::{self, Guard};
 use quietcore_process::module::{DataSlot, Module};
 use quietcore_units::{Causes, Nanos};
@@ -22,6 +22,7 @@ use rustix::thread::gettid;
 
 use crate::change::slot_of;
 use crate::fault::Fault;
+use crate::process::departure;
 use crate::process::job::{self, KernelTask};
 use crate::process::kernel;
 use crate::process::watchman::Watched;
@@ -52,9 +53,12 @@ pub(crate) type Slots = [ArcSwapOption<Build<Loaded>>; 2];
 impl Program for Loaded {
     #[inline]
     fn step(&self, task: usize, rate: u32) -> Result<(), Fault> {
-        let Some(watched) = self.watched.get(task) else { return Err(Fault::Model) };
+        let Some(watched) = self.watched.get(task) else {
+            return Err(Fault::Model { status: ShortText::default() });
+        };
         if let Some(kernel) = self.kernel {
             kernel.enter();
+            departure::enter(self.module.under_way());
         }
         // SAFETY: each rate is given to one task only, which `Loader::load` checks; initialised
         // before any task got it.
@@ -66,11 +70,21 @@ impl Program for Loaded {
             if fault.is_cancelled() {
                 Fault::Loop { instruction }
             } else {
-                let guard::Fault { signal, address, .. } = fault;
-                let overflowed = self.module.overflowed_task(address);
+                let guard::Fault { signal, address, overflow_address, .. } = fault;
+                let overflowed = self.module.overflowed_task(overflow_address);
                 Fault::Crash { signal, address, instruction, overflowed }
             }
         })
+    }
+
+    fn task_under_way(&self) -> Option<u32> {
+        // Its tasks stand behind those of the partition; the last of the watched is none of them.
+        let first = u32::try_from(self.watched.len()).ok()?.checked_sub(1)?;
+        first.checked_add(self.module.task_under_way()?)
+    }
+
+    fn error_status(&self) -> ShortText {
+        ShortText::new(self.module.error_bytes())
     }
 
     #[inline]

@@ -11,6 +11,7 @@
 //! |--------|------|
 //! | [`job`] | what the process is asked to run |
 //! | `channels` | the channels to other partitions, as the program sees them |
+//! | `departure` | a program that ends its thread or the process |
 //! | `kernel` | the cycle of a program that is a kernel with tasks of its own |
 //! | `loading` | a build from its module file to a program in a data slot |
 //! | `release` | waiting for the next release |
@@ -19,6 +20,7 @@
 //! | [`orders`] | new builds, staged while the tasks run |
 
 mod channels;
+mod departure;
 pub mod job;
 mod kernel;
 mod loading;

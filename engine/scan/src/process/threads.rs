@@ -29,6 +29,7 @@ use rustix::thread::gettid;
 use crate::follower::Follower;
 use crate::leader::Leader;
 use crate::process::channels::Channels;
+use crate::process::departure;
 use crate::process::job::{ProgramJob, TaskJob, TaskKind};
 use crate::process::kernel::{Allowance, KernelCycle};
 use crate::process::loading::{self, Loader, Slots};
@@ -238,6 +239,7 @@ impl<'map> Hall<'_, 'map> {
                 .map_err(|error| std::eprintln!("quietcore-runtime: no timer: {error}"))
                 .ok()??;
         }
+        departure::watch(&task.name, &self.job.kernel_tasks);
         let pinned =
             settings::prepare(&mut recorder, self.job.cpu, task.policy, self.memory_refused);
         // A thread's first look allocates; its cycles must not.

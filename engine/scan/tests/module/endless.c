@@ -11,6 +11,7 @@ struct quietcore_module {
     const char *const *tasks;
     unsigned task_count;
     unsigned (*overflowed)(const void *address);
+    unsigned (*under_way)(void);
 };
 
 static void good(void) {}
@@ -23,5 +24,5 @@ static void step(unsigned rate) { (void)rate; }
 static const char *error_status(void) { return 0; }
 
 const struct quietcore_module quietcore_module = {
-    2, 1, INITIALIZE, step, endless, error_status, 0, 0, 0, 0, 0,
+    2, 1, INITIALIZE, step, endless, error_status, 0, 0, 0, 0, 0, 0,
 };

@@ -53,9 +53,10 @@ static uint32_t overflowed(const void *address)
 {
     return (uintptr_t)address == 64 ? 1 : UINT32_MAX;
 }
+static uint32_t under_way(void) { return turns > 0 ? 1 : UINT32_MAX; }
 static const char *const tasks[] = {"fast", "slow"};
 
 __attribute__((visibility("default"))) const struct quietcore_module quietcore_module = {
     QUIETCORE_MODULE_VERSION, 1, initialize, step, terminate, error_status, &services, interrupt,
-    tasks, 2, overflowed,
+    tasks, 2, overflowed, under_way,
 };

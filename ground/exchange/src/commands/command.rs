@@ -94,12 +94,14 @@ pub enum WhyRejected {
     NothingStaged,
     /// The partition can't do that in its present state.
     NotNow,
+    /// A job was under way at the end of each cycle.
+    JobUnderWay,
     /// Another number than these; the other side is of another kind or broken.
     Unknown(u16),
 }
 
 impl WhyRejected {
-    const KNOWN: [Self; 9] = [
+    const KNOWN: [Self; 10] = [
         Self::UnknownKind,
         Self::BadSize,
         Self::OutOfData,
@@ -109,6 +111,7 @@ impl WhyRejected {
         Self::ForcesFull,
         Self::NothingStaged,
         Self::NotNow,
+        Self::JobUnderWay,
     ];
 
     /// The number that stands for the reason, from 1 on.
@@ -143,6 +146,7 @@ impl fmt::Display for WhyRejected {
             Self::ForcesFull => "too many variables are forced already; release one first",
             Self::NothingStaged => "there is no other build to run",
             Self::NotNow => "the partition can't do that now",
+            Self::JobUnderWay => "a job of the program was under way at the end of each cycle",
             Self::Unknown(code) => {
                 return write!(f, "reason {code}, which this program doesn't know");
             }

@@ -1,6 +1,7 @@
 //! The kinds of events, and the words they are made of.
 
 use crate::commands::{Target, WhyRejected};
+use crate::events::short_text::ShortText;
 
 /// Words that say what there is to say about a kind.
 pub const WORDS: usize = 4;
@@ -22,6 +23,9 @@ pub enum Happening {
     WatchdogHit {
         /// The time the job took until then, in ns.
         elapsed_ns: u64,
+        /// The task of the program's own kernel that was under way at its end, by its number in the
+        /// exchange.
+        during: Option<u32>,
     },
     /// The program crashed.
     Fault {
@@ -45,6 +49,8 @@ pub enum Happening {
         cycles: u64,
         /// The time that the last of them took, in ns.
         elapsed_ns: u64,
+        /// As for a hit.
+        during: Option<u32>,
     },
     /// A job that was not done at the next release ended its task, as its overrun policy says.
     StoppedByOverrun {
@@ -52,7 +58,10 @@ pub enum Happening {
         response_ns: u64,
     },
     /// The program says that something is wrong with itself: its error status is set.
-    ModelError,
+    ModelError {
+        /// The status in its own words.
+        status: ShortText,
+    },
     /// A build is loaded and ready in the slot that is free.
     Staged {
         /// Its generation.
@@ -190,6 +199,11 @@ pub enum Happening {
         /// In which service, likewise; 0 for none.
         service: u8,
     },
+    /// A new build waits for a job of the event's task to end.
+    SwapWaits {
+        /// Its generation.
+        generation: u32,
+    },
     /// The partition tells something that this program does not know.
     Unknown {
         /// The number of the kind.
@@ -207,6 +221,15 @@ fn unpack(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }
 
+/// A task that there may be, as a number; zero where there is none.
+fn pack_task(task: Option<u32>) -> u64 {
+    task.map_or(0, |task| u64::from(task) + 1)
+}
+
+fn unpack_task(word: u64) -> Option<u32> {
+    word.checked_sub(1).map(|task| task as u32)
+}
+
 fn pack_target(target: &Target) -> [u64; 2] {
     [pack(target.offset, u32::from(target.bytes)), target.mask]
 }
@@ -222,12 +245,11 @@ impl Happening {
         match *self {
             Self::Started => (1, [0; WORDS]),
             Self::Overrun { response_ns, in_a_row } => (2, [response_ns, in_a_row, 0, 0]),
-            Self::WatchdogHit { elapsed_ns } => (3, [elapsed_ns, 0, 0, 0]),
+            Self::WatchdogHit { elapsed_ns, during } => (3, [elapsed_ns, 0, 0, pack_task(during)]),
             Self::Fault { signal, address, instruction, overflowed } => {
-                let task = overflowed.map_or(0, |task| u64::from(task) + 1);
-                (4, [u64::from(signal), address, instruction, task])
+                (4, [u64::from(signal), address, instruction, pack_task(overflowed)])
             }
-            Self::ModelError => (5, [0; WORDS]),
+            Self::ModelError { status } => (5, status.words),
             Self::Swapped { generation, gap_cycles, release_ns } => {
                 (6, [u64::from(generation), gap_cycles, release_ns, 0])
             }
@@ -260,7 +282,9 @@ impl Happening {
             }
             // 17 to 19 had other meanings, so they are not given again.
             Self::Looped { instruction } => (20, [instruction, 0, 0, 0]),
-            Self::WatchdogExpired { cycles, elapsed_ns } => (21, [cycles, elapsed_ns, 0, 0]),
+            Self::WatchdogExpired { cycles, elapsed_ns, during } => {
+                (21, [cycles, elapsed_ns, 0, pack_task(during)])
+            }
             Self::StoppedByOverrun { response_ns } => (22, [response_ns, 0, 0, 0]),
             Self::Staged { generation } => (23, [u64::from(generation), 0, 0, 0]),
             Self::StageRefused { generation } => (24, [u64::from(generation), 0, 0, 0]),
@@ -280,6 +304,7 @@ impl Happening {
                 let what = pack(u32::from(status), u32::from(service));
                 (30, [pack(task.unwrap_or(0), known), what, 0, 0])
             }
+            Self::SwapWaits { generation } => (31, [u64::from(generation), 0, 0, 0]),
             Self::Unknown { kind, words } => (kind, words),
         }
     }
@@ -290,14 +315,14 @@ impl Happening {
         match kind {
             1 => Self::Started,
             2 => Self::Overrun { response_ns: first, in_a_row: second },
-            3 => Self::WatchdogHit { elapsed_ns: first },
+            3 => Self::WatchdogHit { elapsed_ns: first, during: unpack_task(fourth) },
             4 => Self::Fault {
                 signal: first as u32,
                 address: second,
                 instruction: third,
-                overflowed: fourth.checked_sub(1).map(|task| task as u32),
+                overflowed: unpack_task(fourth),
             },
-            5 => Self::ModelError,
+            5 => Self::ModelError { status: ShortText { words } },
             6 => Self::Swapped { generation: first as u32, gap_cycles: second, release_ns: third },
             7 => Self::Reverted { generation: first as u32, gap_cycles: second },
             8 => {
@@ -328,7 +353,10 @@ impl Happening {
                 Self::Emergency { subdevice: first as u32, code, register, data: third }
             }
             20 => Self::Looped { instruction: first },
-            21 => Self::WatchdogExpired { cycles: first, elapsed_ns: second },
+            21 => {
+                let during = unpack_task(fourth);
+                Self::WatchdogExpired { cycles: first, elapsed_ns: second, during }
+            }
             22 => Self::StoppedByOverrun { response_ns: first },
             23 => Self::Staged { generation: first as u32 },
             24 => Self::StageRefused { generation: first as u32 },
@@ -347,6 +375,7 @@ impl Happening {
                 Self::ErrorCounters { subdevice: first as u32, invalid_frames, lost_links }
             }
             30 => Self::decode_kernel_error(first, second),
+            31 => Self::SwapWaits { generation: first as u32 },
             kind => Self::Unknown { kind, words },
         }
     }
@@ -374,7 +403,7 @@ mod tests {
             let is_unknown = matches!(what, Happening::Unknown { .. });
             let has_no_words = what.to_string().starts_with("event ");
             prop_assert_eq!(has_no_words, is_unknown, "{}", what);
-            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=30), "{}", kind);
+            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=31), "{}", kind);
             let (again, words) = what.encode();
             prop_assert_eq!((again, Happening::decode(again, words)), (kind, what));
         }

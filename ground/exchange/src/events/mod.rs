@@ -14,6 +14,7 @@
 //! | 4 … 7 | what there is to say about the kind |
 
 mod kind;
+mod short_text;
 mod text;
 
 use core::fmt;
@@ -24,6 +25,7 @@ use crate::primitive::broadcast::{BroadcastReader, BroadcastWriter};
 use crate::sync::AtomicU64;
 
 pub use kind::{Happening, WORDS as HAPPENING_WORDS};
+pub use short_text::ShortText;
 
 /// Words of an event: one cache line.
 pub(crate) const EVENT_WORDS: usize = 8;

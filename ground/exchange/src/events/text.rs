@@ -14,7 +14,7 @@ impl fmt::Display for Happening {
                     "overrun: {response_ns} ns from release to completion, {in_a_row} in a row"
                 )
             }
-            Self::WatchdogHit { elapsed_ns } => {
+            Self::WatchdogHit { elapsed_ns, .. } => {
                 write!(f, "watchdog: the job had taken {elapsed_ns} ns")
             }
             Self::Fault { signal, address, instruction, overflowed } => {
@@ -27,7 +27,7 @@ impl fmt::Display for Happening {
             Self::Looped { instruction } => {
                 write!(f, "fault: a step did not return, it was at {instruction:#x}")
             }
-            Self::WatchdogExpired { cycles, elapsed_ns } => {
+            Self::WatchdogExpired { cycles, elapsed_ns, .. } => {
                 write!(
                     f,
                     "watchdog: fault after {cycles} cycles in a row, the last {elapsed_ns} ns"
@@ -36,9 +36,14 @@ impl fmt::Display for Happening {
             Self::StoppedByOverrun { response_ns } => {
                 write!(f, "stopped: {response_ns} ns from release to completion")
             }
+            Self::SwapWaits { generation } => {
+                write!(f, "build {generation} waits for a job to end")
+            }
             Self::Staged { generation } => write!(f, "build {generation} is staged"),
             Self::StageRefused { generation } => write!(f, "build {generation} is refused"),
-            Self::ModelError => f.write_str("the program has set its error status"),
+            Self::ModelError { status } => {
+                write!(f, "the program has set its error status: {status}")
+            }
             Self::Swapped { generation, gap_cycles, .. } => {
                 write!(f, "build {generation} runs, {gap_cycles} cycles lost")
             }

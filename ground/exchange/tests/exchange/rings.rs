@@ -44,7 +44,12 @@ fn events_are_heard_in_order_and_losses_are_counted() {
     assert_eq!((heard.time, heard.what), (Nanos::new(10), Happening::Started));
     assert_eq!(others.next_event().unwrap().what, Happening::Staged { generation: 2 });
     for cycle in 2..9 {
-        task.tell(cycle, Nanos::new(cycle), 0, Happening::WatchdogHit { elapsed_ns: cycle });
+        task.tell(
+            cycle,
+            Nanos::new(cycle),
+            0,
+            Happening::WatchdogHit { elapsed_ns: cycle, during: None },
+        );
     }
     assert_eq!(listener.next_event().unwrap().cycle, 5);
     assert_eq!(listener.lost(), 3);

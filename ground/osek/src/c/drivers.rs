@@ -136,7 +136,7 @@ pub extern "C" fn quietcore_osek_terminate() {
 #[unsafe(no_mangle)]
 pub extern "C" fn quietcore_osek_error() -> *const c_char {
     if let (Some(status), false) = (driven::ended(SYSTEM.port()), HAS_WHY.load(Relaxed)) {
-        say(format_args!("the program called ShutdownOS with status {status}"));
+        say(format_args!("ShutdownOS with status {status}"));
     }
     if !HAS_WHY.load(Relaxed) {
         return ptr::null();
@@ -149,6 +149,15 @@ pub extern "C" fn quietcore_osek_error() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn quietcore_osek_overflowed(address: *const c_void) -> u32 {
     SYSTEM.port().task_of_guard(address.addr()).map_or(u32::MAX, u32::from)
+}
+
+/// Which task is under way; see quietcore_osek.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn quietcore_osek_under_way() -> u32 {
+    if !driven::has_started(SYSTEM.port()) {
+        return u32::MAX;
+    }
+    SYSTEM.task_under_way().map_or(u32::MAX, u32::from)
 }
 
 /// Raises interrupts from any thread; see quietcore_osek.h.

@@ -9,6 +9,9 @@
 //! | `services` | the services of `os.h` |
 //! | `drivers` | a program of its own, and a module in a partition |
 //! | `abort` | what a panic ends in, in the static library |
+// UNSAFETY: makes the system.
+#![expect(unsafe_code, reason = "who makes a system promises who uses it")]
+
 #[cfg(all(not(test), panic = "abort"))]
 mod abort;
 pub mod drivers;
@@ -19,4 +22,5 @@ use crate::port::hosted::Hosted;
 use crate::system::System;
 
 /// The kernel of this library.
-static SYSTEM: System<Hosted> = System::new(Hosted::new());
+// SAFETY: the services and the drivers of this module are all that C reaches of it.
+static SYSTEM: System<Hosted> = unsafe { System::new(Hosted::new()) };

@@ -1,7 +1,7 @@
 //! The services of `os.h`. What each does and returns is told there and at [`System`]'s methods.
 //!
-//! They are called by the machine's own thread. Where nothing runs they do nothing, or return an
-//! error.
+//! Called by any other thread than the machine's own, or where nothing runs, they do nothing, or
+//! return an error.
 // UNSAFETY: functions under their names in C, which write through its pointers.
 #![expect(unsafe_code, reason = "functions under their names in C")]
 
@@ -10,6 +10,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 use super::SYSTEM;
+use crate::port::Port as _;
 use crate::status::Status;
 #[cfg(doc)]
 use crate::system::System;
@@ -42,6 +43,9 @@ fn code(result: Result<(), Status>) -> u8 {
 fn tell<T>(place: *mut T, ask: impl FnOnce() -> Result<T, Status>) -> u8 {
     if place.is_null() || !place.is_aligned() {
         return Status::Value as u8;
+    }
+    if !SYSTEM.port().is_inside() {
+        return Status::CallLevel as u8; // The hook that may be running reads the machine's own.
     }
     // An interrupt that comes in between leaves it as it found it.
     let before = RESULT.swap(place.cast(), Relaxed);
@@ -252,9 +256,7 @@ pub extern "C" fn GetActiveApplicationMode() -> u8 {
 /// `ShutdownOS`. Outside of the system it does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn ShutdownOS(status: u8) {
-    if SYSTEM.port().is_inside() {
-        SYSTEM.shut_down(status);
-    }
+    SYSTEM.shut_down(status);
 }
 
 /// What `OSErrorGetServiceId` stands for.

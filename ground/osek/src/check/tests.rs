@@ -289,3 +289,46 @@ fn counters_advance_only_those_after_them() {
         ),
     ]);
 }
+
+/// Goal: what one tick can lead to is bounded, so that no chain of counters stops the machine.
+/// Method: chains of alarms that all increment the next counter, one alarm below the limit and one
+/// above; then the same with a schedule table, and with two hardware counters together.
+#[test]
+fn what_one_tick_leads_to_is_bounded() {
+    let rule = "all that one tick of it can lead to are 4096 steps at most, those of all hardware \
+                counters together";
+    let refused = |index: usize| Err(Refusal { table: Table::Counters, index, rule });
+    let alarm = |counter, action| Alarm { action, counter, autostart: 0, first: 0, cycle: 0 };
+    let increment = |to| Action { kind: ActionKind::IncrementCounter, ..activation(to) };
+    // 16 times on the last one, 16 × (1 + 16) on that before, 15 × (1 + 272) on the first: 4095.
+    let chain = || {
+        let counters = vec![hardware(9), software(9), software(9), hardware(9)];
+        let mut alarms = vec![alarm(2, activation(0)); 16];
+        alarms.extend([alarm(1, increment(2)); 16]);
+        alarms.extend([alarm(0, increment(1)); 15]);
+        Tables { counters, alarms, schedule_tables: vec![], ..Tables::working() }
+    };
+    let (mut fits, mut exceeds) = (chain(), chain());
+    fits.alarms.push(alarm(0, activation(0)));
+    assert_eq!(fits.check(), Ok(()));
+    exceeds.alarms.push(alarm(0, increment(2)));
+    assert_eq!(exceeds.check(), refused(0));
+    let mut both = fits.clone();
+    both.alarms.push(alarm(3, activation(0)));
+    assert_eq!(both.check(), refused(0), "two hardware counters have one tick");
+    // 2 beside its actions, of which the last point has most.
+    let mut by_table = fits;
+    by_table.alarms.truncate(32);
+    by_table.schedule_tables = Tables::working().schedule_tables;
+    by_table.actions.splice(1.., vec![increment(1); 14]);
+    by_table.points[1].action_count = 14;
+    assert_eq!(by_table.check(), Ok(()));
+    by_table.actions.push(increment(1));
+    by_table.points[1].action_count = 15;
+    assert_eq!(by_table.check(), refused(0));
+    // Eight to the power of 31.
+    let all = (0..31).flat_map(|counter| [alarm(counter, increment(counter + 1)); 8]);
+    let counters = [vec![hardware(9)], vec![software(9); 31]].concat();
+    let worst = Tables { counters, alarms: all.collect(), ..chain() };
+    assert_eq!(worst.check(), refused(27), "8, 72, 584, 4680 from the last one on");
+}

@@ -23,8 +23,8 @@
 //! | setting or cancelling an alarm, starting a table | alarms and schedule tables of its counter |
 //! | stopping a table | the same, and all tables |
 //! | the end of a task or an ISR that still holds resources | those |
-//! | a tick of a counter | what expires with it, each as setting an alarm, or a tick of another |
-//! | ticks that are late | the same for each at which something expires |
+//! | a tick of a counter | 4096 steps ([`TICK_STEPS_MAX`]), each as setting an alarm |
+//! | ticks that are late | the same, for an interrupt: what is left comes with the next one |
 //! | `start` | the size of the tables |
 
 mod accounting;
@@ -44,6 +44,8 @@ pub use alarms::{AlarmBase, Due};
 pub use interrupts::Interrupted;
 pub use schedule_tables::TableStatus;
 
+#[cfg(doc)]
+use crate::configuration::TICK_STEPS_MAX;
 use crate::configuration::{
     ALARMS_MAX, Configuration, ISRS_MAX, RESOURCES_MAX, SCHEDULE_TABLES_MAX, SCHEDULER_LEVEL,
     TASKS_MAX,

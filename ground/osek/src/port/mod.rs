@@ -84,6 +84,13 @@ pub struct Fault {
 /// All methods take `&self`: a port is entered again while a context that it left is still inside
 /// one of them. Only one context runs at any instant.
 pub trait Port: Sync {
+    /// Whether the caller runs in one of the machine's contexts. Who does not is a stranger,
+    /// perhaps another thread, and no service does anything for it. True where nobody else is.
+    #[inline]
+    fn is_inside(&self) -> bool {
+        true
+    }
+
     /// The interrupt level.
     fn level(&self) -> u8;
 

@@ -9,8 +9,9 @@ use crate::kernel::Kernel;
 /// The kernel of a system.
 pub(super) struct KernelCell(UnsafeCell<Kernel<'static>>);
 
-// SAFETY: a system runs on one core, in one thread, whose contexts take turns; the only thing that
-// comes in between are its own interrupts, and `with` is called with those held back.
+// SAFETY: a system runs on one core, in one thread, whose contexts take turns: who is not one of
+// them is turned away before it comes here. The only thing that comes in between are its own
+// interrupts, and `with` is called with those held back. Both is what `System::new` asks for.
 unsafe impl Sync for KernelCell {}
 
 impl KernelCell {

@@ -90,13 +90,14 @@ impl<P: Port> System<P> {
     /// The timer that [`Port::set_timer`] was asked for: a task that has used up its budget is
     /// ended, and the error names it. The port calls it at the kernel's interrupt level.
     pub fn timer(&self) {
+        // While an ISR runs, which is not the task's time, it is put off to the end of that.
+        let is_early = self.cell.with(|kernel| kernel.place() != Place::Task);
+        self.timer_is_late.store(is_early, Relaxed);
+        if is_early {
+            return;
+        }
         let now_ns = self.port.now();
-        let (place, budget) = self.cell.with(|kernel| (kernel.place(), kernel.budget(now_ns)));
-        match budget {
-            _ if place != Place::Task => {
-                // An ISR runs, which is not the task's time. It is looked at again soon.
-                self.port.set_timer(Some(now_ns + LOOK_AGAIN_NS));
-            }
+        match self.cell.with(|kernel| kernel.budget(now_ns)) {
             Budget::Exhausted(_) => {
                 self.fail_by_itself(Status::ProtectionTime);
                 self.end_by_force();
@@ -130,6 +131,3 @@ impl<P: Port> System<P> {
         }
     }
 }
-
-/// When a budget is looked at again that ended while an ISR ran, in ns.
-const LOOK_AGAIN_NS: u64 = 20_000;

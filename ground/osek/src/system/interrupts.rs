@@ -1,6 +1,9 @@
 //! Interrupts: the services that hold them back (OSEK OS 2.2.3, 13.3), and ISRs.
 
+use core::sync::atomic::Ordering::Relaxed;
+
 use super::System;
+use super::masks::Masks;
 use crate::port::Port;
 use crate::status::Status;
 
@@ -8,37 +11,45 @@ impl<P: Port> System<P> {
     /// `DisableAllInterrupts`: holds back all interrupts. Does not nest.
     #[inline]
     pub fn disable_all_interrupts(&self) {
-        self.masks.disable(&self.port);
+        self.mask(|masks| masks.disable(&self.port));
     }
 
     /// `EnableAllInterrupts`: the end of what `DisableAllInterrupts` began.
     #[inline]
     pub fn enable_all_interrupts(&self) {
-        self.masks.enable(&self.port);
+        self.mask(|masks| masks.enable(&self.port));
     }
 
     /// `SuspendAllInterrupts`: holds back all interrupts. Nests.
     #[inline]
     pub fn suspend_all_interrupts(&self) {
-        self.masks.suspend_all(&self.port);
+        self.mask(|masks| masks.suspend_all(&self.port));
     }
 
     /// `ResumeAllInterrupts`: the end of what `SuspendAllInterrupts` began.
     #[inline]
     pub fn resume_all_interrupts(&self) {
-        self.masks.resume_all(&self.port);
+        self.mask(|masks| masks.resume_all(&self.port));
     }
 
     /// `SuspendOSInterrupts`: holds back interrupts of category 2. Nests.
     #[inline]
     pub fn suspend_os_interrupts(&self) {
-        self.masks.suspend_kernel(&self.port, self.kernel_level());
+        self.mask(|masks| masks.suspend_kernel(&self.port, self.kernel_level()));
     }
 
     /// `ResumeOSInterrupts`: the end of what `SuspendOSInterrupts` began.
     #[inline]
     pub fn resume_os_interrupts(&self) {
-        self.masks.resume_kernel(&self.port);
+        self.mask(|masks| masks.resume_kernel(&self.port));
+    }
+
+    /// What a stranger asks for is not done: it would hold back the tasks' interrupts.
+    #[inline]
+    fn mask(&self, change: impl FnOnce(&Masks)) {
+        if self.port.is_inside() {
+            change(&self.masks);
+        }
     }
 
     /// An interrupt of category 2. The port calls it on the stack of what was interrupted, with the
@@ -64,15 +75,13 @@ impl<P: Port> System<P> {
         let interrupted = self.cell.with(|kernel| kernel.enter_isr(isr, began_ns));
         body();
         self.lock();
-        if self.masks.hold_any() {
-            // It ended with interrupts held back, which would stop everything else.
-            self.masks.reset();
-            self.port.set_level(self.kernel_level());
-            self.fail_by_itself(Status::DisabledInterrupts);
-        }
+        self.let_go_for_who_ended();
         let ended_ns = now();
         if self.cell.with(|kernel| kernel.leave_isr(interrupted, ended_ns)) {
             self.fail_by_itself(Status::Resource);
+        }
+        if self.timer_is_late.load(Relaxed) {
+            self.timer();
         }
         self.dispatch_if_needed();
     }

@@ -18,6 +18,11 @@
 //! | `time` | those of counters, alarms and schedule tables, and what expires |
 //! | `interrupts` | those that hold interrupts back; ISRs as the port brings them |
 //! | `dispatch` | the switch, with its hooks and accounts |
+//!
+//! A call by who is not inside of the machine, as another thread of the program is, ends before it
+//! touches anything: with [`Status::CallLevel`], or with nothing done.
+// UNSAFETY: a system is shared by contexts that no type of Rust keeps apart.
+#![expect(unsafe_code, reason = "who makes a system promises who uses it")]
 
 mod call;
 mod cell;
@@ -50,6 +55,8 @@ pub struct System<P> {
     /// The instant at which the tick that is being worked off was due; zero outside of one.
     tick_ns: AtomicU64,
     timer_is_set: AtomicBool,
+    /// The timer came while an ISR ran: the budget is looked at when that ends.
+    timer_is_late: AtomicBool,
     accounting: AtomicBool,
     port: P,
 }
@@ -76,7 +83,16 @@ impl core::error::Error for StartError {}
 
 impl<P: Port> System<P> {
     /// A system that has not started.
-    pub const fn new(port: P) -> Self {
+    ///
+    /// # Safety
+    /// Its services may be called from anywhere, by any thread: who is not inside of the machine,
+    /// as [`Port::is_inside`] says, is refused before anything is touched. But what a machine does
+    /// is done by the machine alone: nobody else calls the methods of [`Port`], nor
+    /// [`System::start`], [`System::run`], [`System::interrupt`], [`System::tick`],
+    /// [`System::timer`], [`System::stop`], [`System::stack_fault`] and [`System::missing_end`].
+    /// And the port keeps what its trait says: one context at a time is inside, and only
+    /// interrupts above the level come in between.
+    pub const unsafe fn new(port: P) -> Self {
         Self {
             cell: KernelCell::new(),
             masks: Masks::new(),
@@ -85,6 +101,7 @@ impl<P: Port> System<P> {
             mode: AtomicU8::new(0),
             tick_ns: AtomicU64::new(0),
             timer_is_set: AtomicBool::new(false),
+            timer_is_late: AtomicBool::new(false),
             accounting: AtomicBool::new(false),
             port,
         }
@@ -105,23 +122,23 @@ impl<P: Port> System<P> {
         configuration: &'static Configuration<'static>,
         mode: u8,
     ) -> Result<(), StartError> {
+        // The port may have done so for its own sake. The kernel relies on it all the same.
         check(configuration).map_err(StartError::Refused)?;
-        if mode >= configuration.mode_count {
-            return Err(StartError::UnknownMode(mode));
-        }
         self.kernel_level.store(configuration.kernel_level(), Relaxed);
-        self.mode.store(mode, Relaxed);
         self.accounting.store(configuration.accounting, Relaxed);
         self.masks.reset();
         self.timer_is_set.store(false, Relaxed);
+        self.timer_is_late.store(false, Relaxed);
         self.tick_ns.store(0, Relaxed);
         self.port.set_level(configuration.kernel_level());
         let now_ns = self.port.now();
         self.cell
             .with(|kernel| kernel.start(configuration, mode, now_ns))
             .map_err(|_| StartError::UnknownMode(mode))?;
-        self.call_hook(configuration.hooks.startup, Place::StartupHook);
+        self.mode.store(mode, Relaxed);
+        // From here on errors have a hook, also those of the startup hook.
         self.cell.with(|kernel| kernel.enter(Place::Task));
+        self.call_hook(configuration.hooks.startup, Place::StartupHook);
         Ok(())
     }
 
@@ -135,8 +152,12 @@ impl<P: Port> System<P> {
         }
     }
 
-    /// `ShutdownOS`: the shutdown hook, then the end of the machine.
-    pub fn shut_down(&self, status: u8) -> ! {
+    /// `ShutdownOS`: the shutdown hook, then the end of the machine. Returns only to a stranger,
+    /// and has done nothing then.
+    pub fn shut_down(&self, status: u8) {
+        if !self.port.is_inside() {
+            return;
+        }
         self.port.set_level(self.kernel_level());
         self.port.note_shut_down(status, self.cell.with(|kernel| kernel.running()));
         self.end(status)
@@ -166,6 +187,11 @@ impl<P: Port> System<P> {
         self.last.parameter(index)
     }
 
+    /// The task that ran when the machine was left, from outside of it; `None` where it was idle.
+    pub fn task_under_way(&self) -> Option<u8> {
+        self.cell.with(|kernel| kernel.running())
+    }
+
     #[inline]
     fn kernel_level(&self) -> u8 {
         self.kernel_level.load(Relaxed)
@@ -191,11 +217,14 @@ impl<P: Port> System<P> {
     /// Locks for a service that was called. Returns the level before.
     ///
     /// # Errors
-    /// [`Status::CallLevel`] from above the kernel's level, where the caller holds nothing back: an
-    /// ISR of category 1, or nobody's task. The kernel may be at work beneath, so that it is not
-    /// touched, not even for the error hook.
+    /// [`Status::CallLevel`] to a stranger, and from above the kernel's level, where the caller
+    /// holds nothing back: an ISR of category 1, or nobody's task. The kernel may be at work
+    /// meanwhile or beneath, so that it is not touched, not even for the error hook.
     #[inline]
     fn lock_for_caller(&self) -> Result<u8, Status> {
+        if !self.port.is_inside() {
+            return Err(Status::CallLevel);
+        }
         let before = self.lock();
         if before > self.kernel_level() && !self.masks.hold_any() {
             return Err(Status::CallLevel);
@@ -216,11 +245,28 @@ impl<P: Port> System<P> {
         call: impl Fn() -> Call,
         decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
     ) -> Result<R, Status> {
-        let level = self.lock_for_caller()?;
+        self.serve_and(places, call, decide, |_, before| before)
+    }
+
+    /// As [`Self::serve`]; where the kernel has agreed, something more is done before the switch.
+    /// That knows the level of the caller, and says which it is to have.
+    #[inline]
+    fn serve_and<R>(
+        &self,
+        places: Places,
+        call: impl Fn() -> Call,
+        decide: impl FnOnce(&mut Kernel<'static>) -> Result<R, Status>,
+        then: impl FnOnce(&R, u8) -> u8,
+    ) -> Result<R, Status> {
+        let before = self.lock_for_caller()?;
         let result = self.decide(places, decide);
-        if let Err(status) = &result {
-            self.fail(&call(), *status);
-        }
+        let level = match &result {
+            Ok(decided) => then(decided, before),
+            Err(status) => {
+                self.fail(&call(), *status);
+                before
+            }
+        };
         self.dispatch_if_needed();
         self.unlock(level);
         result
@@ -284,13 +330,25 @@ impl<P: Port> System<P> {
         }
     }
 
-    /// Calls a hook, where there is one.
+    /// Calls a hook, where there is one. No task or ISR that holds interrupts back comes to where
+    /// one is called.
     #[inline]
     fn call_hook(&self, hook: Option<crate::configuration::Entry>, place: Place) {
         if let Some(hook) = hook {
             let former = self.cell.with(|kernel| kernel.enter(place));
             hook();
             self.cell.with(|kernel| kernel.enter(former));
+            self.let_go_for_who_ended();
+        }
+    }
+
+    /// An ISR or a hook may have ended with interrupts held back, which would stop everything else.
+    #[inline]
+    fn let_go_for_who_ended(&self) {
+        if self.masks.hold_any() {
+            self.masks.reset();
+            self.port.set_level(self.kernel_level());
+            self.fail_by_itself(Status::DisabledInterrupts);
         }
     }
 

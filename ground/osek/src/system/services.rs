@@ -89,17 +89,9 @@ impl<P: Port> System<P> {
     /// [`Status::Id`]; [`Status::Access`] where it is taken, or its ceiling is below the caller.
     #[inline]
     pub fn get_resource(&self, resource: u8) -> Result<(), Status> {
-        let before = self.lock_for_caller()?;
-        let result = self.decide(TASK_OR_ISR, |kernel| kernel.get_resource(resource));
-        let level = match result {
-            Ok(level) => level,
-            Err(status) => {
-                self.fail(&Call::of_one(Service::GetResource, resource), status);
-                before
-            }
-        };
-        self.unlock(level);
-        result.map(drop)
+        let call = || Call::of_one(Service::GetResource, resource);
+        let decide = |kernel: &mut Kernel<'static>| kernel.get_resource(resource);
+        self.serve_and(TASK_OR_ISR, call, decide, |level, _| *level).map(drop)
     }
 
     /// `ReleaseResource`: gives back the resource that was taken last.
@@ -109,20 +101,9 @@ impl<P: Port> System<P> {
     /// Extended status: [`Status::Access`] where its ceiling is below the caller.
     #[inline]
     pub fn release_resource(&self, resource: u8) -> Result<(), Status> {
-        let before = self.lock_for_caller()?;
-        let result = self.decide(TASK_OR_ISR, |kernel| kernel.release_resource(resource));
-        let level = match result {
-            Ok(level) => {
-                self.dispatch_if_needed();
-                level
-            }
-            Err(status) => {
-                self.fail(&Call::of_one(Service::ReleaseResource, resource), status);
-                before
-            }
-        };
-        self.unlock(level);
-        result.map(drop)
+        let call = || Call::of_one(Service::ReleaseResource, resource);
+        let decide = |kernel: &mut Kernel<'static>| kernel.release_resource(resource);
+        self.serve_and(TASK_OR_ISR, call, decide, |level, _| *level).map(drop)
     }
 
     /// `SetEvent`: sets events of an extended task, which goes on if it waits for one of them.

@@ -4,8 +4,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::services::{LOOKING, TASK_OR_ISR};
 use super::{Call, System};
-use crate::configuration::{Action, ActionKind};
-use crate::kernel::{AlarmBase, Due, Place, TableStatus};
+use crate::configuration::{Action, ActionKind, TICK_STEPS_MAX};
+use crate::kernel::{AlarmBase, Due, Kernel, Place, TableStatus};
 use crate::port::Port;
 use crate::status::{Service, Status};
 
@@ -75,17 +75,13 @@ impl<P: Port> System<P> {
     /// # Errors
     /// [`Status::Id`], also for a hardware counter; extended status: [`Status::CallLevel`].
     pub fn increment_counter(&self, counter: u8) -> Result<(), Status> {
-        let level = self.lock_for_caller()?;
-        let result = self.decide(TASK_OR_ISR, |kernel| kernel.software_counter(counter));
-        match result {
-            Ok(index) => {
-                self.advance(index);
-                self.dispatch_if_needed();
-            }
-            Err(status) => self.fail(&Call::of_one(Service::IncrementCounter, counter), status),
-        }
-        self.unlock(level);
-        result.map(drop)
+        let call = || Call::of_one(Service::IncrementCounter, counter);
+        let decide = |kernel: &mut Kernel<'static>| kernel.software_counter(counter);
+        let advance = |index: &usize, before| {
+            self.advance(*index);
+            before
+        };
+        self.serve_and(TASK_OR_ISR, call, decide, advance).map(drop)
     }
 
     /// `StartScheduleTableRel`: begins `offset` ticks from now; beyond OSEK, as all of this kind.
@@ -142,49 +138,57 @@ impl<P: Port> System<P> {
     /// 2 at level 1 or above, with the ticks that are due and the instant at which the last was.
     ///
     /// Ticks at which nothing expires are passed over, so the work is bounded by what expires.
-    pub fn tick(&self, ticks: u32, due_ns: u64) {
+    /// Where that takes more than [`TICK_STEPS_MAX`] steps, ticks are left for the next interrupt:
+    /// `leave` is told how many, before any task runs. The port raises the tick again then, and
+    /// brings them beside those that are due meanwhile.
+    pub fn tick(&self, ticks: u32, due_ns: u64, leave: impl FnOnce(u32)) {
         self.as_isr(None, || {
+            let mut left = ticks;
             let counters = self.cell.with(|kernel| kernel.configuration().counters);
             let period_ns = counters.iter().map(|counter| counter.tick_ns).max().unwrap_or(0);
-            let mut left = ticks;
-            while left > 0 {
+            let mut steps = 0;
+            while left > 0 && steps < TICK_STEPS_MAX {
                 left -= self.cell.with(|kernel| kernel.advance_hardware(left));
                 // What a late tick releases was due at that tick, not at the last one.
                 let late_ns = period_ns.saturating_mul(u64::from(left));
                 self.tick_ns.store(due_ns.saturating_sub(late_ns), Relaxed);
                 for counter in (0..counters.len()).filter(|index| counters[*index].hardware) {
-                    self.expire(counter);
+                    steps += self.expire(counter);
                 }
             }
             self.tick_ns.store(0, Relaxed);
+            if left != 0 {
+                leave(left);
+            }
         });
     }
 
-    /// Advances a counter by one tick, and carries out what expires.
-    fn advance(&self, counter: usize) {
+    /// Advances a counter by one tick, and carries out what expires. Returns the steps.
+    fn advance(&self, counter: usize) -> u32 {
         self.cell.with(|kernel| kernel.advance(counter, 1));
-        self.expire(counter);
+        self.expire(counter)
     }
 
-    /// Carries out what expires now.
-    fn expire(&self, counter: usize) {
+    /// Carries out what expires now. Returns the steps, which the check of the tables has bounded.
+    fn expire(&self, counter: usize) -> u32 {
+        let mut steps = 0;
         while let Some(due) = self.cell.with(|kernel| kernel.take_due(counter)) {
             match due {
-                Due::Alarm(action) => self.carry_out(&action),
+                Due::Alarm(action) => steps += self.carry_out(&action),
                 Due::Point { first, count } => {
                     let actions = self.cell.with(|kernel| kernel.configuration().actions);
                     let first = usize::from(first);
-                    for action in &actions[first..first + usize::from(count)] {
-                        self.carry_out(action);
-                    }
+                    let actions = &actions[first..first + usize::from(count)];
+                    steps += 1 + actions.iter().map(|action| self.carry_out(action)).sum::<u32>();
                 }
             }
         }
+        steps
     }
 
     /// Carries out an action. One that fails is told of the task that it is for: who runs at that
-    /// tick has nothing to do with it.
-    fn carry_out(&self, action: &Action) {
+    /// tick has nothing to do with it. Returns the steps that it took.
+    fn carry_out(&self, action: &Action) -> u32 {
         // Identifiers of tasks and counters are below 255; the tables were checked.
         let object = action.object as u8;
         match action.kind {
@@ -207,7 +211,8 @@ impl<P: Port> System<P> {
             }
             ActionKind::Callback => self.call_hook(action.callback, Place::AlarmCallback),
             // A counter advances only those after it, so this ends.
-            ActionKind::IncrementCounter => self.advance(usize::from(object)),
+            ActionKind::IncrementCounter => return 1 + self.advance(usize::from(object)),
         }
+        1
     }
 }

@@ -1,6 +1,7 @@
 //! Programs of their own in C: what they say, and how they end.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
 use crate::library::{has, link, root, run};
@@ -46,6 +47,13 @@ fn isrs_are_taken_by_level_from_signals_and_other_threads() {
     play("interrupts", &C);
 }
 
+/// Goal: threads of the program's own break nothing, whatever they call, at whichever instant.
+/// Method: three of them call every service in a loop while a task works and looks at its results.
+#[test]
+fn threads_of_the_program_break_nothing() {
+    play("threads", &C);
+}
+
 #[test]
 fn the_error_hook_is_told_which_call_it_was() {
     play("errors", &C);
@@ -74,6 +82,47 @@ fn what_the_kernel_finds_is_named_and_nothing_is_left_behind() {
         assert!(line.starts_with(named), "{line}");
     }
     assert!(output.status.success(), "{:?}", output.status);
+}
+
+/// Goal: an error in a loop is told, and does not stop the machine with what it writes.
+/// Method: twenty thousand errors; what is written and what is said not to be add up to them.
+#[test]
+fn a_flood_of_errors_is_told_in_part_and_counted() {
+    if !has("gcc") {
+        quietcore_skip::skip!("no compiler `gcc`; install it (Miri runs none)");
+        return;
+    }
+    let (output, said, complained) = run(&mut Command::new(link("flood", &C, &[])));
+    assert_eq!(said, "error hooks 20000\n");
+    let untold =
+        |line: &str| line.strip_prefix("quietcore-osek: ")?.split_once(" more ")?.0.parse().ok();
+    let lines = complained.lines();
+    let counts: Vec<usize> = lines.map(|line| untold(line).unwrap_or(1)).collect();
+    assert_eq!(counts.iter().sum::<usize>(), 20_000);
+    // A hundred and a summary each second; a slow machine takes a few.
+    assert!(counts.len() <= 1010 && output.status.success(), "{} lines", counts.len());
+}
+
+/// Goal: an overflow is named, whatever it looks like, and no other fault is called one.
+/// Method: a program that faults as its argument says; who is not named dies of the signal.
+#[test]
+fn an_overflow_is_told_from_other_faults() {
+    if !has("gcc") {
+        quietcore_skip::skip!("no compiler `gcc`; install it (Miri runs none)");
+        return;
+    }
+    let program = link("faults", &C, &[]);
+    for what in ["no room for a signal", "a wide frame"] {
+        let (output, said, complained) = run(Command::new(&program).arg(what));
+        assert_eq!(said, format!("{what}\nended with 12\n"), "{complained}");
+        let named = "quietcore-osek: task 0 (Low): its stack overflowed";
+        assert!(output.status.success() && complained.starts_with(named), "{what}: {complained}");
+    }
+    for what in ["another task's guard", "another thread", "sent"] {
+        let (output, said, complained) = run(Command::new(&program).arg(what));
+        assert_eq!((said, complained), (format!("{what}\n"), String::new()));
+        assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{what}");
+    }
 }
 
 #[test]

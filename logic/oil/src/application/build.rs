@@ -3,17 +3,28 @@
 //! An object that lacks something required is left out; its name is still known, so that those who
 //! refer to it are not refused as well.
 
+use std::collections::HashSet;
+
 use crate::application::shaped::{Entry, Owner, Shaped, Typed, shape};
 use crate::application::{
     Action, Alarm, AlarmStart, Application, Autostart, Counter, Event, Isr, Os, Point, Property,
     Resource, Table, Task, declared,
 };
-use crate::nearest::remedy;
 use crate::problem::Collector;
 use crate::schema::attributes::STACK_BYTES_DEFAULT;
 use crate::schema::{Kind, REFUSED};
-use crate::text::place::{Given, Word};
+use crate::text::place::{Given, Place, Word};
 use crate::text::tree::{Object, Tree};
+use quietcore_wording::meant;
+
+/// The attributes of OS for hooks, and the names of those in C.
+const HOOKS: [(&str, &str); 5] = [
+    ("STARTUPHOOK", "StartupHook"),
+    ("ERRORHOOK", "ErrorHook"),
+    ("SHUTDOWNHOOK", "ShutdownHook"),
+    ("PRETASKHOOK", "PreTaskHook"),
+    ("POSTTASKHOOK", "PostTaskHook"),
+];
 
 /// Makes an application of a tree. What could not be made is told, and `None` where nothing can be
 /// said about the rest.
@@ -22,7 +33,10 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
     let mut application = Application {
         cpu: tree.cpu.clone()?,
         names: Vec::new(),
+        lost: HashSet::new(),
+        unknown: HashSet::new(),
         os: os(&Shaped::default()),
+        hooks: Vec::new(),
         modes: Vec::new(),
         tasks: Vec::new(),
         isrs: Vec::new(),
@@ -35,12 +49,18 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
     let mut os_object: Option<&Object> = None;
     for object in &tree.objects {
         let Some(kind) = kind(object, collector) else {
+            application.lost.extend(Kind::ALL);
+            application.unknown.insert(object.name.text.clone());
             continue;
         };
         let what = format!("{} `{}`", object.kind.text, object.name.text);
         let owner = Owner { what: &what, word: &object.name.text, place: object.name.place };
         let declared = tree.declarations.of(kind.word());
+        let before = collector.count();
         let shaped = shape(owner, &object.block, kind.attributes(), declared, collector);
+        if collector.count() > before {
+            application.lost.insert(kind);
+        }
         if kind == Kind::Os {
             if let Some(first) = os_object {
                 let first = collector.name(first.name.place, object.name.place);
@@ -49,6 +69,7 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
             }
             os_object = Some(object);
             application.os = os(&shaped);
+            application.hooks = hooks(&shaped);
         } else {
             application.names.push((kind, object.name.clone()));
         }
@@ -57,6 +78,7 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
     if os_object.is_none() {
         let message = "the CPU has no OS object; write `OS name;` for all defaults";
         collector.refuse_word(&application.cpu, message);
+        application.lost.insert(Kind::Os);
     }
     Some(application)
 }
@@ -72,7 +94,7 @@ fn kind(object: &Object, collector: &mut Collector) -> Option<Kind> {
             None => {
                 let words = Kind::ALL.map(Kind::word);
                 let otherwise = "objects are `OS`, `TASK`, `ALARM` and the like";
-                format!("no kind of object; {}", remedy(&word.text, words, otherwise))
+                format!("no kind of object; {}", meant(&word.text, words, otherwise))
             }
         });
     }
@@ -110,6 +132,12 @@ fn os(shaped: &Shaped) -> Os {
         class: shaped.choice("CLASS").filter(|class| class.value != "AUTO"),
         accounting: is("ACCOUNTING"),
     }
+}
+
+/// The hooks that are switched on, by their names in C.
+fn hooks(shaped: &Shaped) -> Vec<(&'static str, Place)> {
+    let hooks = HOOKS.iter().filter(|(word, _)| shaped.truth(word) == Some(true));
+    hooks.filter_map(|(word, function)| Some((*function, shaped.one(word)?.token.place))).collect()
 }
 
 fn task(name: Word, shaped: &Shaped) -> Option<Task> {

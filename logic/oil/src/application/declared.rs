@@ -1,10 +1,10 @@
 //! What `IMPLEMENTATION` declares, compared with what is known here: what has another type can't be
 //! meant the same.
 
-use crate::nearest::remedy;
 use crate::problem::Collector;
 use crate::schema::{Attribute, Kind, Shape, is_object_word};
 use crate::text::declaration::{Declaration, Declarations, Range};
+use quietcore_wording::meant;
 
 /// Refuses declarations of known attributes that have another type.
 pub(crate) fn check(declarations: &Declarations, collector: &mut Collector) {
@@ -13,7 +13,7 @@ pub(crate) fn check(declarations: &Declarations, collector: &mut Collector) {
             check_block(declared, known.attributes(), collector);
         } else if !is_object_word(&kind.text) {
             let words = Kind::ALL.map(Kind::word);
-            let hint = remedy(&kind.text, words, "objects are `OS`, `TASK`, `ALARM` and the like");
+            let hint = meant(&kind.text, words, "objects are `OS`, `TASK`, `ALARM` and the like");
             collector.refuse_word(kind, format!("no kind of object; {hint}"));
         }
     }

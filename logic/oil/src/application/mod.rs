@@ -6,8 +6,10 @@ pub(crate) mod shaped;
 
 pub(crate) use build::application;
 
+use std::collections::HashSet;
+
 use crate::schema::Kind;
-use crate::text::place::{Given, Word};
+use crate::text::place::{Given, Place, Word};
 
 /// An application as it was written; each value is of the right kind and within its own range.
 #[derive(Debug)]
@@ -16,7 +18,13 @@ pub(crate) struct Application {
     /// The names of all objects but OS, also of those that are left out of the lists below because
     /// something of them could not be read.
     pub(crate) names: Vec<(Kind, Word)>,
+    /// Kinds of which a statement was refused. What may follow from its absence is not told.
+    pub(crate) lost: HashSet<Kind>,
+    /// Names of objects of a kind that does not exist, which may be meant as any.
+    pub(crate) unknown: HashSet<String>,
     pub(crate) os: Os,
+    /// The hooks that the program has, each with what says so.
+    pub(crate) hooks: Vec<(&'static str, Place)>,
     pub(crate) modes: Vec<Word>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) isrs: Vec<Isr>,

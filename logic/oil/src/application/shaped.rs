@@ -1,12 +1,12 @@
 //! Attributes compared with the tables of the schema: known, of the right kind, within their range,
 //! as often as they may be given. What `IMPLEMENTATION` declares narrows ranges and gives defaults.
 
-use crate::nearest::{either, nearest, remedy};
 use crate::problem::Collector;
 use crate::schema::{Attribute, Choice, Shape};
 use crate::text::declaration::{Declaration, Range};
 use crate::text::place::{Given, Place, Word};
 use crate::text::tree::{self, Block, Value};
+use quietcore_wording::{either, meant, nearest};
 
 /// Attributes among which one is looked for that is only misspelled.
 const COMPARED_MAX: usize = 50;
@@ -186,7 +186,7 @@ fn unknown(
         } else {
             format!("it has {}", either(words.clone()).replace(" or ", " and "))
         };
-        let hint = remedy(&name.text, words, &otherwise);
+        let hint = meant(&name.text, words, otherwise);
         format!("no attribute of {}; {hint}", owner.what)
     });
 }
@@ -287,7 +287,7 @@ fn choice(
     found.map(|choice| Typed::Choice(choice.word)).ok_or_else(|| {
         let words = choices.iter().map(|choice| choice.word);
         let otherwise = format!("it is {}", either(words.clone()));
-        let hint = remedy(&attribute.token, words, &otherwise);
+        let hint = meant(&attribute.token, words, otherwise);
         format!("no value of `{}`; {hint}", known.word)
     })
 }

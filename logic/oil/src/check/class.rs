@@ -6,11 +6,13 @@ use std::collections::HashMap;
 use quietcore_osek::configuration::Class;
 
 use crate::application::Application;
+use crate::check::names::Names;
 use crate::problem::Collector;
+use crate::schema::Kind;
 use crate::text::place::Word;
 
 /// The class of the application.
-pub(super) fn class(application: &Application, collector: &mut Collector) -> Class {
+pub(super) fn class(application: &Application, names: &Names, collector: &mut Collector) -> Class {
     let events: Vec<_> = application.tasks.iter().filter_map(|task| task.events.first()).collect();
     let several = several(application);
     for task in application.tasks.iter().filter(|task| !task.events.is_empty()) {
@@ -28,7 +30,8 @@ pub(super) fn class(application: &Application, collector: &mut Collector) -> Cla
         (false, true) => Class::Ecc1,
         (false, false) => Class::Ecc2,
     };
-    let Some(given) = &application.os.class else {
+    // A remedy that names the least class needs to know all tasks.
+    let Some(given) = application.os.class.as_ref().filter(|_| !names.have_lost(Kind::Task)) else {
         return least;
     };
     let class = match given.value {

@@ -4,10 +4,15 @@ use crate::application::{self, Application};
 use crate::check::names::Names;
 use crate::configuration::{Action, Alarm, AlarmStart, Counter};
 use crate::problem::Collector;
+use crate::schema::Kind;
 use crate::text::place::{Given, Word};
 
 /// The counters. All hardware counters have the same tick, because a machine has one.
-pub(super) fn counters(application: &Application, collector: &mut Collector) -> Vec<Counter> {
+pub(super) fn counters(
+    application: &Application,
+    names: &Names,
+    collector: &mut Collector,
+) -> Vec<Counter> {
     let mut tick: Option<(&Word, u64)> = None;
     for counter in &application.counters {
         if counter.min_cycle.value > counter.max_allowed {
@@ -17,7 +22,9 @@ pub(super) fn counters(application: &Application, collector: &mut Collector) -> 
             );
             collector.refuse_word(&counter.min_cycle.word, message);
         }
-        check_type(counter, collector);
+        if !names.have_lost(Kind::Counter) {
+            check_type(counter, collector);
+        }
         let Some(own) = &counter.tick_ns else {
             continue;
         };
@@ -70,7 +77,7 @@ pub(super) fn alarms(
     let mut alarms = Vec::new();
     for alarm in &application.alarms {
         let counter = names.counter(&alarm.counter);
-        if let Some(start) = &alarm.start {
+        if let (Some(start), Some(counter)) = (&alarm.start, counter) {
             check_start(start, &application.counters[counter], collector);
         }
         let start = alarm.start.as_ref().map(|start| AlarmStart {
@@ -78,12 +85,10 @@ pub(super) fn alarms(
             first: start.first.value,
             cycle: start.cycle.as_ref().map_or(0, |cycle| cycle.value),
         });
-        alarms.push(Alarm {
-            name: alarm.name.text.clone(),
-            counter,
-            action: action(&alarm.action, application, names, masks, collector),
-            start,
-        });
+        let action = action(&alarm.action, application, names, masks, collector);
+        if let (Some(counter), Some(action)) = (counter, action) {
+            alarms.push(Alarm { name: alarm.name.text.clone(), counter, action, start });
+        }
     }
     alarms
 }
@@ -109,19 +114,24 @@ fn check_start(
     }
 }
 
-/// What an alarm or an expiry point does. Names are checked; an event must be its task's.
+/// What an alarm or an expiry point does; an event must be its task's. `None` where a name of it
+/// was refused.
 pub(super) fn action(
     action: &application::Action,
     application: &Application,
     names: &Names,
     masks: &[u64],
     collector: &mut Collector,
-) -> Action {
-    match action {
-        application::Action::ActivateTask { task } => Action::ActivateTask(names.task(task)),
+) -> Option<Action> {
+    Some(match action {
+        application::Action::ActivateTask { task } => Action::ActivateTask(names.task(task)?),
         application::Action::SetEvent { task, event } => {
-            let given = &application.tasks[names.task(task)];
-            if given.events.is_empty() {
+            let (task_number, event_number) = (names.task(task)?, names.event(event)?);
+            let given = &application.tasks[task_number];
+            let events_are_known = !names.have_lost(Kind::Task) && !names.have_lost(Kind::Event);
+            if !events_are_known {
+                // The task may have an event of another name, which is refused.
+            } else if given.events.is_empty() {
                 let message = format!(
                     "a basic task, which has no events; write `EVENT = {};` into it, or `ACTION = \
                      ACTIVATETASK`",
@@ -135,14 +145,13 @@ pub(super) fn action(
                 );
                 collector.refuse_word(event, message);
             }
-            let event = names.event(event);
-            Action::SetEvent { task: names.task(task), event, mask: masks[event] }
+            Action::SetEvent { task: task_number, event: event_number, mask: masks[event_number] }
         }
         application::Action::Callback { name } => Action::Callback(name.text.clone()),
         application::Action::IncrementCounter { counter } => {
-            Action::IncrementCounter(names.counter(counter))
+            Action::IncrementCounter(names.counter(counter)?)
         }
-    }
+    })
 }
 
 /// An action that increments a counter: the counter on which it is done, the one that is
@@ -160,9 +169,11 @@ fn increments<'a>(application: &'a Application, names: &Names) -> Vec<Increment<
         actions.map(|action| (&table.counter, action))
     });
     let increments = alarms.chain(tables).filter_map(|(from, action)| match action {
-        application::Action::IncrementCounter { counter } => {
-            Some(Increment { from: names.counter(from), to: names.counter(counter), word: counter })
-        }
+        application::Action::IncrementCounter { counter } => Some(Increment {
+            from: names.counter(from)?,
+            to: names.counter(counter)?,
+            word: counter,
+        }),
         _ => None,
     });
     increments.collect()

@@ -28,7 +28,9 @@ pub(super) fn masks(
             collector.refuse_word(first, message);
         }
         for event in &task.events {
-            tasks_of[names.event(event)].push(index);
+            if let Some(event) = names.event(event) {
+                tasks_of[event].push(index);
+            }
         }
     }
     let mut masks: Vec<u64> =
@@ -67,9 +69,13 @@ fn used_by_tasks(
     let mut used = vec![0; application.tasks.len()];
     for (task, used) in application.tasks.iter().zip(&mut used) {
         for (index, event) in task.events.iter().enumerate() {
-            let number = names.event(event);
+            let Some(number) = names.event(event) else {
+                continue;
+            };
             let mask = masks[number];
-            let shares = |other: &&crate::text::place::Word| masks[names.event(other)] & mask != 0;
+            let shares = |other: &&crate::text::place::Word| {
+                names.event(other).is_some_and(|other| masks[other] & mask != 0)
+            };
             if *used & mask != 0
                 && let Some(other) = task.events[..index].iter().find(shares)
                 && let Some(given) = &application.events[number].mask

@@ -3,13 +3,19 @@
 use quietcore_osek::configuration::ACTIVATIONS_MAX;
 
 use crate::application::Application;
+use crate::check::names::Names;
 use crate::problem::Collector;
+use crate::schema::Kind;
 
 /// The most urgent level of a task.
 const LEVEL_MAX: usize = 254;
 
 /// The level of each task, from 1: the least that keep the order of the priorities.
-pub(super) fn levels(application: &Application, collector: &mut Collector) -> Vec<u8> {
+pub(super) fn levels(
+    application: &Application,
+    names: &Names,
+    collector: &mut Collector,
+) -> Vec<u8> {
     let tasks = &application.tasks;
     let mut priorities: Vec<_> = tasks.iter().map(|task| task.priority.value).collect();
     priorities.sort_unstable();
@@ -24,7 +30,7 @@ pub(super) fn levels(application: &Application, collector: &mut Collector) -> Ve
         );
         collector.refuse_word(&task.priority.word, message);
     }
-    if tasks.is_empty() {
+    if tasks.is_empty() && !names.have_lost(Kind::Task) {
         let message = "the application has no task; write `TASK name { PRIORITY = 1; };`";
         collector.refuse_word(&application.cpu, message);
     }

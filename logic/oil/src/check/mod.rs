@@ -1,7 +1,8 @@
 //! What the objects mean together: whether the kernel can work with it, and its tables.
 //!
-//! First the names, which all else leans on. If those are right, everything else is looked at, each
-//! subject by itself, so that one run tells all.
+//! First the names, which all else leans on, then each subject by itself, so that one run tells
+//! all. What refers to nothing is passed over from then on, and so is each rule that may be broken
+//! only because something else could not be read.
 
 mod class;
 mod clocks;
@@ -15,12 +16,17 @@ mod words;
 pub(crate) use class::word as class_word;
 pub(crate) use names::SCHEDULER_RESOURCE;
 
-use crate::application::Application;
+use crate::application::{Action, Application};
 use crate::check::names::Names;
-use crate::configuration::{Configuration, Hooks, InternalResource, Isr, Mode, Task};
+use crate::configuration::{
+    Configuration, Definition, Definitions, Hooks, InternalResource, Isr, Mode, Task,
+};
 use crate::problem::Collector;
-use crate::schema::attributes::STACKS_BYTES_MAX;
-use quietcore_osek::configuration::{Checking, Kind};
+use crate::schema::Kind as ObjectKind;
+use crate::tables::Tables;
+use quietcore_osek::check::Table;
+use quietcore_osek::configuration::{self as kernel, Checking, Kind};
+use quietcore_osek::stacks::{self, Machine, OWN_BYTES, OWN_STACKS, STACKS_BYTES_MAX};
 
 /// The configuration that an application means; `None` where something is told to be wrong with it.
 pub(crate) fn check(
@@ -29,27 +35,26 @@ pub(crate) fn check(
 ) -> Option<Configuration> {
     let mut names = Names::of(&application, collector);
     names.check_references(&application, collector);
-    if !collector.is_clean() {
-        return None;
-    }
     clocks::order(&mut application, &mut names, collector);
     let application = &application;
-    let levels = levels::levels(application, collector);
-    let class = class::class(application, collector);
+    let levels = levels::levels(application, &names, collector);
+    let class = class::class(application, &names, collector);
     let resources = resources::resources(application, &names, &levels, collector);
     let masks = events::masks(application, &names, collector);
-    let counters = clocks::counters(application, collector);
+    let counters = clocks::counters(application, &names, collector);
     let alarms = clocks::alarms(application, &names, &masks, collector);
     let tables = table::tables(application, &names, &masks, collector);
     clocks::check_increments(application, &names, collector);
     isrs_are_ordered(application, collector);
     stacks_fit(application, collector);
-    budgets_are_accounted(application, collector);
+    if !names.have_lost(ObjectKind::Os) {
+        budgets_are_accounted(application, collector);
+    }
     if !collector.is_clean() {
         return None;
     }
     let os = &application.os;
-    Some(Configuration {
+    let configuration = Configuration {
         cpu: application.cpu.text.clone(),
         class,
         checking: if os.is_extended_status { Checking::Extended } else { Checking::Standard },
@@ -72,8 +77,43 @@ pub(crate) fn check(
         counters,
         alarms,
         schedule_tables: tables,
+        definitions: Definitions(definitions(application, collector)),
         remarks: Vec::new(),
-    })
+    };
+    the_kernel_takes_it(&configuration, application, collector);
+    Some(configuration)
+}
+
+/// What the kernel itself refuses at its start, so that it is refused before.
+fn the_kernel_takes_it(
+    configuration: &Configuration,
+    application: &Application,
+    collector: &mut Collector,
+) {
+    extern "C" fn nothing() {}
+    let tables = Tables::new(configuration, kernel::Hooks::default(), &mut |_| nothing);
+    let Err(refusal) = quietcore_osek::check::check(&tables.configuration()) else { return };
+    let counter = application.counters.get(refusal.index);
+    match counter.filter(|_| refusal.table == Table::Counters) {
+        Some(counter) => collector.refuse_word(&counter.name, refusal.rule),
+        None => collector.refuse_word(&application.cpu, refusal.to_string()),
+    }
+}
+
+/// Where the functions are asked for that the program has to define.
+fn definitions(application: &Application, collector: &Collector) -> Vec<Definition> {
+    let tasks = application.tasks.iter().map(|task| &task.name);
+    let names = tasks.chain(application.isrs.iter().map(|isr| &isr.name));
+    let alarms = application.alarms.iter().map(|alarm| &alarm.action);
+    let points = application.tables.iter().flat_map(|table| &table.points);
+    let actions = alarms.chain(points.flat_map(|point| &point.actions));
+    let callbacks = actions.filter_map(|action| match action {
+        Action::Callback { name } => Some(name),
+        _ => None,
+    });
+    let words = names.chain(callbacks).map(|word| (word.text.as_str(), word.place));
+    let all = words.chain(application.hooks.iter().copied());
+    all.map(|(name, place)| collector.definition(name, place)).collect()
 }
 
 fn tasks(
@@ -86,7 +126,8 @@ fn tasks(
     let tasks = application.tasks.iter().enumerate();
     tasks
         .map(|(index, task)| {
-            let events: Vec<_> = task.events.iter().map(|event| names.event(event)).collect();
+            let events: Vec<_> =
+                task.events.iter().filter_map(|event| names.event(event)).collect();
             let internal = resources.internal_of(index);
             Task {
                 name: task.name.text.clone(),
@@ -138,17 +179,22 @@ fn isrs(application: &Application, resources: &resources::Resources) -> Vec<Isr>
     .collect()
 }
 
-/// All stacks together are memory that a machine may have.
+/// All stacks together are memory that a machine may have. The rule is that of the hosted port, for
+/// a machine as most are.
 fn stacks_fit(application: &Application, collector: &mut Collector) {
-    let mut bytes = 0;
+    let machine = Machine::USUAL;
+    let levels = stacks::levels(application.isrs.iter().map(|isr| isr.level.value));
+    let mut bytes = OWN_STACKS * machine.stack_bytes(OWN_BYTES, levels);
     for task in &application.tasks {
         let before = bytes;
-        bytes += u64::from(task.stack_bytes.value);
+        let own = usize::try_from(task.stack_bytes.value).unwrap_or(STACKS_BYTES_MAX);
+        bytes += machine.stack_bytes(own, levels);
         if before <= STACKS_BYTES_MAX && bytes > STACKS_BYTES_MAX {
             let message = format!(
-                "with the stack of `{}` there are {bytes} bytes of stacks; {STACKS_BYTES_MAX} are \
-                 the most",
-                task.name.text
+                "with the stack of `{}` there are {bytes} bytes of stacks, {} in each for \
+                 interrupts included; {STACKS_BYTES_MAX} are the most",
+                task.name.text,
+                machine.reserve_bytes(levels)
             );
             collector.refuse_word(&task.stack_bytes.word, message);
         }
@@ -175,8 +221,8 @@ fn isrs_are_ordered(application: &Application, collector: &mut Collector) {
         }
         let same = |other: &&crate::application::Isr| other.source.value == isr.source.value;
         if let Some(other) = application.isrs[..index].iter().find(same) {
-            let message = format!("the source of ISR `{}`; give each its own", other.name.text);
-            collector.refuse_word(&isr.source.word, message);
+            let message = format!("the source of ISR `{}`, too; it raises both", other.name.text);
+            collector.remark(isr.source.word.place, &isr.source.word.text, message);
         }
     }
 }

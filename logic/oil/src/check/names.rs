@@ -1,6 +1,6 @@
 //! Names: what each is, and whether what refers to it means it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use quietcore_osek::configuration::{
     ALARMS_MAX, COUNTERS_MAX, ISRS_MAX, MODES_MAX, RESOURCES_MAX, SCHEDULE_TABLES_MAX, TASKS_MAX,
@@ -9,10 +9,10 @@ use quietcore_osek::configuration::{
 use crate::application::shaped::article;
 use crate::application::{Action, Application, Autostart, Property};
 use crate::check::words::taken;
-use crate::nearest::remedy;
 use crate::problem::Collector;
 use crate::schema::Kind;
 use crate::text::place::{Place, Word};
+use quietcore_wording::meant;
 
 /// The mode that there always is.
 pub(crate) const DEFAULT_MODE: &str = "OSDEFAULTAPPMODE";
@@ -22,8 +22,15 @@ pub(crate) const SCHEDULER_RESOURCE: &str = "RES_SCHEDULER";
 /// What each name stands for.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// The kind of each object, its number among those of its kind, and its place.
-    objects: HashMap<String, (Kind, usize, Place)>,
+    /// The kind of each object, and its place.
+    objects: HashMap<String, (Kind, Place)>,
+    /// Names of several objects or of an object of no known kind, which are refused; a reference
+    /// may mean any of them.
+    unclear: HashSet<String>,
+    /// The number of each object that is in the application's lists, by its kind.
+    numbers: HashMap<(Kind, String), usize>,
+    /// Kinds of which something was refused, so that not all is known of who uses what.
+    lost: HashSet<Kind>,
     /// The application modes; the first one is the default.
     pub(super) modes: Vec<String>,
     scheduler_resource: bool,
@@ -34,6 +41,9 @@ impl Names {
     pub(super) fn of(application: &Application, collector: &mut Collector) -> Self {
         let mut names = Self {
             objects: HashMap::new(),
+            unclear: application.unknown.clone(),
+            numbers: numbers(application),
+            lost: application.lost.clone(),
             modes: Vec::new(),
             scheduler_resource: application.os.scheduler_resource,
         };
@@ -44,17 +54,19 @@ impl Names {
                 let message = "the kernel's own resource; leave it out, it is there with \
                                `USERESSCHEDULER = TRUE;`";
                 collector.refuse_word(name, message);
+                names.lost.insert(Kind::Resource);
             } else if let Some(taken) = taken(&name.text).filter(|_| !is_default) {
                 collector.refuse_word(name, format!("{taken}; choose another name"));
             }
-            if let Some((other, _, first)) = names.objects.get(name.text.as_str()) {
+            if let Some((other, first)) = names.objects.get(name.text.as_str()) {
                 let (other, first) = (article(other.noun()), collector.name(*first, name.place));
                 let message = format!("the name of {other} in {first} already; choose another one");
                 collector.refuse_word(name, message);
+                names.unclear.insert(name.text.clone());
                 continue;
             }
             let count = counts.entry(*kind).or_default();
-            names.objects.insert(name.text.clone(), (*kind, *count, name.place));
+            names.objects.insert(name.text.clone(), (*kind, name.place));
             *count += 1;
             if *count == most(*kind) + 1 {
                 let message = format!("one too many: {} of its kind are the most", most(*kind));
@@ -66,7 +78,11 @@ impl Names {
     }
 
     /// Refuses references to what does not exist or is something else.
-    pub(super) fn check_references(&self, application: &Application, collector: &mut Collector) {
+    pub(super) fn check_references(
+        &mut self,
+        application: &Application,
+        collector: &mut Collector,
+    ) {
         for task in &application.tasks {
             self.check_all(Kind::Resource, &task.resources, collector);
             self.check_all(Kind::Event, &task.events, collector);
@@ -81,7 +97,7 @@ impl Names {
         }
         for resource in &application.resources {
             if let Property::Linked(other) = &resource.property {
-                self.check(Kind::Resource, other, collector);
+                self.check_all(Kind::Resource, std::slice::from_ref(other), collector);
             }
         }
         for alarm in &application.alarms {
@@ -98,10 +114,15 @@ impl Names {
         }
     }
 
-    fn check_all(&self, kind: Kind, references: &[Word], collector: &mut Collector) {
+    /// Refuses references of an object to others of a kind, and notes that some were refused.
+    fn check_all(&mut self, kind: Kind, references: &[Word], collector: &mut Collector) {
         let mut seen: HashMap<&str, Place> = HashMap::new();
         for reference in references {
+            let before = collector.count();
             self.check(kind, reference, collector);
+            if collector.count() > before {
+                self.lost.insert(kind);
+            }
             if let Some(first) = seen.insert(&reference.text, reference.place) {
                 let first = collector.name(first, reference.place);
                 let message = format!("given twice; the first one is in {first}");
@@ -125,21 +146,22 @@ impl Names {
             return;
         }
         match self.objects.get(name) {
-            Some((found, ..)) if *found == kind => {}
-            Some((found, _, place)) => {
+            _ if self.unclear.contains(name) => {}
+            Some((found, _)) if *found == kind => {}
+            Some((found, place)) => {
                 let place = collector.name(*place, reference.place);
                 let (found, wanted) = (article(found.noun()), article(kind.noun()));
                 let message = format!("{found}, see {place}; name {wanted} here");
                 collector.refuse_word(reference, message);
             }
             None => collector.refuse_with(reference.place, name, || {
-                let objects = self.objects.iter().filter(|(_, (found, ..))| *found == kind);
+                let objects = self.objects.iter().filter(|(_, (found, _))| *found == kind);
                 let mut known: Vec<_> = objects.map(|(name, _)| name.as_str()).collect();
                 known.sort_unstable();
                 let needs_more = kind.attributes().iter().any(|it| it.presence.is_required());
                 let block = if needs_more { " { … }" } else { "" };
                 let otherwise = format!("write `{} {name}{block};`", kind.word());
-                let hint = remedy(name, known, &otherwise);
+                let hint = meant(name, known, otherwise);
                 format!("there is no {} of this name; {hint}", kind.noun())
             }),
         }
@@ -169,7 +191,7 @@ impl Names {
         }
     }
 
-    fn check_autostart(&self, autostart: Option<&Autostart>, collector: &mut Collector) {
+    fn check_autostart(&mut self, autostart: Option<&Autostart>, collector: &mut Collector) {
         let Some(autostart) = autostart else {
             return;
         };
@@ -201,40 +223,57 @@ impl Names {
         numbers.fold(0, |modes, number| modes | 1 << number)
     }
 
-    fn number(&self, reference: &Word) -> usize {
-        let (_, number, _) =
-            self.objects.get(reference.text.as_str()).expect("references are checked");
-        *number
+    fn number(&self, kind: Kind, reference: &Word) -> Option<usize> {
+        self.numbers.get(&(kind, reference.text.clone())).copied()
+    }
+
+    /// Whether something of this kind was refused, or something that refers to it.
+    pub(super) fn have_lost(&self, kind: Kind) -> bool {
+        self.lost.contains(&kind)
     }
 
     /// Gives counters other numbers: `numbers` by those that they have.
     pub(super) fn renumber_counters(&mut self, numbers: &[usize]) {
-        for (kind, number, _) in self.objects.values_mut() {
+        for ((kind, _), number) in &mut self.numbers {
             if *kind == Kind::Counter {
                 *number = numbers[*number];
             }
         }
     }
 
-    /// The number of a task.
-    pub(super) fn task(&self, reference: &Word) -> usize {
-        self.number(reference)
+    /// The number of a task; `None` where the reference or the task is refused.
+    pub(super) fn task(&self, reference: &Word) -> Option<usize> {
+        self.number(Kind::Task, reference)
     }
 
-    /// The number of an event.
-    pub(super) fn event(&self, reference: &Word) -> usize {
-        self.number(reference)
+    /// The number of an event; `None` where the reference or the event is refused.
+    pub(super) fn event(&self, reference: &Word) -> Option<usize> {
+        self.number(Kind::Event, reference)
     }
 
-    /// The number of a counter.
-    pub(super) fn counter(&self, reference: &Word) -> usize {
-        self.number(reference)
+    /// The number of a counter; `None` where the reference or the counter is refused.
+    pub(super) fn counter(&self, reference: &Word) -> Option<usize> {
+        self.number(Kind::Counter, reference)
     }
 
-    /// The number of a resource as it was written down; `None` for the kernel's own.
+    /// The number of a resource as it was written down; `None` for the kernel's own, too.
     pub(super) fn resource(&self, reference: &Word) -> Option<usize> {
-        (reference.text != SCHEDULER_RESOURCE).then(|| self.number(reference))
+        self.number(Kind::Resource, reference).filter(|_| reference.text != SCHEDULER_RESOURCE)
     }
+}
+
+/// The numbers of the objects that others refer to, the first of each name.
+fn numbers(application: &Application) -> HashMap<(Kind, String), usize> {
+    let tasks = application.tasks.iter().map(|task| (Kind::Task, &task.name));
+    let events = application.events.iter().map(|event| (Kind::Event, &event.name));
+    let counters = application.counters.iter().map(|counter| (Kind::Counter, &counter.name));
+    let resources = application.resources.iter().map(|it| (Kind::Resource, &it.name));
+    let mut numbers = HashMap::new();
+    let lists = tasks.enumerate().chain(events.enumerate());
+    for (number, (kind, name)) in lists.chain(counters.enumerate()).chain(resources.enumerate()) {
+        numbers.entry((kind, name.text.clone())).or_insert(number);
+    }
+    numbers
 }
 
 /// The names of the modes, the default first: `OSDEFAULTAPPMODE` where it is one of them or the

@@ -10,6 +10,7 @@ use crate::application::{self, Application, Property};
 use crate::check::names::{Names, SCHEDULER_RESOURCE};
 use crate::configuration::{InternalResource, Resource};
 use crate::problem::Collector;
+use crate::schema::Kind;
 use crate::text::place::Word;
 
 /// All resources, and who uses them.
@@ -105,8 +106,10 @@ pub(super) fn resources(
         merged[*root] = merged[*root].merge(*users);
     }
     let ceilings: Vec<_> = roots.iter().map(|root| merged[*root].ceiling()).collect();
+    let users_are_known =
+        ![Kind::Task, Kind::Isr, Kind::Resource].iter().any(|kind| names.have_lost(*kind));
     for (resource, ceiling) in given.iter().zip(&ceilings) {
-        if ceiling.is_none() {
+        if ceiling.is_none() && users_are_known {
             let name = &resource.name;
             let message = format!(
                 "no task or ISR uses this resource, so that it has no ceiling; write `RESOURCE = \

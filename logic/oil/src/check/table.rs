@@ -5,6 +5,7 @@ use crate::check::clocks::action;
 use crate::check::names::Names;
 use crate::configuration::{ExpiryPoint, ScheduleTable};
 use crate::problem::Collector;
+use crate::schema::Kind;
 
 /// Most expiry points of all tables, and most of their actions: their numbers have 16 bits.
 const POINTS_MAX: usize = u16::MAX as usize;
@@ -20,7 +21,9 @@ pub(super) fn tables(
     let (mut points, mut actions) = (0, 0);
     for table in &application.tables {
         let counter = names.counter(&table.counter);
-        check_times(table, &application.counters[counter], collector);
+        if let Some(counter) = counter.filter(|_| !names.have_lost(Kind::ScheduleTable)) {
+            check_times(table, &application.counters[counter], collector);
+        }
         points += table.points.len();
         actions += table.points.iter().map(|point| point.actions.len()).sum::<usize>();
         if points.max(actions) > POINTS_MAX {
@@ -33,12 +36,13 @@ pub(super) fn tables(
             actions: point
                 .actions
                 .iter()
-                .map(|it| action(it, application, names, masks, collector))
+                .filter_map(|it| action(it, application, names, masks, collector))
                 .collect(),
         });
         tables.push(ScheduleTable {
             name: table.name.text.clone(),
-            counter,
+            // Without a counter nothing is made of these tables.
+            counter: counter.unwrap_or(0),
             duration: table.duration.value,
             repeating: table.repeating,
             points: points.collect(),

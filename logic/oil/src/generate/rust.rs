@@ -231,30 +231,27 @@ fn times(text: &mut String, configuration: &Configuration) {
         )
     });
     entries(text, "alarms", alarms);
-    let (mut tables, mut points, mut actions) = (Vec::new(), Vec::new(), Vec::new());
-    for table in &configuration.schedule_tables {
-        tables.push(format!(
-            "table::ScheduleTable {{ counter: {}, first_point: {}, point_count: {}, repeating: {}, \
-             duration: {}, autostart: {:#b}, start: {} }}",
+    let schedule = configuration.schedule();
+    let tables = schedule.tables.iter().map(|(table, first_point)| {
+        format!(
+            "table::ScheduleTable {{ counter: {}, first_point: {first_point}, point_count: {}, \
+             repeating: {}, duration: {}, autostart: {:#b}, start: {} }}",
             table.counter,
-            points.len(),
             table.points.len(),
             table.repeating,
             table.duration,
             table.autostart,
             table.start
-        ));
-        for point in &table.points {
-            points.push(format!(
-                "table::ExpiryPoint {{ offset: {}, first_action: {}, action_count: {} }}",
-                point.offset,
-                actions.len(),
-                point.actions.len()
-            ));
-            actions.extend(point.actions.iter().map(action));
-        }
-    }
-    entries(text, "schedule_tables", tables.into_iter());
-    entries(text, "expiry_points", points.into_iter());
-    entries(text, "actions", actions.into_iter());
+        )
+    });
+    entries(text, "schedule_tables", tables);
+    let points = schedule.points.iter().map(|(point, first_action)| {
+        format!(
+            "table::ExpiryPoint {{ offset: {}, first_action: {first_action}, action_count: {} }}",
+            point.offset,
+            point.actions.len()
+        )
+    });
+    entries(text, "expiry_points", points);
+    entries(text, "actions", schedule.actions.iter().map(|it| action(it)));
 }

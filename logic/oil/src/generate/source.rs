@@ -223,22 +223,12 @@ fn alarms(text: &mut String, configuration: &Configuration) {
 }
 
 fn schedule_tables(text: &mut String, configuration: &Configuration) {
-    let tables = &configuration.schedule_tables;
-    let points: Vec<_> = tables.iter().flat_map(|table| &table.points).collect();
-    let actions: Vec<_> = points.iter().flat_map(|point| &point.actions).collect();
-    table(text, ("Actions of all expiry points", "action", "actions"), &actions, |it| {
+    let rows = configuration.schedule();
+    table(text, ("Actions of all expiry points", "action", "actions"), &rows.actions, |it| {
         format!("    {},\n", action(it, configuration))
     });
-    let mut first_action = 0;
-    let ranges: Vec<_> = points
-        .iter()
-        .map(|point| {
-            first_action += point.actions.len();
-            (*point, first_action - point.actions.len())
-        })
-        .collect();
     let title = ("Expiry points of all schedule tables", "expiry_point", "expiry_points");
-    table(text, title, &ranges, |(point, first_action)| {
+    table(text, title, &rows.points, |(point, first_action)| {
         format!(
             "    {{ .offset = {}u, .first_action = {first_action}u, .action_count = {}u }}, /* {} \
              */\n",
@@ -247,16 +237,8 @@ fn schedule_tables(text: &mut String, configuration: &Configuration) {
             point.name
         )
     });
-    let mut first_point = 0;
-    let ranges: Vec<_> = tables
-        .iter()
-        .map(|table| {
-            first_point += table.points.len();
-            (table, first_point - table.points.len())
-        })
-        .collect();
     let title = ("Schedule tables", "schedule_table", "schedule_tables");
-    table(text, title, &ranges, |(table, first_point)| {
+    table(text, title, &rows.tables, |(table, first_point)| {
         let mut entry = format!(
             "    [{}] = {{\n        \
              .counter = {},\n        \
@@ -300,17 +282,16 @@ fn whole(text: &mut String, configuration: &Configuration) {
         push(text, format_args!("    .hooks.{field} = {function},\n"));
     }
     text.push_str("    .task_names = quietcore_osek_task_names,\n");
-    let tables = &configuration.schedule_tables;
-    let points = tables.iter().flat_map(|table| &table.points);
+    let schedule = configuration.schedule();
     let counts = [
         ("task", configuration.tasks.len()),
         ("isr", configuration.isrs.len()),
         ("resource", configuration.resources.len()),
         ("counter", configuration.counters.len()),
         ("alarm", configuration.alarms.len()),
-        ("schedule_table", tables.len()),
-        ("expiry_point", points.clone().count()),
-        ("action", points.map(|point| point.actions.len()).sum()),
+        ("schedule_table", schedule.tables.len()),
+        ("expiry_point", schedule.points.len()),
+        ("action", schedule.actions.len()),
     ];
     for (name, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
         push(

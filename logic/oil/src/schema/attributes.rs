@@ -10,8 +10,6 @@ pub(crate) const STACK_BYTES_MIN: u64 = 4 << 10;
 pub(crate) const STACK_BYTES_DEFAULT: u32 = 16 << 10;
 /// Most bytes of a stack.
 pub(crate) const STACK_BYTES_MAX: u64 = 64 << 20;
-/// Most bytes of all stacks together: they are all written to before the start.
-pub(crate) const STACKS_BYTES_MAX: u64 = 1 << 30;
 /// Longest budget: a minute, in ns.
 pub(crate) const BUDGET_NS_MAX: u64 = 60_000_000_000;
 /// Longest inter-arrival time: an hour, in ns.
@@ -192,7 +190,7 @@ pub(crate) const ISR: &[Attribute] = &[
         shape: Number { min: 0, max: SOURCE_MAX },
         presence: Required,
         is_standard: false,
-        about: "the number of what raises it; its meaning is the port's",
+        about: "the number of what raises it, and all ISRs that have it; see `In C` below",
     },
 ];
 

@@ -8,7 +8,6 @@
 
 use std::collections::HashSet;
 
-use crate::nearest::remedy;
 use crate::schema::is_object_word;
 use crate::text::declaration::{Branch, Declaration, Declarations, Fallback, Range};
 use crate::text::lexeme::TokenKind;
@@ -16,6 +15,7 @@ use crate::text::number;
 use crate::text::parser::{NESTING_MAX, Parser, Unreadable};
 use crate::text::place::Word;
 use crate::text::tree::Value;
+use quietcore_wording::meant;
 
 /// Types of attributes, but for references, which end in `_TYPE`.
 const TYPES: [&str; 9] =
@@ -127,8 +127,7 @@ impl Parser<'_, '_> {
         if TYPES.contains(&word.text.as_str()) || object.is_some_and(is_object_word) {
             return Ok(word);
         }
-        let hint =
-            remedy(&word.text, TYPES, "types are `UINT32`, `ENUM`, `TASK_TYPE` and the like");
+        let hint = meant(&word.text, TYPES, "types are `UINT32`, `ENUM`, `TASK_TYPE` and the like");
         self.collector.refuse_word(&word, format!("no type of an attribute; {hint}"));
         Err(Unreadable)
     }

@@ -9,13 +9,13 @@
 //! A statement that can't be read is told and skipped up to its `;` or to the `}` behind it, so
 //! that one run finds all of them. Each step takes a token or ends a block, so that it ends.
 
-use crate::nearest::{either, remedy};
 use crate::problem::Collector;
 use crate::schema::is_object_word;
 use crate::text::lexeme::{Token, TokenKind};
 use crate::text::number::{self, NumberError};
 use crate::text::place::{Place, Word};
 use crate::text::tree::{Attribute, Block, Object, Tree, Value};
+use quietcore_wording::{either, meant};
 
 /// Most blocks within one another.
 pub(crate) const NESTING_MAX: usize = 8;
@@ -110,7 +110,7 @@ impl Parser<'_, '_> {
                     let hint = if is_object_word(&found) {
                         format!("objects stand in `CPU name {{ … }};`; {otherwise}")
                     } else {
-                        remedy(&found, SECTIONS, &otherwise)
+                        meant(&found, SECTIONS, otherwise)
                     };
                     format!("no section of an OIL file; {hint}")
                 });

@@ -206,3 +206,29 @@ fn a_schedule_table_may_end_at_its_last_point_and_reach_over_its_end() {
         point(20)
     )));
 }
+
+#[test]
+fn counters_that_multiply_beyond_what_a_tick_may_take_are_refused_at_the_first_of_them() {
+    let chain = |width: usize| -> String {
+        let counters: String = (0..3)
+            .map(|counter| format!("COUNTER k{counter} {{ MAXALLOWEDVALUE = 9; }};\n"))
+            .collect();
+        let alarm = |counter: usize, alarm: usize| {
+            let action = if counter < 2 {
+                format!("INCREMENTCOUNTER {{ COUNTER = k{}; }}", counter + 1)
+            } else {
+                "ACTIVATETASK { TASK = t; }".to_owned()
+            };
+            format!("ALARM a{counter}_{alarm} {{ COUNTER = k{counter}; ACTION = {action}; }};\n")
+        };
+        let alarms: String =
+            (0..3).flat_map(|counter| (0..width).map(move |index| alarm(counter, index))).collect();
+        format!("TASK t {{ PRIORITY = 1; }};\n{counters}{alarms}")
+    };
+    // 15 + 15 * 15 + 15 * 15 * 15 = 3615, and 16 + 16 * 16 + 16 * 16 * 16 = 4368.
+    accept_objects(&chain(15));
+    let problems = crate::support::problems(&crate::support::whole(&chain(16)));
+    let told = "a.oil:3:9: `k0`: all that one tick of it can lead to are 4096 steps at most, \
+                those of all hardware counters together";
+    assert_eq!(problems, told);
+}

@@ -90,11 +90,22 @@ fn attributes_that_only_the_implementation_knows_are_remarked_and_ignored() {
 }
 
 #[test]
+fn isrs_may_share_a_source_which_is_remarked() {
+    let configuration = crate::support::accept_objects(
+        "TASK t { PRIORITY = 1; };\n\
+         ISR i { CATEGORY = 2; PRIORITY = 5; SOURCE = 2; };\n\
+         ISR j { CATEGORY = 2; PRIORITY = 6; SOURCE = 2; };",
+    );
+    let remarks: Vec<_> = configuration.remarks().iter().map(ToString::to_string).collect();
+    assert_eq!(remarks, ["a.oil:4:46: `2`: the source of ISR `i`, too; it raises both"]);
+}
+
+#[test]
 fn many_problems_are_counted_and_not_listed() {
     let text = whole(&"X y;\n".repeat(1000));
     let problems = read_text(&text).unwrap_err();
     assert_eq!(problems.iter().count(), quietcore_oil::PROBLEMS_MAX);
-    // The thousand, and that there is no task is told only where names are right.
+    // The thousand. That there is no task is not told: one of these may be meant as one.
     assert_eq!(problems.left_out(), 1000 - quietcore_oil::PROBLEMS_MAX);
     assert!(problems.to_string().ends_with("\n… and 800 more"));
 }

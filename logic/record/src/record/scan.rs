@@ -10,11 +10,14 @@
 //! A cycle that ends after its deadline is an overrun. One overrun is a FAIL: the program was not
 //! done when it had to be, whatever the release latency looks like.
 
+use std::fmt;
+
 use quietcore_exchange::{TaskStatistics, TornRead, Worst as WorstInExchange};
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::{Histogram, StoredError};
 use crate::record::Record;
+use crate::verdict::thousands;
 
 /// The scan cycles of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +38,47 @@ pub struct Scan {
     /// an error of its own. Empty for one that ran to its end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
+    /// What the program's own kernel found wrong: with the task that drives it all of that, with
+    /// each other task what it was named for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_errors: Vec<KernelErrors>,
+}
+
+/// Errors of one kind that the kernel of a program found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct KernelErrors {
+    /// The task that was named for them; `None` where there was none.
+    pub task: Option<String>,
+    /// The status by its name in the standard, such as `E_OS_LIMIT`.
+    pub status: String,
+    /// The service that found it; `None` where the kernel did so by itself.
+    pub service: Option<String>,
+    /// Whether each of them is work that was not done: an activation that was refused, or a job
+    /// that was cut off.
+    pub is_lost_work: bool,
+    /// How many.
+    pub count: u64,
+}
+
+impl KernelErrors {
+    /// Whether others are of the same kind.
+    fn is_like(&self, other: &Self) -> bool {
+        (&self.task, &self.status, &self.service) == (&other.task, &other.status, &other.service)
+    }
+}
+
+impl fmt::Display for KernelErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.task {
+            Some(task) => write!(f, "task `{task}`: {}", self.status)?,
+            None => write!(f, "outside of any task: {}", self.status)?,
+        }
+        if let Some(service) = &self.service {
+            write!(f, " in {service}")?;
+        }
+        let plural = if self.count == 1 { "" } else { "s" };
+        write!(f, " ({} time{plural})", thousands(self.count))
+    }
 }
 
 /// What a task of a program was held to.
@@ -132,6 +176,7 @@ impl Scan {
             worst_execution: worst(counted.worst_execution),
             worst_response: worst(counted.worst_response),
             faults: Vec::new(),
+            kernel_errors: Vec::new(),
         })
     }
 
@@ -156,6 +201,13 @@ impl Scan {
         let new = earlier.faults.iter().filter(|fault| !self.faults.contains(fault));
         let new: Vec<String> = new.cloned().collect();
         self.faults.extend(new);
+        for errors in &earlier.kernel_errors {
+            let alike = |own: &&mut KernelErrors| own.is_like(errors);
+            match self.kernel_errors.iter_mut().find(alike) {
+                Some(own) => own.count = own.count.saturating_add(errors.count),
+                None => self.kernel_errors.push(errors.clone()),
+            }
+        }
     }
 
     /// What is wrong with these numbers, in words.
@@ -235,6 +287,15 @@ mod tests {
         };
         scan.worst_execution = Some(Worst { value_ns: 800_000, release: 7, at_ns: 7_000_000 });
         scan.faults = vec!["it crashed".to_owned()];
+        let errors = |status: &str, count| KernelErrors {
+            task: Some("fast".to_owned()),
+            status: status.to_owned(),
+            service: None,
+            is_lost_work: true,
+            count,
+        };
+        scan.kernel_errors = vec![errors("E_OS_LIMIT", 2), errors("E_OS_ID", 1)];
+        later.scan.as_mut().unwrap().kernel_errors = vec![errors("E_OS_LIMIT", 3)];
         let count = scan.execution.count();
         later.absorb(earlier);
         let scan = later.scan.unwrap();
@@ -243,6 +304,8 @@ mod tests {
         assert_eq!(scan.counters.lost_frames, Some(4));
         assert_eq!(scan.worst_execution.unwrap().release, 7);
         assert_eq!(scan.faults, ["it crashed"]);
+        assert_eq!(scan.kernel_errors, [errors("E_OS_LIMIT", 5), errors("E_OS_ID", 1)]);
+        assert_eq!(scan.kernel_errors[0].to_string(), "task `fast`: E_OS_LIMIT (5 times)");
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub(crate) fn test_scan_record() -> Record {
         worst_execution: worst(120_000),
         worst_response: worst(124_000),
         faults: Vec::new(),
+        kernel_errors: Vec::new(),
     });
     record
 }

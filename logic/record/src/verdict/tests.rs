@@ -3,6 +3,7 @@
 use super::*;
 use crate::class::catalogue;
 use crate::histogram::Histogram;
+use crate::record::KernelErrors;
 use crate::test_record;
 
 fn class(name: &str) -> Class {
@@ -220,6 +221,28 @@ fn a_task_of_a_kernel_is_judged_by_its_deadline_alone() {
     let mut late = record.clone();
     late.scan.as_mut().unwrap().counters.overruns = 1;
     assert_eq!(judge(&late, &motion, QUICK).verdict, Verdict::Fail);
+    let mut errors = KernelErrors {
+        task: Some("fast".to_owned()),
+        status: "E_OS_ID".to_owned(),
+        service: Some("ActivateTask".to_owned()),
+        is_lost_work: false,
+        count: 1,
+    };
+    let mut lost = record.clone();
+    lost.scan.as_mut().unwrap().kernel_errors.push(errors.clone());
+    assert_eq!(judge(&lost, &motion, QUICK).verdict, Verdict::Pass, "it costs no job");
+    (errors.is_lost_work, errors.status) = (true, "E_OS_LIMIT".to_owned());
+    lost.scan.as_mut().unwrap().kernel_errors.push(errors);
+    for by_kernel in [true, false] {
+        lost.release = test_record(&[(4_000, 30_000)]).release;
+        lost.scan.as_mut().unwrap().terms.by_kernel = by_kernel;
+        let judgement = judge(&lost, &motion, QUICK);
+        assert_eq!(judgement.verdict, Verdict::Fail);
+        assert_eq!(
+            judgement.because,
+            "work of the program was lost: task `fast`: E_OS_LIMIT in ActivateTask (1 time)"
+        );
+    }
     assert!(is_judged(&record) && !is_held_to_class(&record));
     record.scan.as_mut().unwrap().terms.deadline_ns = None;
     assert!(!is_judged(&record), "it is held to nothing");

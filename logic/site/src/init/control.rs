@@ -7,6 +7,7 @@ pub(super) const fn partition(example: Example) -> (&'static str, &'static str, 
     match example {
         Example::Turbine => ("governor", "fast-control-loop", "10 ms"),
         Example::Tank => ("level", "process-control", "100 ms"),
+        Example::Osek => ("conveyor", "motion-control", "1 ms"),
         Example::Minimal | Example::Quickstart | Example::Acceptance | Example::Servo => {
             ("axis", "motion-control", "1 ms")
         }
@@ -16,8 +17,12 @@ pub(super) const fn partition(example: Example) -> (&'static str, &'static str, 
 /// The beginning of the program's table.
 pub(super) fn program(model: &Model) -> String {
     let setting = format!("model = \"{}\"", model.folder);
-    let comment = "folder of generated C, relative to this file";
-    format!("[partition.program]\n{}", line(&setting, comment))
+    let oil = model.files.iter().find(|file| file.name.ends_with(".oil"));
+    let comment = match oil {
+        Some(oil) => format!("{} in it makes it an OSEK program", oil.name),
+        None => "folder of generated C, relative to this file".to_owned(),
+    };
+    format!("[partition.program]\n{}", line(&setting, &comment))
 }
 
 /// All that follows up to the campaign.
@@ -25,6 +30,7 @@ pub(super) const fn rest(example: Example) -> &'static str {
     match example {
         Example::Turbine => TURBINE,
         Example::Tank => TANK,
+        Example::Osek => OSEK,
         Example::Minimal | Example::Quickstart | Example::Acceptance | Example::Servo => SERVO,
     }
 }
@@ -171,6 +177,16 @@ scale = 3.3333333333333335e-5
 [[fieldbus.ec0.map]]
 variable = "turbine_Y.trip"
 entry = "relays.output_1"
+
+"#;
+
+const OSEK: &str = r#"period = "1 ms"                     # NANOSECONDSPERTICK in the OIL file
+priority = 90                       # of SCHED_FIFO; the kernel has priorities of its own
+early_wake = "adaptive"             # sleep to shortly before the release, then spin
+sensitivity = 5                     # a fault after 5 cycles beyond the watchdog time in a row
+retain = ["conveyor_P.*", "conveyor_DW.parcels", "conveyor_DW.diverted"]
+restart = { limit = 5, wait = "100 ms" }
+deadlines = { Drive = "500 us", Sort = "2 ms", Supervise = "20 ms", Report = "100 ms" }
 
 "#;
 

@@ -4,8 +4,8 @@
 //! others to housekeeping. With a single CPU nothing can be kept apart: the file says so and leaves
 //! out the profiles that can't be run.
 //!
-//! Three examples run a program on a simulated fieldbus. Their [`Model`]s are in this crate, so
-//! that whoever writes the site file can write the folder of generated C beside it.
+//! Three examples run a program on a simulated fieldbus, and one an OSEK program. Their [`Model`]s
+//! are in this crate, so that whoever writes the site file can write the folder of C beside it.
 
 mod control;
 mod model;
@@ -43,6 +43,8 @@ pub enum Example {
     Turbine,
     /// A tank at 100 ms.
     Tank,
+    /// A sorting conveyor of four tasks under an OSEK kernel with a tick of 1 ms.
+    Osek,
 }
 
 /// A name that no example has.
@@ -55,8 +57,15 @@ pub struct UnknownExample {
 
 impl Example {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Minimal, Self::Quickstart, Self::Acceptance, Self::Servo, Self::Turbine, Self::Tank];
+    pub const ALL: [Self; 7] = [
+        Self::Minimal,
+        Self::Quickstart,
+        Self::Acceptance,
+        Self::Servo,
+        Self::Turbine,
+        Self::Tank,
+        Self::Osek,
+    ];
 
     /// The name on the command line; it is also the name of the site.
     pub const fn name(self) -> &'static str {
@@ -67,6 +76,7 @@ impl Example {
             Self::Servo => "servo",
             Self::Turbine => "turbine",
             Self::Tank => "tank",
+            Self::Osek => "osek",
         }
     }
 
@@ -77,6 +87,7 @@ impl Example {
             Self::Servo => Some(&model::SERVO),
             Self::Turbine => Some(&model::TURBINE),
             Self::Tank => Some(&model::TANK),
+            Self::Osek => Some(&model::CONVEYOR),
         }
     }
 }
@@ -137,6 +148,9 @@ fn head(example: Example) -> String {
             "A steam turbine at 10 ms: a program of two rates on a simulated segment."
         }
         Example::Tank => "A tank at 100 ms: a program on a simulated EtherCAT segment.",
+        Example::Osek => {
+            "An OSEK program: a sorting conveyor of four tasks under a kernel of its own."
+        }
     };
     let verbs = match example.model() {
         None => format!(
@@ -148,8 +162,24 @@ fn head(example: Example) -> String {
              quietcore qualify {name}.toml    judge its timing under load\n"
         ),
     };
-    format!("# {what}\n#\n{verbs}\n[site]\nschema = \"quietcore.site/1\"\nname = \"{name}\"\n\n")
+    let more = if example == Example::Osek { OSEK_VERBS } else { "" };
+    format!(
+        "# {what}\n#\n{verbs}{more}\n[site]\nschema = \"quietcore.site/1\"\nname = \"{name}\"\n\n"
+    )
 }
+
+/// What else can be done with an OSEK program.
+const OSEK_VERBS: &str = "\
+#
+# `quietcore top` shows the cycle that drives the kernel, and each task of it. The tasks, and when
+# they run, stand in the OIL file beside the code; `quietcore osek check` says what is in it. While
+# it runs:
+#
+#   quietcore watch conveyor conveyor_DW.parcels conveyor_Y.diverter
+#   quietcore set conveyor conveyor_P.report_rounds=300000000
+#                                     a background task too long for its activations: the fast tasks
+#                                     stay on time, and `quietcore events` tells of E_OS_LIMIT
+";
 
 fn host(example: Example, others: &CpuSet) -> String {
     if others.is_empty() {
@@ -234,6 +264,10 @@ fn length(example: Example) -> String {
         Example::Servo => {
             line("duration = \"10 s\"", "each profile")
                 + &line("exceedance = 1e-3", "a first impression: fewer than 1 in 1000 cycles")
+        }
+        Example::Osek => {
+            line("duration = \"10 s\"", "each profile")
+                + &line("exceedance = 1e-2", "a first impression: fewer than 1 in 100 cycles")
         }
         Example::Turbine | Example::Tank => {
             line("duration = \"40 s\"", "each profile")

@@ -1,6 +1,6 @@
 //! The programs of the examples, as they stand in `models/` of this project.
 
-/// A folder of generated C.
+/// A folder of C.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Model {
@@ -50,6 +50,14 @@ pub(super) const TURBINE: Model = model!("models/turbine":
     "turbine_data.c",
     "turbine_private.h",
     "turbine_types.h",
+);
+
+/// An OSEK program: the OIL file makes it one.
+pub(super) const CONVEYOR: Model = model!("models/conveyor":
+    "conveyor.c",
+    "conveyor.h",
+    "conveyor.oil",
+    "conveyor_main.c",
 );
 
 pub(super) const TANK: Model = model!("models/tank":

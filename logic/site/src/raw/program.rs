@@ -23,6 +23,9 @@ pub(crate) struct RawProgram {
     /// than one.
     #[schemars(extend("format" = "quietcore-path"), example = &"conveyor.oil")]
     pub(crate) oil: Option<String>,
+    /// The application mode in which an OSEK program starts. Left out: the first of its OIL file.
+    #[schemars(example = &"Normal")]
+    pub(crate) mode: Option<String>,
     /// The time between two releases. Left out: the cycle of the class. Of an OSEK program it is
     /// the tick of its hardware counters.
     #[serde(default)]

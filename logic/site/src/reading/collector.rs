@@ -1,6 +1,6 @@
 //! Gathers what is wrong and what is remarkable, each at its place, up to a bound.
 
-use crate::problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};
+use crate::problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark, sorted};
 use crate::reading::place::{Document, Path};
 
 /// A document and what has been found in it so far.
@@ -73,7 +73,7 @@ impl<'d, 't> Collector<'d, 't> {
     /// The remarks, or the problems if there is one.
     pub(crate) fn finish(mut self) -> Result<Vec<Remark>, Problems> {
         if !self.problems.is_empty() {
-            return Err(Problems::new(self.problems, self.left_out));
+            return Err(sorted(self.problems, self.left_out));
         }
         self.remarks.sort();
         Ok(self.remarks)

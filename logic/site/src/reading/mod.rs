@@ -14,7 +14,7 @@ pub(crate) mod shape;
 
 use toml::de::{DeTable, Error};
 
-use crate::problem::{Place, Problem, Problems};
+use crate::problem::{Place, Problem, Problems, sorted};
 use crate::words::{quoted, shortened};
 use collector::Collector;
 use place::Document;
@@ -30,7 +30,7 @@ pub(crate) fn text<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, Problems>
     let refuse = |line, column, problem: String, remedy: &str| {
         let place = Place { file: file.to_owned(), line, column, key: String::new() };
         let remedy = remedy.to_owned();
-        Err(Problems::new(vec![Problem { place, problem, remedy }], 0))
+        Err(sorted(vec![Problem { place, problem, remedy }], 0))
     };
     if bytes.len() > SITE_BYTES_MAX {
         let problem = format!("the file has more than {SITE_BYTES_MAX} bytes (1 MiB)");
@@ -72,7 +72,7 @@ pub(crate) fn document<'t>(
         .take(SYNTAX_ERRORS_MAX)
         .map(|error| syntax_problem(&document, text, error))
         .collect();
-    if twice { Ok((document, problems)) } else { Err(Problems::new(problems, left_out)) }
+    if twice { Ok((document, problems)) } else { Err(sorted(problems, left_out)) }
 }
 
 /// What the parser says of a key that is written twice.

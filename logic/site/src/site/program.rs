@@ -33,6 +33,8 @@ pub struct Program {
     /// The OIL file of an OSEK program, relative to the folder; `None` where that holds one at
     /// most.
     pub oil: Option<String>,
+    /// The application mode in which an OSEK program starts; `None` for the first of its OIL file.
+    pub mode: Option<String>,
     /// The latest completion of jobs of an OSEK program's own tasks, by their names in the OIL
     /// file; 1 µs to 10 min.
     pub deadlines: BTreeMap<String, Nanos>,

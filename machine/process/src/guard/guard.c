@@ -37,6 +37,8 @@ struct quietcore_fault {
     uint64_t address;
     /* The instruction that was interrupted. */
     uint64_t instruction;
+    /* What tells whose stack overflowed: `address`, or the stack pointer where there is none. */
+    uint64_t overflow_address;
 };
 
 static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
@@ -76,12 +78,24 @@ static uint64_t interrupted_instruction(const void *context)
 #endif
 }
 
+static uint64_t interrupted_stack(const void *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+#else
+    return (uint64_t)((const ucontext_t *)context)->uc_mcontext.sp;
+#endif
+}
+
 static void leave(int signal, const siginfo_t *information, const void *context)
 {
     inside = 0;
     caught.signal = (uint32_t)signal;
     caught.address = (uint64_t)(uintptr_t)information->si_addr;
     caught.instruction = interrupted_instruction(context);
+    /* A stack that has no room for a signal's frame is told without an address. */
+    caught.overflow_address =
+        information->si_code == SI_KERNEL ? interrupted_stack(context) : caught.address;
     siglongjmp(way_out, 1);
 }
 
@@ -127,6 +141,12 @@ static void on_interrupting(int signal, siginfo_t *information, void *context)
     const int kept = errno;
     interrupt();
     errno = kept;
+}
+
+/* Whether a call of this thread runs. */
+int quietcore_guard_is_inside(void)
+{
+    return inside;
 }
 
 /* Begins a stretch of a call in which it is not cancelled: it has claimed what others need. */

@@ -19,6 +19,14 @@ extern "C" fn read_nowhere(_: u32) {
     CALLED_WITH.store(read, Ordering::Relaxed);
 }
 
+/// The processor finds that this can't be an address, and the operating system tells none.
+#[cfg(target_arch = "x86_64")]
+extern "C" fn read_what_is_no_address(_: u32) {
+    // SAFETY: as above.
+    let read = unsafe { std::ptr::without_provenance::<u32>(1 << 63).read_volatile() };
+    CALLED_WITH.store(read, Ordering::Relaxed);
+}
+
 extern "C" fn loop_forever(_: u32) {
     while CALLED_WITH.load(Ordering::Relaxed) != u32::MAX {
         std::hint::spin_loop();
@@ -125,4 +133,20 @@ fn a_call_that_does_not_return_is_cancelled() {
         assert!(looping.join().unwrap().unwrap_err().is_cancelled());
     });
     assert_eq!(guard.running(), None);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_crash_without_an_address_tells_the_stack_pointer() {
+    install().unwrap();
+    let here = 0_u8;
+    // SAFETY: the function has no frame that would need cleaning up.
+    let ended = unsafe { Guard::default().call(read_what_is_no_address, 0, None) };
+    let fault = ended.unwrap_err();
+    assert_eq!((fault.signal, fault.address), (libc::SIGSEGV as u32, 0));
+    let distance = fault.overflow_address.abs_diff((&raw const here).addr() as u64);
+    assert!(distance < 64 << 10, "{distance}");
+    // SAFETY: as above.
+    let ended = unsafe { Guard::default().call(read_nowhere, 0, None) };
+    assert_eq!(ended.unwrap_err().overflow_address, 0x40);
 }

@@ -15,6 +15,7 @@ struct quietcore_module {
     const char *const *tasks;
     uint32_t task_count;
     uint32_t (*overflowed)(const void *address);
+    uint32_t (*under_way)(void);
 };
 
 #ifndef VERSION
@@ -38,8 +39,10 @@ static void terminate_it(void) { counts[0] = -1; }
 static const char *error_status(void) { return counts[0] > 100 ? "too many" : 0; }
 
 static uint32_t overflowed(const void *address) { return (uintptr_t)address == 64 ? 1 : UINT32_MAX; }
+static uint32_t under_way(void) { return counts[0] == 42 ? 1 : UINT32_MAX; }
 static const char *const tasks[] = {"fast", "slow"};
 
 __attribute__((visibility("default"))) const struct quietcore_module quietcore_module = {
     VERSION, 2, initialize, step, terminate_it, error_status, &services, 0, tasks, 2, overflowed,
+    under_way,
 };

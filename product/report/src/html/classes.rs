@@ -174,6 +174,7 @@ fn cell_of(cell: &Cell, dim: bool, summary: &Summary<'_>) -> Markup {
         Figure::Program(ProgramFault::Overruns(1)) => "1 overrun".to_owned(),
         Figure::Program(ProgramFault::Overruns(count)) => format!("{} overruns", thousands(count)),
         Figure::Program(ProgramFault::Held) => "cycles left out".to_owned(),
+        Figure::Program(ProgramFault::LostWork(count)) => format!("{} lost", thousands(count)),
         Figure::Nothing => "no data".to_owned(),
         Figure::Invalid => "record invalid".to_owned(),
         Figure::Degraded => "not as the site asks".to_owned(),

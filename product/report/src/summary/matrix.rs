@@ -25,6 +25,9 @@ pub struct PartitionSummary<'a> {
     pub rows: Vec<ClassRow<'a>>,
     /// The fastest cycle it qualifies for, or why none is proven.
     pub fastest: Result<Fastest, String>,
+    /// Records that are held to nothing, so that no verdict is about them: tasks of a kernel
+    /// without a deadline. Indices into `Summary::records`.
+    pub unjudged: Vec<usize>,
 }
 
 /// The class that a partition declares.
@@ -130,6 +133,18 @@ pub enum ProgramFault {
     Overruns(u64),
     /// The watchdog stopped it, or releases were left out.
     Held,
+    /// Its own kernel refused activations or cut jobs off: so many.
+    LostWork(u64),
+}
+
+impl PartitionSummary<'_> {
+    /// All its records, also those that are held to nothing.
+    pub fn all_records(&self) -> Vec<usize> {
+        let judged = self.columns.iter().flat_map(|column| &column.records);
+        let mut all: Vec<usize> = judged.chain(&self.unjudged).copied().collect();
+        all.sort_unstable();
+        all
+    }
 }
 
 /// The fastest cycle that a partition qualifies for.
@@ -199,7 +214,9 @@ fn partition<'a>(
         .collect();
     let declared = evidence.manifest.declared.get(name).map(|class| declare(class, &rows));
     let fastest = fastest(&columns, records, evidence.manifest.exceedance, gap.as_deref());
-    PartitionSummary { name, declared, columns, rows, fastest }
+    let is_unjudged = |record: &Record| record.partition == name && !is_judged(record);
+    let unjudged = (0..records.len()).filter(|index| is_unjudged(records[*index].record)).collect();
+    PartitionSummary { name, declared, columns, rows, fastest, unjudged }
 }
 
 fn declare<'a>(name: &'a str, rows: &[ClassRow<'a>]) -> Declared<'a> {
@@ -345,7 +362,11 @@ fn program_fault(record: &Record, judgement: &Judgement) -> Option<ProgramFault>
         _ if counters.watchdog_hits > 0 || counters.skipped_releases > 0 => {
             Some(ProgramFault::Held)
         }
-        _ => None,
+        _ => {
+            let lost = scan.kernel_errors.iter().filter(|errors| errors.is_lost_work);
+            let count = lost.map(|errors| errors.count).sum();
+            (count > 0).then_some(ProgramFault::LostWork(count))
+        }
     }
 }
 

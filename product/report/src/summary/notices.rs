@@ -2,6 +2,7 @@
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::record::Record;
+use quietcore_record::verdict::is_held_to_class;
 
 /// What kind of trouble, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,6 +15,8 @@ pub enum NoticeKind {
     Invalid,
     /// Something that was asked for was not in force.
     Degraded,
+    /// The program's own kernel found errors in what the program asked of it.
+    KernelErrors,
     /// A delay was put in on purpose.
     Injected,
     /// A profile has no record.
@@ -67,6 +70,12 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "The numbers hold for the conditions there were, not for those asked for; these \
              records prove nothing about them.",
             "Grant what was refused (`quietcore doctor` gives the commands) and measure again.",
+        ),
+        NoticeKind::KernelErrors => (
+            "The program's kernel found errors",
+            "An activation that was refused or a job that was cut off is work not done: the \
+             program FAILS. Other errors are the program's to judge.",
+            "Give a task more ACTIVATION, more time between its activations, or less to do.",
         ),
         NoticeKind::Injected => (
             "A delay was put in on purpose",
@@ -145,6 +154,12 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
     }
     for because in &record.degraded {
         add(notices, NoticeKind::Degraded, because, name());
+    }
+    // Those of a task stand with the one that drives the kernel, too.
+    if let Some(scan) = record.scan.as_ref().filter(|_| is_held_to_class(record)) {
+        for errors in &scan.kernel_errors {
+            add(notices, NoticeKind::KernelErrors, &errors.to_string(), name());
+        }
     }
     if let Some(injected) = &record.conditions.injected {
         add(notices, NoticeKind::Injected, injected, name());

@@ -31,6 +31,9 @@ impl Page {
             if let Some(frames) = scan.scan.counters.lost_frames {
                 self.named("fieldbus", &format!("{} lost frames", figures::count(frames)));
             }
+            for errors in &scan.scan.kernel_errors {
+                self.named("kernel", &errors.to_string());
+            }
             for fault in &scan.scan.faults {
                 self.named("fault", fault);
             }

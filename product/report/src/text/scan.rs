@@ -14,10 +14,9 @@ impl Page {
     /// A line a record of a program: what its cycles took.
     pub(super) fn scan(&mut self, partition: &PartitionSummary<'_>, summary: &Summary<'_>) {
         let records: Vec<&RecordSummary<'_>> = partition
-            .columns
-            .iter()
-            .flat_map(|column| &column.records)
-            .map(|index| &summary.records[*index])
+            .all_records()
+            .into_iter()
+            .map(|index| &summary.records[index])
             .filter(|record| record.scan.is_some())
             .collect();
         if records.is_empty() {
@@ -55,11 +54,20 @@ impl Page {
                 figures::maximum(&scan.execution),
                 median(scan.response.median_ns),
                 figures::maximum(&scan.response),
-                figures::count(scan.scan.counters.overruns),
+                match scan.scan.terms.deadline_ns {
+                    Some(_) => figures::count(scan.scan.counters.overruns),
+                    None => NONE.to_owned(),
+                },
                 figures::count(scan.scan.counters.watchdog_hits),
             ));
             let line = if record.record.reserved { line } else { self.dim(&line) };
             self.line(&line);
+        }
+        if !partition.unjudged.is_empty() {
+            let names = partition.unjudged.iter().map(|index| summary.records[*index].label());
+            let names: Vec<String> = names.collect();
+            let names = names.join(", ");
+            self.paragraph("", &format!("No deadline, and so in no verdict: {names}."));
         }
         self.line("");
     }

@@ -41,8 +41,7 @@ impl Layout {
 impl Page {
     /// A line a record: what was measured.
     pub(super) fn figures(&mut self, partition: &PartitionSummary<'_>, summary: &Summary<'_>) {
-        let records: Vec<usize> =
-            partition.columns.iter().flat_map(|column| &column.records).copied().collect();
+        let records = partition.all_records();
         if records.is_empty() {
             return;
         }

@@ -160,6 +160,7 @@ pub(crate) fn with_program(mut record: Record, task: &str, overruns: u64) -> Rec
         },
         worst_execution: Some(Worst { value_ns, release, at_ns }),
         worst_response: Some(Worst { value_ns: value_ns + 20_000, release, at_ns }),
+        kernel_errors: Vec::new(),
         faults: Vec::new(),
     });
     record

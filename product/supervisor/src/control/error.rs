@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use quietcore_wording::{list, nearest};
 use serde::{Deserialize, Serialize};
 
 /// What kind of refusal.
@@ -82,16 +83,7 @@ impl fmt::Display for ControlError {
 
 impl std::error::Error for ControlError {}
 
-/// The word nearest to `name`, if one is near.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const NEAR_ENOUGH: f64 = 0.75;
-    let near = known.into_iter().map(|known| (known, strsim::jaro_winkler(name, known)));
-    let best = near.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (best.1 >= NEAR_ENOUGH).then_some(best.0)
-}
-
 /// Names in backticks, apart by commas.
 pub fn quoted(names: &[impl AsRef<str>]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
-    if quoted.is_empty() { "none".to_owned() } else { quoted.join(", ") }
+    if names.is_empty() { "none".to_owned() } else { list(names) }
 }

@@ -14,6 +14,7 @@ use quietcore_program::{CarryPlan, carry_over};
 use quietcore_scan::process::job::Order;
 use quietcore_scan::stage::{Carried, Moved};
 use quietcore_units::Causes;
+use quietcore_wording::plural;
 
 use super::incarnation::{Incarnation, answer};
 use super::pending::{Answering, Pending, Swap, SwapTiming};
@@ -22,7 +23,7 @@ use crate::control::{
     Applied, ControlError, Deployed, ErrorKind, NOT_CARRIED_MAX, NotCarried, Restart, Severity,
     Trace, TraceStarted,
 };
-use crate::keeper::request::Reply;
+use crate::keeper::request::{Progress, Reply};
 
 /// How long a group of commands may wait for its cycle, beside a period.
 pub(super) const ANSWER_MAX: Duration = Duration::from_secs(2);
@@ -118,10 +119,13 @@ impl Kept {
         &mut self,
         life: &mut Incarnation<'_>,
         prepared: Prepared,
+        progress: Progress,
         reply: Reply<Deployed>,
     ) {
         match self.prepare_deploy(life, prepared) {
-            Ok((staged, carry)) => self.order(life, staged, carry, Answering::Deploy(reply)),
+            Ok((staged, carry)) => {
+                self.order(life, staged, carry, Answering::Deploy(reply, progress));
+            }
             Err(error) => answer(&reply, Err(error)),
         }
     }
@@ -140,8 +144,10 @@ impl Kept {
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
         let generation = self.generations + 1;
-        let staged =
-            stage(&setup.site, &setup.partition, &setup.bus, prepared.build, generation, slot);
+        // What is wrong is told of the folder that was given, not of the one in the site file.
+        let mut partition = setup.partition.clone();
+        partition.program.model = Some(prepared.folder);
+        let staged = stage(&setup.site, &partition, &setup.bus, prepared.build, generation, slot);
         let mut staged = match staged {
             Ok(staged) => staged,
             Err(error) => return refuse(ErrorKind::Build, error.to_string(), ""),
@@ -155,7 +161,11 @@ impl Kept {
         }
         let (rates, tasks) = (staged.build.interface.rates.len(), setup.job.tasks.len());
         if rates < tasks {
-            let what = format!("it has {rates} step functions for {tasks} tasks");
+            let what = format!(
+                "it has {rates} step function{} for {tasks} task{}",
+                plural(rates as u64),
+                plural(tasks as u64)
+            );
             return refuse(ErrorKind::Build, what, "give it a step function for each task");
         }
         let kernel = staged.build.interface.kernel.as_ref();
@@ -237,14 +247,14 @@ impl Kept {
     ) {
         // A deploy carries its state from the running program; a restart takes what was retained.
         let values = match reply {
-            Answering::Deploy(_) => Vec::new(),
+            Answering::Deploy(..) => Vec::new(),
             Answering::Restart(_) => self.retained(&staged),
         };
         // Never given twice: a build that was given up may come late.
         self.generations = staged.stage.generation;
         let order = Order::Stage(staged.to_job(values));
         let began = Instant::now();
-        let pending = Pending { staged, carry, reply, began, swap_ticket: None };
+        let pending = Pending { staged, carry, reply, began, swap_ticket: None, waits_for: None };
         match life.process.order(&order) {
             Ok(()) => life.pending = Some(pending),
             Err(error) => self.refuse(life, pending, &Causes(&error).to_string()),
@@ -290,10 +300,13 @@ impl Kept {
             0
         };
         match pending.reply {
-            Answering::Deploy(ref reply) => {
+            Answering::Deploy(ref reply, _) => {
                 let deployed = deployed(&pending.carry, generation, swap);
                 let lost = match swap.timing {
-                    Some(timing) => format!(", {} cycles lost", timing.gap_cycles),
+                    Some(timing) => {
+                        let lost = timing.gap_cycles;
+                        format!(", {lost} cycle{} lost", plural(lost))
+                    }
                     None => "; how many cycles were lost is not known".to_owned(),
                 };
                 let carried = pending.carry.carried;

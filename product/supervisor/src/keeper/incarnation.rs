@@ -14,6 +14,7 @@ use quietcore_exchange::{
 };
 use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
+use quietcore_wording::plural;
 
 use super::pending::{Pending, Swap, SwapTiming};
 use super::standstill::Standstill;
@@ -126,7 +127,7 @@ impl Kept {
     }
 
     /// Reads the events that have come.
-    fn hear(&mut self, life: &mut Incarnation<'_>) {
+    pub(super) fn hear(&mut self, life: &mut Incarnation<'_>) {
         let mut heard = Vec::new();
         for reader in &mut life.readers {
             while let Some(event) = reader.next_event() {
@@ -150,8 +151,10 @@ impl Kept {
         let more = lost.saturating_sub(life.lost_told);
         if more > 0 && self.quiet.admit(KIND, None, Severity::Warning, Instant::now()).is_some() {
             life.lost_told = lost;
-            let text =
-                format!("{more} events came too fast to be read; what they said is not known");
+            let text = format!(
+                "{more} event{} came too fast to be read; what was said is not known",
+                plural(more)
+            );
             self.events.note(&self.setup.partition.name, KIND, Severity::Warning, &text);
         }
     }
@@ -195,11 +198,15 @@ impl Kept {
         match event.what {
             Happening::Fault { .. }
             | Happening::Looped { .. }
-            | Happening::ModelError
+            | Happening::ModelError { .. }
             | Happening::WatchdogExpired { .. }
             | Happening::StoppedByOverrun { .. } => {
                 let name = task.map_or("host", |task| task.name.as_str());
                 life.why = Some(tell(&event.what, name, &self.current).text);
+            }
+            Happening::SwapWaits { generation } => {
+                let name = task.map_or("host", |task| task.name.as_str());
+                life.swap_waits(generation, name);
             }
             Happening::Staged { generation } => self.swap_staged(life, generation),
             Happening::StageRefused { generation } => self.stage_refused(life, generation),
@@ -315,7 +322,9 @@ impl Kept {
                 }
                 answer(&reply, Ok(()));
             }
-            Request::Deploy { prepared, reply } => self.deploy(life, *prepared, reply),
+            Request::Deploy { prepared, progress, reply } => {
+                self.deploy(life, *prepared, progress, reply);
+            }
             Request::Restart { how, reply } => self.restart_program(life, how, Some(reply)),
             Request::Symbols { reply } => {
                 let symbols = Box::new(self.current.build.symbols.clone());

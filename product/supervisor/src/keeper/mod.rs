@@ -41,12 +41,13 @@ use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::{ProgramJob, Value};
 use quietcore_site::{Partition, RESTART_QUIET, Site};
 use quietcore_units::Causes;
+use quietcore_wording::plural;
 
 use crate::control::{Activity, PartitionState, Severity, TaskDescription};
 
 pub(crate) use log::EventLog;
 pub(crate) use request::{Prepared, Request};
-use saving::Saving;
+use saving::{Saving, unlike_initial};
 
 /// How often a keeper looks at its partition when nobody asks for anything.
 const LOOK: Duration = Duration::from_millis(10);
@@ -259,6 +260,14 @@ impl Kept {
             );
             self.events.note(&self.setup.partition.name, "retain", Severity::Warning, &text);
         }
+        if let Some(names) = unlike_initial(staged, &values) {
+            let name = &self.setup.partition.name;
+            let text = format!(
+                "retained values go on, others than the program begins with: {names}; \
+                 `quietcore restart {name} cold` begins anew"
+            );
+            self.events.note(name, "retained", Severity::Information, &text);
+        }
         values
     }
 
@@ -300,9 +309,9 @@ impl Kept {
         let done = self.restarts_in_a_row;
         let Some(wait) = self.setup.partition.program.restart.wait_after(done) else {
             let name = &self.setup.partition.name;
-            let plural = if done == 1 { "" } else { "s" };
+            let s = plural(u64::from(done));
             let text = format!(
-                "not restarted any more after {done} restart{plural}; `quietcore restart {name}` \
+                "not restarted any more after {done} restart{s}; `quietcore restart {name}` \
                  starts it"
             );
             self.events.note(name, "given-up", Severity::Fault, &text);

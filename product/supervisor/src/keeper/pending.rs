@@ -12,7 +12,7 @@
 use std::time::{Duration, Instant};
 
 use quietcore_assembly::Staged;
-use quietcore_exchange::Outcome;
+use quietcore_exchange::{Outcome, WhyRejected};
 use quietcore_program::CarryPlan;
 use quietcore_units::Nanos;
 
@@ -20,8 +20,12 @@ use super::Kept;
 use super::changes::ANSWER_MAX;
 use super::incarnation::{Incarnation, answer};
 use crate::control::{ControlError, Deployed, ErrorKind, Severity};
-use crate::keeper::request::Reply;
+use crate::keeper::request::{Progress, Reply};
 
+/// What helps where a job does not end.
+const UNENDING: &str = "the program before runs on; try again when the job has ended, stop it with \
+                        `quietcore restart` and try again at once, or bring the site down and up \
+                        with the new program";
 /// How long a build may take to be loaded.
 const LOAD_MAX: Duration = Duration::from_secs(20);
 
@@ -32,11 +36,13 @@ pub(super) struct Pending {
     pub(super) reply: Answering,
     pub(super) began: Instant,
     pub(super) swap_ticket: Option<u32>,
+    /// The task whose job has to end before the swap, as it was told last.
+    pub(super) waits_for: Option<String>,
 }
 
 /// Who waits for it.
 pub(super) enum Answering {
-    Deploy(Reply<Deployed>),
+    Deploy(Reply<Deployed>, Progress),
     Restart(Option<Reply<()>>),
 }
 
@@ -80,11 +86,15 @@ fn unheard(runs: u32, current: u32, answered: Option<u32>, before: Option<u32>) 
     }
 }
 
-/// Why a build on its way is given up, if it is: its age, and what became of its swap where that
-/// was asked for.
-fn given_up(age: Duration, swap: Option<Option<Outcome>>) -> Option<String> {
+/// Why a build on its way is given up, if it is: its age, what became of its swap where that was
+/// asked for, and for whose job that waited last.
+fn given_up(age: Duration, swap: Option<Option<Outcome>>, task: Option<&str>) -> Option<String> {
     match swap {
         None => (age > LOAD_MAX).then(|| "it took too long to load".to_owned()),
+        Some(Some(Outcome { result: Err((_, WhyRejected::JobUnderWay)), .. })) => {
+            let whose = task.map_or("the program".to_owned(), |task| format!("task `{task}`"));
+            Some(format!("a job of {whose} was under way at the end of each cycle"))
+        }
         Some(Some(Outcome { result: Err((_, why)), .. })) => Some(why.to_string()),
         Some(_) => None,
     }
@@ -93,9 +103,13 @@ fn given_up(age: Duration, swap: Option<Option<Outcome>>) -> Option<String> {
 impl Pending {
     /// Answers that nothing came of it.
     pub(super) fn refuse(self, why: &str) {
-        let error = |kind| ControlError::new(kind, "", why, "the program before runs on");
+        let remedy = match self.waits_for {
+            None => "the program before runs on",
+            Some(_) => UNENDING,
+        };
+        let error = |kind| ControlError::new(kind, "", why, remedy);
         match self.reply {
-            Answering::Deploy(reply) => answer(&reply, Err(error(ErrorKind::NotNow))),
+            Answering::Deploy(reply, _) => answer(&reply, Err(error(ErrorKind::NotNow))),
             Answering::Restart(Some(reply)) => answer(&reply, Err(error(ErrorKind::NotNow))),
             Answering::Restart(None) => {}
         }
@@ -108,12 +122,33 @@ impl Pending {
     }
 }
 
+impl Incarnation<'_> {
+    /// A build on its way waits for a job of a task to end.
+    pub(super) fn swap_waits(&mut self, generation: u32, task: &str) {
+        let Some(pending) = &mut self.pending else { return };
+        if pending.staged.stage.generation != generation {
+            return;
+        }
+        if let (Answering::Deploy(_, progress), None) = (&pending.reply, &pending.waits_for) {
+            // Whoever asked may have gone, or not listen.
+            let _ = progress.try_send(format!("waiting for a job of task `{task}` to end"));
+        }
+        pending.waits_for = Some(task.to_owned());
+    }
+}
+
 impl Kept {
     /// Gives up a build that does not come.
     pub(super) fn look_after_pending(&mut self, life: &mut Incarnation<'_>) {
         let Some(pending) = &life.pending else { return };
-        if let Some(why) = given_up(pending.began.elapsed(), pending.outcome(life))
-            && let Some(pending) = life.pending.take()
+        let (age, outcome) = (pending.began.elapsed(), pending.outcome(life));
+        if given_up(age, outcome, None).is_none() {
+            return;
+        }
+        // The task for which it waited last was told before the outcome stood there.
+        self.hear(life);
+        if let Some(pending) = life.pending.take()
+            && let Some(why) = given_up(age, outcome, pending.waits_for.as_deref())
         {
             self.refuse(life, pending, &why);
         }
@@ -195,19 +230,17 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use quietcore_exchange::WhyRejected;
-
     use super::*;
 
     #[test]
     fn a_swap_that_was_asked_for_is_given_up_only_when_it_is_refused() {
         let long = LOAD_MAX + Duration::from_secs(1);
         let outcome = |result| Some(Some(Outcome { cycle: 7, result }));
-        assert_eq!(given_up(Duration::ZERO, None), None);
-        assert!(given_up(long, None).unwrap().contains("too long"));
-        assert_eq!(given_up(10 * long, Some(None)), None, "the task may still do it");
-        assert_eq!(given_up(10 * long, outcome(Ok(()))), None);
-        assert!(given_up(Duration::ZERO, outcome(Err((0, WhyRejected::NotNow)))).is_some());
+        assert_eq!(given_up(Duration::ZERO, None, None), None);
+        assert!(given_up(long, None, None).unwrap().contains("too long"));
+        assert_eq!(given_up(10 * long, Some(None), None), None, "the task may still do it");
+        assert_eq!(given_up(10 * long, outcome(Ok(())), None), None);
+        assert!(given_up(Duration::ZERO, outcome(Err((0, WhyRejected::NotNow))), None).is_some());
     }
 
     #[test]

@@ -13,9 +13,14 @@ use crate::control::{
 /// A way for one answer.
 pub(crate) type Reply<T> = SyncSender<Result<T, ControlError>>;
 
+/// A way for lines about what is going on; what it has no room for is left out.
+pub(crate) type Progress = SyncSender<String>;
+
 /// A program that was built for a deploy.
 pub(crate) struct Prepared {
     pub(crate) build: Build,
+    /// The folder that it was built from.
+    pub(crate) folder: String,
 }
 
 /// What a keeper is asked.
@@ -38,6 +43,7 @@ pub(crate) enum Request {
     },
     Deploy {
         prepared: Box<Prepared>,
+        progress: Progress,
         reply: Reply<Deployed>,
     },
     Restart {

@@ -12,6 +12,7 @@ use quietcore_program::retain::RetainEntry;
 use quietcore_scan::process::job::Value;
 use quietcore_scan::stage::Piece;
 use quietcore_units::Causes;
+use quietcore_wording::list;
 
 use crate::control::Restart;
 use crate::keeper::Setup;
@@ -21,6 +22,9 @@ use crate::retained::{Mismatch, RetainError, RetainFiles, Snapshot, Variable, ma
 const SAVE_EVERY: Duration = Duration::from_millis(100);
 /// How often the disk is waited for, which is slow and wears it.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// How many variables a remark names.
+const NAMED_MAX: usize = 3;
 
 /// The retained values of a partition.
 pub(crate) struct Saving {
@@ -149,6 +153,26 @@ impl Saving {
     /// A new exchange counts its snapshots anew.
     pub(crate) fn new_exchange(&mut self) {
         self.saved = 0;
+    }
+}
+
+/// The names of retained variables that begin with another value than the program's own, the first
+/// three and how many more; `None` where all begin as the program says.
+pub(crate) fn unlike_initial(staged: &Staged, values: &[Value]) -> Option<String> {
+    let initial = staged.build.initial_data().ok()?;
+    let begins_as_built = |value: &Value| {
+        let first = value.place.offset as usize;
+        initial.get(first..first + value.bytes.len()) == Some(&value.bytes[..])
+    };
+    let others: Vec<_> = values.iter().filter(|value| !begins_as_built(value)).collect();
+    let name = |value: &&Value| {
+        staged.retained.iter().find(|it| it.offset == value.place.offset).map(|it| it.path.as_str())
+    };
+    let named = list(others.iter().take(NAMED_MAX).filter_map(name));
+    match others.len() {
+        0 => None,
+        1..=NAMED_MAX => Some(named),
+        many => Some(format!("{named} and {} more", many - NAMED_MAX)),
     }
 }
 

@@ -2,6 +2,12 @@
 //!
 //! A program that blocks, or a process that was halted, tells nothing of itself. What it can't hide
 //! is that the number of its last cycle stays as it is.
+//!
+//! It is the last resort. A step that does not return is ended within its partition, after its
+//! watchdog time × sensitivity; what gets here can't be ended so, or is halted from outside. Who
+//! looks has no real-time priority and may be kept from looking for longer than a cycle, and what
+//! follows is the end of the process: so the limit is far above most periods, and not a few of
+//! them.
 
 use std::time::{Duration, Instant};
 

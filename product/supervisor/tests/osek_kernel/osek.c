@@ -1,10 +1,13 @@
 /* A kernel of three tasks, one of which takes several cycles; each may be told to go wrong. */
+#include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "os.h"
 
 typedef struct { uint32_t misbehave; uint32_t length; } P_osek_T;
-typedef struct { uint32_t fast, waiter, errors, hooked; uint64_t rounds; double sum; } DW_osek_T;
+typedef struct { uint32_t fast, waiter, errors, hooked, begun, ended; uint64_t rounds; double sum; } DW_osek_T;
 
 P_osek_T osek_P = {0u, 8000000u};
 DW_osek_T osek_DW;
@@ -56,13 +59,31 @@ TASK(Waiter)
 
 TASK(Background)
 {
-    for (uint32_t round = 0u; round < osek_P.length; round++) {
+    /* Between these two the data are in between, and no other task may see them. */
+    (void)GetResource(Pair);
+    osek_DW.begun++;
+    for (uint32_t round = 0u; round < osek_P.length || osek_P.misbehave == 6u; round++) {
         osek_DW.rounds++;
         *(volatile double *)&osek_DW.sum += 0.5;
-        if (osek_P.misbehave == 2u) {
+        switch (osek_P.misbehave) {
+        case 2u:
             *nowhere = 1;
+            break;
+        case 7u:
+            osek_DW.errors += (uint32_t)strlen((const char *)nowhere);
+            break;
+        case 8u:
+            exit(3);
+            break;
+        case 9u:
+            pthread_exit(NULL);
+            break;
+        default:
+            break;
         }
     }
+    osek_DW.ended++;
+    (void)ReleaseResource(Pair);
     (void)TerminateTask();
 }
 

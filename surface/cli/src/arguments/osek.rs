@@ -9,7 +9,8 @@ use clap::{Args, Subcommand};
     after_help = "An OIL file beside C makes a folder an OSEK program: `model` in a site file \
                         names the folder, and `quietcore up` builds and runs it as a partition. \
                         These commands look at such a file alone, or make a program of its own of \
-                        it.\n\nExamples:\n  \
+                        it. The language is described in docs/oil.md.\n\nExamples:\n  \
+    quietcore init --example osek > osek.toml       a project to begin with\n  \
     quietcore osek check models/conveyor/conveyor.oil\n  \
     quietcore osek generate models/conveyor/conveyor.oil --out build"
 )]

@@ -36,8 +36,8 @@ pub(crate) struct Up {
 
 #[derive(Debug, Args)]
 pub(crate) struct Down {
-    /// Name of the site, or its file; not needed where one runs
-    pub(crate) site: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: SiteName,
 }
 
 #[derive(Debug, Args)]
@@ -49,8 +49,8 @@ pub(crate) struct Down {
     quietcore ps press-line --json | jq '.sites[].partitions[].release_ns_max'"
 )]
 pub(crate) struct Ps {
-    /// Name of the site, or its file; all that run without it
-    pub(crate) site: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: SiteName,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -62,8 +62,8 @@ pub(crate) struct Ps {
     `q` end.\n\nEverything is read from outside: it costs the control programs nothing."
 )]
 pub(crate) struct Top {
-    /// Name of the site, or its file; not needed where one runs
-    pub(crate) site: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: SiteName,
     /// How often it is drawn, in Hz
     #[arg(long, value_name = "HZ", default_value_t = 2.0, value_parser = rate)]
     pub(crate) rate: f64,
@@ -80,11 +80,13 @@ pub(crate) struct Top {
     second is kept, with the number of the others.\n\nExamples:\n  \
     quietcore events                     of all partitions of the site that runs\n  \
     quietcore events axis --last 20      the last of one partition\n  \
+    quietcore events press-line          of all partitions of this site\n  \
     quietcore events axis --follow       the last ten, then each as it comes\n  \
     quietcore events --json | jq 'select(.severity == \"fault\")'"
 )]
 pub(crate) struct Events {
-    /// The partition, as `PARTITION` or `SITE/PARTITION`; all of the site without it
+    /// The partition, as `PARTITION` or `SITE/PARTITION`; or a site, as in `ps SITE`; all of the
+    /// site that runs without it
     pub(crate) partition: Option<Address>,
     /// The site, by its name or its file, where several run
     #[arg(long, value_name = "SITE")]
@@ -136,6 +138,24 @@ pub(crate) struct Watch {
     /// End after this long, such as `10 s`
     #[arg(long = "for", value_name = "D", conflicts_with = "once")]
     pub(crate) duration: Option<Nanos>,
+}
+
+/// A site.
+#[derive(Debug, Args)]
+pub(crate) struct SiteName {
+    /// Name of the site, or its file; without it the only one that runs, or of `ps` all
+    #[arg(value_name = "SITE")]
+    first: Option<String>,
+    /// The same, as the commands about partitions take it
+    #[arg(long = "site", value_name = "SITE", conflicts_with = "first")]
+    named: Option<String>,
+}
+
+impl SiteName {
+    /// The site, if one is named.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.first.as_deref().or(self.named.as_deref())
+    }
 }
 
 /// A partition and its site.

@@ -1,17 +1,18 @@
 //! `quietcore osek check` and `quietcore osek generate`
 
+mod application;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use quietcore_evidence::write_whole;
-use quietcore_oil::{Action, Configuration, Problems};
+use quietcore_oil::Problems;
 use quietcore_program::osek::{self, OilError};
-use quietcore_units::{ByteSize, Nanos};
 use serde::Serialize;
 
+use self::application::Application;
 use crate::arguments::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 use crate::status::{Failure, Status};
-use crate::table::Table;
 
 pub(super) fn run(request: &OsekVerb) -> Result<Status, Failure> {
     match &request.osek {
@@ -39,38 +40,6 @@ struct Remark {
     column: u32,
     token: String,
     message: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Application {
-    class: String,
-    status: String,
-    tick_ns: Option<u64>,
-    modes: Vec<String>,
-    tasks: Vec<Task>,
-    alarms: Vec<Alarm>,
-}
-
-#[derive(Debug, Serialize)]
-struct Task {
-    name: String,
-    kind: String,
-    priority: u32,
-    preemptable: bool,
-    activations: u8,
-    autostart: bool,
-    stack_bytes: u32,
-    budget_ns: Option<u64>,
-    inter_arrival_ns: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Alarm {
-    name: String,
-    counter: String,
-    action: String,
-    first: Option<u32>,
-    cycle: Option<u32>,
 }
 
 const SCHEMA: &str = "quietcore.osek-check/1";
@@ -121,111 +90,6 @@ fn remarks(problems: &Problems) -> Vec<Remark> {
         message: problem.message.clone(),
     });
     problems.collect()
-}
-
-impl Application {
-    fn of(configuration: &Configuration) -> Self {
-        let tasks = configuration.tasks().iter().map(|task| Task {
-            name: task.name.clone(),
-            kind: format!("{:?}", task.kind).to_lowercase(),
-            priority: task.given_priority,
-            preemptable: task.preemptable,
-            activations: task.activations,
-            autostart: task.autostart != 0,
-            stack_bytes: task.stack_bytes,
-            budget_ns: task.budget_ns,
-            inter_arrival_ns: task.inter_arrival_ns,
-        });
-        let alarms = configuration.alarms().iter().map(|alarm| Alarm {
-            name: alarm.name.clone(),
-            counter: configuration.counters()[alarm.counter].name.clone(),
-            action: action(configuration, &alarm.action),
-            first: alarm.start.map(|start| start.first),
-            cycle: alarm.start.map(|start| start.cycle),
-        });
-        Self {
-            class: format!("{:?}", configuration.class()).to_uppercase(),
-            status: format!("{:?}", configuration.checking()).to_lowercase(),
-            tick_ns: configuration.hardware_tick_ns(),
-            modes: configuration.modes().iter().map(|mode| mode.name.clone()).collect(),
-            tasks: tasks.collect(),
-            alarms: alarms.collect(),
-        }
-    }
-
-    fn text(&self) -> String {
-        let tick = self.tick_ns.map(|tick_ns| {
-            let period = Nanos::new(tick_ns);
-            format!(", a tick every {period} (`period` in a site file)")
-        });
-        let mut lines = vec![format!(
-            "{}, {} status{}, application modes: {}",
-            self.class,
-            self.status,
-            tick.unwrap_or_default(),
-            self.modes.join(", ")
-        )];
-        let mut tasks = Table::new(&["task", "kind", ">priority", ">activations", ">stack", ""]);
-        for task in &self.tasks {
-            tasks.row([
-                task.name.clone(),
-                task.kind.clone(),
-                task.priority.to_string(),
-                task.activations.to_string(),
-                ByteSize::new(u64::from(task.stack_bytes)).to_string(),
-                task.notes(),
-            ]);
-        }
-        lines.push(String::new());
-        lines.extend(tasks.lines());
-        if !self.alarms.is_empty() {
-            let mut alarms = Table::new(&["alarm", "counter", ">first", ">cycle", "does"]);
-            for alarm in &self.alarms {
-                let ticks =
-                    |ticks: Option<u32>| ticks.map_or("–".to_owned(), |it| it.to_string());
-                alarms.row([
-                    alarm.name.clone(),
-                    alarm.counter.clone(),
-                    ticks(alarm.first),
-                    ticks(alarm.cycle),
-                    alarm.action.clone(),
-                ]);
-            }
-            lines.push(String::new());
-            lines.extend(alarms.lines());
-        }
-        lines.join("\n") + "\n"
-    }
-}
-
-impl Task {
-    /// What is special about it.
-    fn notes(&self) -> String {
-        let budget = self.budget_ns.map(|budget| format!("budget {}", Nanos::new(budget)));
-        let arrival =
-            self.inter_arrival_ns.map(|time| format!("at most every {}", Nanos::new(time)));
-        let notes = [
-            self.autostart.then(|| "starts by itself".to_owned()),
-            (!self.preemptable).then(|| "not preemptable".to_owned()),
-            budget,
-            arrival,
-        ];
-        notes.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-}
-
-fn action(configuration: &Configuration, action: &Action) -> String {
-    let task = |task: &usize| configuration.tasks()[*task].name.clone();
-    match action {
-        Action::ActivateTask(number) => format!("activates {}", task(number)),
-        Action::SetEvent { task: number, event, .. } => {
-            format!("sets {} of {}", configuration.events()[*event].name, task(number))
-        }
-        Action::Callback(name) => format!("calls {name}"),
-        Action::IncrementCounter(number) => {
-            format!("increments {}", configuration.counters()[*number].name)
-        }
-    }
 }
 
 /// What `osek generate --json` prints.

@@ -18,16 +18,17 @@ use crate::build::sources::{SourceFile, Sources};
 use crate::build::store::Fresh;
 use crate::build::{BuildError, Diagnostic, LeftOut, Options, Severity, collect, headers, widths};
 use crate::interface::{self, Interface, KernelCounter, KernelInterface, Packaging, Rate};
-use crate::nearest;
 use crate::osek;
+use quietcore_wording::{alike, list};
 
 /// What is generated with each build, so a copy in the folder would be an old one.
 const OURS: [&str; 4] = [osek::HEADER_FILE, osek::TABLES_FILE, "os.h", "quietcore_osek.h"];
-/// What C programs name the functions of their objects with, and how they write them.
-const FUNCTIONS: [(&str, &str, &str); 3] = [
-    ("quietcore_osek_task_", "TASK", "task"),
-    ("quietcore_osek_isr_", "ISR", "ISR"),
-    ("quietcore_osek_callback_", "ALARMCALLBACK", "alarm callback"),
+/// What C programs name the functions of their objects with, how they write them, what such an
+/// object is, and the least that its function holds.
+const FUNCTIONS: [(&str, &str, &str, &str); 3] = [
+    ("quietcore_osek_task_", "TASK", "task", "… TerminateTask();"),
+    ("quietcore_osek_isr_", "ISR", "ISR", "…"),
+    ("quietcore_osek_callback_", "ALARMCALLBACK", "alarm callback", "…"),
 ];
 
 /// The OSEK application of a folder.
@@ -36,6 +37,8 @@ pub(super) struct Application {
     /// The OIL file, relative to the folder.
     file: String,
     configuration: Configuration,
+    /// The number of the mode in which it starts.
+    mode: usize,
 }
 
 /// The application of a folder; `None` where it holds no OIL file.
@@ -56,7 +59,8 @@ pub(super) fn find(
     let configuration = quietcore_oil::read(&name, &text, &mut include)
         .map_err(|problems| BuildError::from(&problems))?;
     leave_out_ours(sources);
-    Ok(Some(Application { file: name, configuration }))
+    let mode = choose_mode(&name, &configuration, options.mode.as_deref())?;
+    Ok(Some(Application { file: name, configuration, mode }))
 }
 
 /// The OIL file that is meant: the one asked for, or the only one.
@@ -75,6 +79,22 @@ fn choose<'s>(
         (None, [file]) => Ok(Some(file)),
         (None, _) => Err(BuildError::SeveralOil { names: names() }),
     }
+}
+
+/// The number of the application mode that is meant: the one asked for, or the first.
+fn choose_mode(
+    oil: &str,
+    configuration: &Configuration,
+    wanted: Option<&str>,
+) -> Result<usize, BuildError> {
+    let Some(wanted) = wanted else { return Ok(0) };
+    let names = configuration.modes().iter().map(|mode| mode.name.clone());
+    let found = names.clone().position(|name| name == wanted);
+    found.ok_or_else(|| BuildError::NoMode {
+        oil: oil.to_owned(),
+        wanted: wanted.to_owned(),
+        names: names.collect(),
+    })
 }
 
 /// Files that an earlier `generate` may have left in the folder.
@@ -127,7 +147,7 @@ impl Recipe<'_> {
         let objects = self.compile_all()?;
         let selection = self.select(&objects, &tables.needed)?;
         self.check_defined(application, &tables, &selection.open, &objects)?;
-        let glue = self.compile_text("quietcore_glue", &glue(configuration), &["-g0"])?;
+        let glue = self.compile_text("quietcore_glue", &glue(application), &["-g0"])?;
         let mut files = paths(&objects, &selection);
         for path in [&tables.path, &glue.path, &library] {
             files.push(path.to_string_lossy().into_owned());
@@ -177,16 +197,11 @@ impl Recipe<'_> {
         }
         let defined = objects.iter().flat_map(|object| &object.functions);
         let defined: BTreeSet<&str> = defined.map(String::as_str).collect();
-        let errors: Vec<Diagnostic> = missing
-            .iter()
-            .map(|name| Diagnostic {
-                severity: Severity::Error,
-                file: application.file.clone(),
-                line: None,
-                column: None,
-                message: missing_function(name, &defined),
-            })
-            .collect();
+        let mut errors: Vec<Diagnostic> =
+            missing.iter().map(|name| application.without(name, &defined)).collect();
+        errors.sort_by(|one, other| {
+            (&one.file, one.line, one.column).cmp(&(&other.file, other.line, other.column))
+        });
         let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
         Err(BuildError::Refused { text: lines.join("\n"), errors })
     }
@@ -202,22 +217,44 @@ impl Recipe<'_> {
     }
 }
 
-/// What is missing, as the program would write it, and what is there in its place.
-fn missing_function(name: &str, defined: &BTreeSet<&str>) -> String {
-    for (prefix, written, kind) in FUNCTIONS {
-        let Some(object) = name.strip_prefix(prefix) else { continue };
-        let there = defined.iter().filter_map(|other| other.strip_prefix(prefix));
-        let near = nearest::of(object, there);
-        let near = match &near[..] {
-            [] => String::new(),
-            near => format!("; there is {}", nearest::quoted(near)),
-        };
-        return format!("the {kind} `{object}` has no `{written}({object})` in the folder{near}");
-    }
-    format!("the application asks for `{name}`, which the folder does not define")
-}
-
 impl Application {
+    /// What the program has to define and does not: where the OIL file asks for it, what is there
+    /// in its place, or what to write.
+    fn without(&self, function: &str, defined: &BTreeSet<&str>) -> Diagnostic {
+        let known =
+            FUNCTIONS.iter().find_map(|known| Some((known, function.strip_prefix(known.0)?)));
+        let (name, message) = match known {
+            Some((&(prefix, written, kind, body), name)) => {
+                let there = defined.iter().filter_map(|other| other.strip_prefix(prefix));
+                let near = alike(name, there);
+                let remedy = match &near[..] {
+                    [] => format!("write `{written}({name}) {{ {body} }}`"),
+                    near => format!("there is {}", list(near)),
+                };
+                let lacks = format!("has no `{written}({name})` in the folder");
+                (name, format!("the {kind} `{name}` {lacks}; {remedy}"))
+            }
+            None => {
+                let parameter = if matches!(function, "ErrorHook" | "ShutdownHook") {
+                    "StatusType error"
+                } else {
+                    "void"
+                };
+                let remedy =
+                    format!("write `void {function}({parameter}) {{ … }}`, or `FALSE` here");
+                (function, format!("there is no `{function}` in the folder; {remedy}"))
+            }
+        };
+        let place = self.configuration.definition(name);
+        Diagnostic {
+            severity: Severity::Error,
+            file: place.map_or_else(|| self.file.clone(), |place| place.file.clone()),
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            message,
+        }
+    }
+
     fn interface(&self, com: bool) -> Interface {
         let configuration = &self.configuration;
         let counter = configuration.counters().iter().find_map(|counter| {
@@ -246,7 +283,8 @@ impl Application {
 }
 
 /// The C that makes the kernel with its program a module.
-fn glue(configuration: &Configuration) -> String {
+fn glue(application: &Application) -> String {
+    let Application { configuration, mode, .. } = application;
     format!(
         "/* How to run the OSEK application {cpu}; generated with each build. */\n\
          #include <stddef.h>\n\
@@ -259,7 +297,7 @@ fn glue(configuration: &Configuration) -> String {
          quietcore_accounted = quietcore_osek_configuration;\n  \
          quietcore_accounted.accounting = 1u;\n  \
          /* Where it can't start, its error status says so. */\n  \
-         (void)quietcore_osek_initialize(&quietcore_accounted, 0u, {services});\n}}\n\n\
+         (void)quietcore_osek_initialize(&quietcore_accounted, {mode}u, {services});\n}}\n\n\
          static void quietcore_step(uint32_t rate)\n{{\n  \
          if (rate == 0u) {{\n    quietcore_osek_step();\n  }}\n}}\n\n\
          __attribute__((visibility(\"default\")))\n\
@@ -274,7 +312,8 @@ fn glue(configuration: &Configuration) -> String {
          .interrupt = quietcore_osek_interrupt,\n  \
          .tasks = quietcore_osek_task_names,\n  \
          .task_count = {count}u,\n  \
-         .overflowed = quietcore_osek_overflowed,\n\
+         .overflowed = quietcore_osek_overflowed,\n  \
+         .under_way = quietcore_osek_under_way,\n\
          }};\n",
         cpu = configuration.cpu(),
         services = interface::SERVICES_NAME,

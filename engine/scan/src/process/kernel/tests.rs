@@ -183,6 +183,7 @@ fn a_task_that_never_ends_is_left_at_its_instant_and_goes_on_in_the_next_cycle()
         let due = Nanos::new(Monotonic.now().get() & !1);
         kernel.begin_cycle(&release(due), cycle, &ALLOWANCE);
         build.program.step(0, 0).unwrap();
+        assert_eq!(build.program.task_under_way(), Some(2), "its row, behind that of the cycle");
         let back = Monotonic.now();
         assert!(back >= kernel.until(), "the task did not have its time");
         assert!(back < due + Nanos::from_secs(5));

@@ -18,7 +18,8 @@
 //! use quietcore_osek::port::hosted::{Hosted, alone};
 //! use quietcore_osek::system::System;
 //!
-//! static SYSTEM: System<Hosted> = System::new(Hosted::new());
+//! // SAFETY: this program calls its services only.
+//! static SYSTEM: System<Hosted> = unsafe { System::new(Hosted::new()) };
 //! static TASKS: [Task; 1] = [Task {
 //!     entry: only,
 //!     events: 0,
@@ -44,6 +45,7 @@
 #![expect(unsafe_code, reason = "timers are made by the C library")]
 
 mod doorbell;
+mod signals;
 
 use core::ffi::c_int;
 use core::fmt::Write as _;
@@ -53,17 +55,24 @@ use core::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use super::signals::{self, Handlers};
-use super::{Driver, Hosted, Own, Refused, TaskName};
+use super::flood::Flood;
+use super::{Driver, Hosted, Own, Refused};
 use crate::configuration::Configuration;
 use crate::port::{Fault, Port as _};
 use crate::status::{Service, Status};
 use crate::system::System;
 use crate::text::Text;
 use doorbell::Doorbell;
+use signals::Handlers;
 
 /// The machine that is alone in this process.
 pub(super) static MACHINE: AtomicPtr<Hosted> = AtomicPtr::new(ptr::null_mut());
+
+/// Most errors that are written in a second: more, nobody reads.
+const WRITTEN_MAX: u32 = 100;
+
+/// How long other threads are let run, in ns.
+const GIVE_WAY_NS: u64 = 50_000;
 
 /// The part of the machine that is needed only where it is alone.
 #[derive(Debug)]
@@ -73,8 +82,10 @@ pub(super) struct Alone {
     /// The number of the machine's thread.
     thread_id: AtomicI32,
     doorbell: Doorbell,
+    /// What is written to standard error.
+    flood: Own<Flood>,
     /// The handlers before the machine's.
-    pub(super) handlers: Handlers,
+    handlers: Handlers,
 }
 
 impl Alone {
@@ -84,6 +95,7 @@ impl Alone {
             clock: Own::new(None),
             thread_id: AtomicI32::new(0),
             doorbell: Doorbell::new(),
+            flood: Own::new(Flood::new(WRITTEN_MAX)),
             handlers: Handlers::new(),
         }
     }
@@ -108,9 +120,13 @@ impl Alone {
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread_id, signals::doorbell()) };
     }
 
+    /// Whether the caller is the machine's thread.
+    pub(super) fn is_thread(&self) -> bool {
+        self.thread_id.load(Relaxed) == thread_id()
+    }
+
     fn make_timers(&self) -> Result<(), Refused> {
-        // SAFETY: asks for a number.
-        let thread_id = unsafe { libc::gettid() };
+        let thread_id = thread_id();
         self.thread_id.store(thread_id, Relaxed);
         self.tick.set(Some(Timer::new(signals::tick(), thread_id)?));
         self.clock.set(Some(Timer::new(signals::clock(), thread_id)?));
@@ -124,6 +140,12 @@ impl Alone {
             }
         }
     }
+}
+
+/// The number of this thread.
+fn thread_id() -> c_int {
+    // SAFETY: asks for a number.
+    unsafe { libc::gettid() }
 }
 
 /// A timer of the operating system that sends a signal to one thread.
@@ -212,6 +234,7 @@ impl Hosted {
         self.driver.set(Driver::Nobody);
         self.alone.handlers.restore();
         self.alone.answer();
+        write_untold(self.alone.flood.0.replace(Flood::new(WRITTEN_MAX)).take_untold());
         self.stacks.unmap();
         outcome
     }
@@ -230,11 +253,38 @@ impl Hosted {
     /// Raises the interrupts of a source. Any thread may call it; where no machine runs, nothing
     /// happens. A machine that is driven takes it at the next service, or in its next step.
     pub fn raise(&self, source: u32) {
-        self.gate.pass(|| {
+        let raise = || {
             if self.pend_source(source) && MACHINE.load(Acquire) == ptr::from_ref(self).cast_mut() {
                 self.alone.ring();
             }
-        });
+        };
+        if self.is_inside() {
+            // The machine runs, and does not end before its own task comes back from here; or that
+            // never does, because what it raises ends it.
+            raise();
+        } else {
+            self.gate.pass(raise);
+        }
+    }
+
+    /// Writes what the kernel found by itself to standard error, with the task's name. What a
+    /// service found is told to its caller and to the error hook.
+    ///
+    /// Interrupts are held back meanwhile; so of an error in a loop not all are written.
+    pub(super) fn write_fault(&self, fault: &Fault) {
+        if fault.service != Service::None {
+            return;
+        }
+        let mut flood = self.alone.flood.get();
+        let passed = flood.pass(self.now());
+        self.alone.flood.set(flood);
+        // The last of all is written in any case.
+        if passed.is_none() && fault.status != Status::StackFault {
+            return;
+        }
+        write_untold(passed.unwrap_or(0));
+        let name = fault.task.and_then(|task| (self.task_name.get()?)(task)?.to_str().ok());
+        write_fault(fault, name);
     }
 
     /// A task's stack overflowed: nothing can go on in it. Ends the machine.
@@ -249,31 +299,36 @@ pub(super) fn wait() {
     unsafe { libc::pause() };
 }
 
-/// Lets other threads run.
+/// Lets other threads run, those of a lower priority among them.
 pub(super) fn give_way() {
-    // SAFETY: it has no conditions.
-    unsafe { libc::sched_yield() };
+    let time = timespec(GIVE_WAY_NS);
+    // SAFETY: the time is live for the call.
+    unsafe { libc::nanosleep(&raw const time, ptr::null_mut()) };
 }
 
-/// Writes what the kernel found by itself to standard error, with the task's name. What a service
-/// found is told to its caller and to the error hook.
-pub(super) fn note_error(fault: &Fault, task_name: Option<TaskName>) {
-    if fault.service != Service::None {
-        return;
+/// Says how many errors were not written.
+fn write_untold(count: u64) {
+    if count != 0 {
+        let mut text = Text::<128>::new();
+        // A text that is too long is cut, which is no error.
+        let _ = writeln!(text, "quietcore-osek: {count} more errors came too fast to be written");
+        write_error(text.as_bytes());
     }
+}
+
+fn write_fault(fault: &Fault, name: Option<&str>) {
     let what = match fault.status {
         Status::StackFault => "its stack overflowed; the kernel is shut down",
         Status::MissingEnd => "it returned without TerminateTask or ChainTask",
         Status::ProtectionTime => "it used up its execution budget and was ended",
-        Status::DisabledInterrupts => "an ISR ended with interrupts held back",
+        Status::DisabledInterrupts => "an ISR or a hook ended with interrupts held back",
         Status::Resource => "an ISR ended with a resource occupied",
         _ => "the kernel found an error",
     };
     let mut text = Text::<256>::new();
-    // A text that is too long is cut, which is no error.
+    // As above.
     let _ = write!(text, "quietcore-osek: ");
     if let Some(task) = fault.task {
-        let name = task_name.and_then(|name| name(task)).and_then(|name| name.to_str().ok());
         let _ = write!(text, "task {task} ({}): ", name.unwrap_or("?"));
     }
     let _ = writeln!(text, "{what} (status {})", fault.status as u8);

@@ -23,23 +23,29 @@
 // UNSAFETY: switches to the machine's context, and takes a table of C.
 #![expect(unsafe_code, reason = "the machine's context is gone on in")]
 
+mod services;
+
 use super::controller::Interrupt;
+use super::flood::Flood;
 use super::processor::switch::save_and_resume;
-use super::services::{Given, Services};
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
 use crate::configuration::Configuration;
 use crate::port::{Fault, Job, Port as _};
-use crate::status::Service;
+use crate::status::{Service, Status};
 use crate::system::System;
+use services::Given;
+pub use services::Services;
+
+/// Most errors that the loader is told of in a second: one in each cycle of a millisecond.
+const TOLD_MAX: u32 = 1000;
 
 /// The part of the machine that is needed only where it is driven.
 #[derive(Debug)]
 pub(super) struct Driven {
     given: Own<Given>,
+    flood: Own<Flood>,
     /// Ticks that no tick's interrupt has taken yet.
     ticks_due: Own<u32>,
-    /// Whether a task runs, or was left in the middle.
-    is_busy: Own<bool>,
     /// Whether there is something to be stepped.
     has_started: Own<bool>,
     /// Whether the machine was entered and has not come back; so it stays when its caller jumps
@@ -51,8 +57,8 @@ impl Driven {
     pub(super) const fn new() -> Self {
         Self {
             given: Own::new(Given::NOTHING),
+            flood: Own::new(Flood::new(TOLD_MAX)),
             ticks_due: Own::new(0),
-            is_busy: Own::new(false),
             has_started: Own::new(false),
             is_entered: Own::new(false),
         }
@@ -60,20 +66,6 @@ impl Driven {
 
     pub(super) fn take_ticks(&self) -> u32 {
         self.ticks_due.0.replace(0)
-    }
-
-    /// The kernel leaves the idle context: from now on the end of a step needs a timer.
-    #[inline]
-    pub(super) fn becomes_busy(&self, port: &Hosted) {
-        self.is_busy.set(true);
-        if port.until_ns.get() != NEVER {
-            port.arm();
-        }
-    }
-
-    #[inline]
-    pub(super) fn becomes_idle(&self) {
-        self.is_busy.set(false);
     }
 
     pub(super) fn set_clock(&self, at_ns: Option<u64>) {
@@ -84,7 +76,14 @@ impl Driven {
         self.given.get().note_job(job);
     }
 
-    pub(super) fn note_error(&self, fault: &Fault) {
+    /// What comes too fast is left out: it would push all else out of the loader's memory.
+    pub(super) fn note_error(&self, fault: &Fault, now_ns: u64) {
+        let mut flood = self.flood.get();
+        let passed = flood.pass(now_ns);
+        self.flood.set(flood);
+        if passed.is_none() && fault.status != Status::StackFault {
+            return;
+        }
         self.given.get().note_error(fault.task, fault.status as u8, fault.service as u8);
     }
 
@@ -119,8 +118,8 @@ pub unsafe fn initialize(
     terminate(port);
     // SAFETY: as our caller promises.
     port.driven.given.set(unsafe { Given::read(services) });
+    port.driven.flood.set(Flood::new(TOLD_MAX));
     port.driven.ticks_due.set(0);
-    port.driven.is_busy.set(false);
     port.driven.has_started.set(true);
     port.prepare(system, configuration, Driver::Driven)?;
     port.gate.open();
@@ -137,8 +136,7 @@ pub unsafe fn initialize(
 /// Runs the machine until it is idle, or has to be back. Does nothing where it does not run.
 pub fn step(port: &Hosted) {
     let driven = &port.driven;
-    let can_run = driven.has_started.get() && !driven.is_entered.get();
-    if port.driver.get() != Driver::Driven || !can_run {
+    if !has_started(port) || driven.is_entered.get() {
         return;
     }
     let given = driven.given.get();
@@ -150,7 +148,7 @@ pub fn step(port: &Hosted) {
         port.controller.pend(Interrupt::Tick);
     }
     port.until_ns.set(given.until_ns().unwrap_or(NEVER));
-    if driven.is_busy.get() {
+    if port.entered.get().is_some() {
         port.arm();
     }
     let (outside, inside) = (port.ways.place(OUTSIDE), port.ways.get(INSIDE));
@@ -184,6 +182,11 @@ pub fn terminate(port: &Hosted) {
     port.driven.is_entered.set(false);
     port.driven.given.set(Given::NOTHING);
     port.stacks.unmap();
+}
+
+/// Whether there is something to be stepped.
+pub fn has_started(port: &Hosted) -> bool {
+    port.driver.get() == Driver::Driven && port.driven.has_started.get()
 }
 
 /// The status that `ShutdownOS` got, where it ended the machine.

@@ -2,9 +2,6 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
-/// How often the end of a machine looks whether other threads have left the gate.
-const TRIES: u32 = if cfg!(miri) { 100 } else { 100_000 };
-
 /// A gate.
 #[derive(Debug)]
 pub(super) struct Gate {
@@ -24,15 +21,15 @@ impl Gate {
     }
 
     /// Lets no other thread in any more, and waits until those inside have left. They only set bits
-    /// and send a signal; if one of them does not leave, it is not waited for longer than the
-    /// tries.
+    /// and send a signal, so that it waits as long as the operating system takes to let them run.
+    ///
+    /// It has no other limit: who is still inside would send its signal to a machine that has no
+    /// handler for it any more, which ends the process. `give_way` has to let threads of a lower
+    /// priority run, too. The machine's own thread is not inside: it would wait for itself.
     pub(super) fn close(&self, give_way: impl Fn()) {
         self.open.store(false, SeqCst);
-        for _ in 0..TRIES {
-            // In one order with `pass`: whoever was let in is seen here.
-            if self.inside.load(SeqCst) == 0 {
-                return;
-            }
+        // In one order with `pass`: whoever was let in is seen here.
+        while self.inside.load(SeqCst) != 0 {
             give_way();
         }
     }
@@ -50,6 +47,9 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use core::cell::Cell;
+    use std::sync::atomic::Ordering::Relaxed;
+    use std::sync::mpsc::channel;
+    use std::thread;
 
     use super::*;
 
@@ -66,12 +66,35 @@ mod tests {
         assert_eq!(passed.get(), 1);
     }
 
+    /// Goal: nobody is inside of a gate that is closed, however long it takes.
+    /// Method: a thread that stays inside until it was given way so often that anyone would give
+    /// up, and then a little.
     #[test]
-    fn closing_waits_for_those_inside_and_not_for_ever() {
-        let gate = Gate::new();
+    fn closing_waits_for_those_inside() {
+        const OFTEN: u32 = if cfg!(miri) { 200 } else { 200_000 };
+        let (gate, has_left) = (Gate::new(), AtomicBool::new(false));
+        let (came_in, is_inside) = channel();
+        let (let_go, may_leave) = channel();
         gate.open();
-        let tries = Cell::new(0);
-        gate.pass(|| gate.close(|| tries.set(tries.get() + 1)));
-        assert_eq!(tries.get(), TRIES);
+        thread::scope(|scope| {
+            let (gate, has_left) = (&gate, &has_left);
+            let inside = move || {
+                came_in.send(()).unwrap();
+                may_leave.recv().unwrap();
+                thread::yield_now();
+                has_left.store(true, Relaxed);
+            };
+            scope.spawn(move || gate.pass(inside));
+            is_inside.recv().unwrap();
+            let given_way = Cell::new(0);
+            gate.close(|| {
+                given_way.set(given_way.get() + 1);
+                if given_way.get() == OFTEN {
+                    let_go.send(()).unwrap();
+                }
+                thread::yield_now();
+            });
+            assert!(has_left.load(Relaxed));
+        });
     }
 }

@@ -15,11 +15,13 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `context` | the machine as the kernel sees it: the switch |
 //! | `controller` | which interrupt is taken when: decided purely, tested with a signal at every step |
 //! | `stacks` | stacks with guard pages, their use, and whose overflowed |
 //! | `ticks`, `deadline` | how many ticks are due; when a timer must be set |
-//! | `alone`, `signals` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
-//! | `driven`, `services` | a module in a partition, whose leading thread lends the machine its time |
+//! | `flood`, `gate` | what is told too often; who raises from outside |
+//! | `alone` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
+//! | `driven` | a module in a partition, whose leading thread lends the machine its time |
 //!
 //! Limits:
 //! - A task that is preempted inside of the C library keeps the library's locks; another task that
@@ -27,26 +29,30 @@
 //!   `SuspendOSInterrupts`.
 //! - `errno` is one for all tasks. A preempted task finds its own again; one that called a service
 //!   does not.
+//! - A task does not call `fork`: the child has the tasks and none of the timers and threads that
+//!   drive them. It starts a program with `posix_spawn`.
+//! - Services know their callers by the stack. A task that runs a part of itself on a stack of its
+//!   own making (`makecontext`) calls none from there.
 //! - Shadow stacks (CET) must be off; see the processor's `switch`.
 // UNSAFETY: switches contexts, and shares state with signal handlers of the same thread.
 #![expect(unsafe_code, reason = "a machine inside of a thread switches its stacks")]
 
 pub mod alone;
+mod context;
 pub mod controller;
 mod deadline;
 pub mod driven;
 mod errno;
+mod flood;
 mod gate;
+mod own;
 mod refused;
-mod services;
-mod signals;
 mod stacks;
 mod ticks;
 
+pub use driven::Services;
 pub use refused::Refused;
-pub use services::Services;
 
-use core::cell::{Cell, UnsafeCell};
 use core::ffi::CStr;
 use core::ptr;
 
@@ -56,17 +62,16 @@ use crate::port::aarch64 as processor;
 use crate::port::x86_64 as processor;
 
 use crate::check::check;
-use crate::configuration::{Configuration, Entry, TASKS_MAX};
-use crate::port::{ALL_HELD, Enter, Fault, Job, Leave, Port};
+use crate::configuration::{Configuration, TASKS_MAX};
+use crate::port::{ALL_HELD, Port as _};
 use crate::system::System;
 use alone::Alone;
 use controller::{Controller, Interrupt, Seamless};
 use deadline::{Deadline, NEVER};
 use driven::Driven;
 use gate::Gate;
-use processor::switch::{
-    Context, drop_and_begin, drop_and_resume, save_and_begin, save_and_resume,
-};
+use own::{Contexts, Own};
+use processor::switch::{drop_and_resume, save_and_begin, save_and_resume};
 use stacks::Stacks;
 use ticks::Ticks;
 
@@ -75,62 +80,6 @@ const TICK_LEVEL: u8 = 1;
 
 /// The idle context's place, behind those of the tasks.
 const IDLE: usize = TASKS_MAX;
-
-/// Something that the machine's thread alone uses, its signal handlers included.
-///
-/// Handlers use it only where the interrupt level says that nobody else does.
-struct Own<T>(Cell<T>);
-
-// SAFETY: see the type: one thread.
-unsafe impl<T> Sync for Own<T> {}
-
-impl<T: Copy> Own<T> {
-    const fn new(value: T) -> Self {
-        Self(Cell::new(value))
-    }
-
-    #[inline]
-    fn get(&self) -> T {
-        self.0.get()
-    }
-
-    #[inline]
-    fn set(&self, value: T) {
-        self.0.set(value);
-    }
-}
-
-impl<T> core::fmt::Debug for Own<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Own") // Nobody else may look inside.
-    }
-}
-
-/// Contexts that were left.
-#[derive(Debug)]
-struct Contexts<const COUNT: usize>(UnsafeCell<[Context; COUNT]>);
-
-// SAFETY: used by the machine's thread alone, in a switch, of which there is one at a time.
-unsafe impl<const COUNT: usize> Sync for Contexts<COUNT> {}
-
-impl<const COUNT: usize> Contexts<COUNT> {
-    const fn new() -> Self {
-        Self(UnsafeCell::new([Context::NONE; COUNT]))
-    }
-
-    /// The place of a context.
-    #[inline]
-    fn place(&self, index: usize) -> *mut Context {
-        assert!(index < COUNT, "there is a place for each context");
-        self.0.get().cast::<Context>().wrapping_add(index)
-    }
-
-    #[inline]
-    fn get(&self, index: usize) -> Context {
-        // SAFETY: within the array, and nobody writes it now.
-        unsafe { self.place(index).read() }
-    }
-}
 
 /// Places of `ways`.
 const OUTSIDE: usize = 0;
@@ -157,6 +106,8 @@ pub struct Hosted {
     contexts: Contexts<{ TASKS_MAX + 1 }>,
     /// Outside: who called. Inside: what the machine was at when it was left.
     ways: Contexts<2>,
+    /// The task whose stack is in use.
+    entered: Own<Option<u8>>,
     system: Own<Option<&'static System<Hosted>>>,
     configuration: Own<&'static Configuration<'static>>,
     task_name: Own<Option<TaskName>>,
@@ -164,6 +115,8 @@ pub struct Hosted {
     /// What `ShutdownOS` got, or why there was no start.
     outcome: Own<Result<u8, Refused>>,
     ticks: Own<Ticks>,
+    /// Late ticks for which one interrupt had not time enough.
+    ticks_left: Own<u32>,
     /// The timer, and what it is needed for: the end of a budget, and the end of a step.
     deadline: Own<Deadline>,
     budget_ns: Own<u64>,
@@ -182,12 +135,14 @@ impl Hosted {
             stacks: Stacks::new(),
             contexts: Contexts::new(),
             ways: Contexts::new(),
+            entered: Own::new(None),
             system: Own::new(None),
             configuration: Own::new(&NOTHING),
             task_name: Own::new(None),
             driver: Own::new(Driver::Nobody),
             outcome: Own::new(Ok(0)),
             ticks: Own::new(Ticks::NONE),
+            ticks_left: Own::new(0),
             deadline: Own::new(Deadline::NEVER),
             budget_ns: Own::new(NEVER),
             until_ns: Own::new(NEVER),
@@ -208,9 +163,14 @@ impl Hosted {
         self.stacks.high_water(task)
     }
 
-    /// The task whose stack ends where a fault happened.
+    /// The task whose stack overflowed, where that is what made the machine's own thread fault: the
+    /// address lies at the end of the stack of the task that runs. Where the operating system tells
+    /// no address, because a signal found no room, it is the stack pointer.
+    ///
+    /// Asked by that thread, after its fault.
     pub fn task_of_guard(&self, address: usize) -> Option<u8> {
-        self.stacks.task_of_guard(address)
+        let task = self.entered.get()?;
+        self.stacks.is_end_of(task, address).then_some(task)
     }
 
     /// Whether it was started and has not ended. Asked by the thread that starts it.
@@ -219,10 +179,13 @@ impl Hosted {
     }
 
     /// Raises the interrupts of a source from the machine's own thread, as an instruction would:
-    /// where the level allows, the ISR has run when this returns.
+    /// where the level allows, the ISR has run when this returns. From anywhere else it is
+    /// [`raise`](Self::raise).
     #[inline]
     pub fn trigger(&self, source: u32) {
-        if self.pend_source(source) {
+        if !self.is_inside() {
+            self.raise(source);
+        } else if self.pend_source(source) {
             self.take();
         }
     }
@@ -248,12 +211,13 @@ impl Hosted {
     ) -> Result<(), Refused> {
         check(configuration)?;
         self.ticks.set(Ticks::of(configuration)?);
+        self.ticks_left.set(0);
         let kernel_level = configuration.kernel_level();
-        let own = 1_u64 << TICK_LEVEL | 1 << kernel_level;
-        let levels = configuration.isrs.iter().fold(own, |levels, isr| levels | 1 << isr.level);
+        let levels = crate::stacks::levels(configuration.isrs.iter().map(|isr| isr.level));
         let bytes = configuration.tasks.iter().map(|task| task.stack_bytes);
-        self.stacks.map(&bytes, levels.count_ones() as usize)?;
+        self.stacks.map(&bytes, levels)?;
         self.controller.connect(configuration.isrs, TICK_LEVEL, kernel_level);
+        self.entered.set(None);
         self.system.set(Some(system));
         self.configuration.set(configuration);
         self.outcome.set(Ok(0));
@@ -329,8 +293,12 @@ impl Hosted {
             Driver::Alone | Driver::Nobody => ticks.elapsed(self.now()),
         };
         self.ticks.set(ticks);
+        let due = self.ticks_left.0.replace(0).saturating_add(due);
         if due != 0 {
-            self.system().tick(due, ticks.last_ns.unwrap_or_default());
+            self.system().tick(due, ticks.last_ns.unwrap_or_default(), |left| {
+                self.ticks_left.set(left);
+                self.controller.pend(Interrupt::Tick);
+            });
         }
     }
 
@@ -378,13 +346,6 @@ impl Hosted {
             Driver::Nobody => {}
         }
     }
-
-    /// Whether the caller runs on one of the machine's stacks: the only places where interrupts may
-    /// be taken.
-    pub(crate) fn is_inside(&self) -> bool {
-        let here = 0_u8;
-        self.stacks.contain((&raw const here).addr())
-    }
 }
 
 impl Default for Hosted {
@@ -415,121 +376,9 @@ extern "C" fn begin_idle(this: usize, mode: usize) -> ! {
     system.run()
 }
 
-/// The first function of a job: calls the task's at level zero.
-extern "C" fn begin_task(this: usize, entry: usize) -> ! {
-    let port = machine_at(this);
-    let entry: *const () = ptr::with_exposed_provenance(entry);
-    // SAFETY: `switch` made the number from such a function.
-    let entry = unsafe { core::mem::transmute::<*const (), Entry>(entry) };
-    port.set_level(0);
-    entry();
-    port.system().missing_end()
-}
-
 fn machine_at(this: usize) -> &'static Hosted {
     let place: *const Hosted = ptr::with_exposed_provenance(this);
     // SAFETY: the number of the machine that switched here, which is part of a system that lives
     // for ever.
     unsafe { &*place }
-}
-
-impl Port for Hosted {
-    #[inline]
-    fn level(&self) -> u8 {
-        self.controller.level()
-    }
-
-    #[inline]
-    fn set_level(&self, level: u8) {
-        if self.controller.set_level(level) {
-            self.take();
-        }
-    }
-
-    #[inline]
-    fn now(&self) -> u64 {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is live; the clock exists on every Linux.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-        // Seconds since the start of the machine, in ns, fit for 584 years.
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    }
-
-    fn set_timer(&self, at_ns: Option<u64>) {
-        self.budget_ns.set(at_ns.unwrap_or(NEVER));
-        self.arm();
-    }
-
-    #[inline]
-    unsafe fn switch(&self, leave: Leave, enter: Enter) {
-        let save = match leave {
-            Leave::Task(task) => self.contexts.place(usize::from(task)),
-            Leave::Idle => {
-                self.driven.becomes_busy(self);
-                self.contexts.place(IDLE)
-            }
-            Leave::Ended => ptr::null_mut(),
-        };
-        let resume = match enter {
-            Enter::Begin(task, entry) => {
-                let top = self.stacks.top(task);
-                let this = ptr::from_ref(self).expose_provenance();
-                let entry = (entry as *const ()).expose_provenance();
-                if save.is_null() {
-                    // SAFETY: the task has no other job, so that its stack is free; the one that
-                    // ended may have been its own.
-                    unsafe { drop_and_begin(top, begin_task, this, entry) };
-                }
-                // SAFETY: as above; the place is this context's.
-                unsafe { save_and_begin(save, top, begin_task, this, entry) };
-                return;
-            }
-            Enter::Resume(task) => self.contexts.get(usize::from(task)),
-            Enter::Idle => {
-                self.driven.becomes_idle();
-                self.contexts.get(IDLE)
-            }
-        };
-        if save.is_null() {
-            // SAFETY: our caller resumes only what was left.
-            unsafe { drop_and_resume(resume) };
-        }
-        // SAFETY: as above; the place is this context's.
-        unsafe { save_and_resume(save, resume) };
-    }
-
-    fn idle(&self) {
-        match self.driver.get() {
-            Driver::Driven => self.leave(),
-            Driver::Alone | Driver::Nobody => alone::wait(),
-        }
-    }
-
-    #[inline]
-    fn stack_is_intact(&self, task: u8) -> bool {
-        self.stacks.is_intact(task)
-    }
-
-    fn note_job(&self, job: &Job) {
-        if self.driver.get() == Driver::Driven {
-            self.driven.note_job(job);
-        }
-    }
-
-    fn note_error(&self, fault: &Fault) {
-        match self.driver.get() {
-            Driver::Driven => self.driven.note_error(fault),
-            Driver::Alone | Driver::Nobody => alone::note_error(fault, self.task_name.get()),
-        }
-    }
-
-    fn note_shut_down(&self, status: u8, task: Option<u8>) {
-        self.driven.note_shut_down(status, task);
-    }
-
-    fn shut_down(&self, status: u8) -> ! {
-        self.outcome.set(Ok(status));
-        self.driven.note_end();
-        self.leave_for_good()
-    }
 }

@@ -2,9 +2,9 @@
 
 use core::ffi::c_int;
 
-use super::stacks::STACKS_BYTES_MAX;
 use super::ticks::TICK_NS_MIN;
 use crate::check::Refusal;
+use crate::stacks::STACKS_BYTES_MAX;
 use crate::system::StartError;
 
 /// Why a machine does not run.

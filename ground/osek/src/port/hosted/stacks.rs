@@ -1,4 +1,4 @@
-//! Stacks of tasks: one mapping, made at the start, each stack with a guard page below it.
+//! Stacks of tasks: one mapping, made at the start, each stack with a guard below it.
 //!
 //! ```text
 //! bounds[0]      bounds[1]                        bounds[2]                     bounds[n]
@@ -6,16 +6,18 @@
 //!         └ canary                            └ canary
 //! ```
 //!
-//! A stack grows down. One that overflows faults in its guard page, and the address says whose it
-//! was. A function that jumps over the guard page with one large frame is caught by the compiler's
-//! stack probes (Rust has them; C with `-fstack-clash-protection`).
+//! A stack grows down. One that overflows faults in its guard, and the address says whose it was.
+//! A guard is addresses without memory, so that it can be wide: a function with a large frame does
+//! not jump over it. One with a frame that is larger than that is caught by the compiler's stack
+//! probes (Rust has them; C with `-fstack-clash-protection`).
+//!
+//! Where the operating system finds no room for a signal's frame on a stack, it tells no address.
+//! The stack pointer is the witness then: it is less than such a frame away from the guard.
 //!
 //! All memory is written at the start, so that no page fault comes later, and with a pattern, so
 //! that one can tell afterwards how deep a stack was used.
 //!
-//! A task's stack has the bytes of its configuration, and a reserve for what comes from outside:
-//! frames of signals, which hold all vector registers, and the ISRs, which run on the stack of what
-//! they interrupt.
+//! How large they are, [`crate::stacks`] says.
 // UNSAFETY: maps memory and looks at it.
 #![expect(unsafe_code, reason = "stacks are memory that the compiler does not know of")]
 
@@ -28,28 +30,16 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::Refused;
 use crate::configuration::TASKS_MAX;
+use crate::stacks::{Machine, OWN_BYTES, OWN_STACKS as OWN, STACKS_BYTES_MAX};
 
-/// Stacks beside those of tasks.
-const OWN: usize = 2;
 /// The stack of the idle context.
 const IDLE: usize = 0;
 /// The stack on which faults are handled.
 const FAULT: usize = 1;
-/// Bytes of these two.
-const OWN_BYTES: usize = 64 * 1024;
 
-/// Most bytes of all stacks together, in bytes: they are all written at the start.
-pub(super) const STACKS_BYTES_MAX: usize = 1 << 30;
-/// What a function called by the kernel on a task's stack may take for each interrupt level, in
-/// bytes: the ISR itself.
-const ISR_BYTES: usize = 4096;
-/// The part of the kernel and of the signal handler in one interrupt, in bytes; without
-/// optimisation it is about half of this.
-const KERNEL_BYTES: usize = 4096;
-/// What a service may take, hooks and a loader's functions included, in bytes.
-const SERVICE_BYTES: usize = 8192;
-/// Size of a signal's frame where the kernel does not tell, in bytes.
-const FRAME_BYTES_DEFAULT: usize = 8192;
+/// What lies between the stack pointer and a signal's frame at most, in bytes: the red zone of the
+/// function that is interrupted, and what alignment takes.
+const FRAME_GAP_BYTES: usize = 256;
 
 /// What a stack is filled with.
 const PATTERN: u8 = 0xA5;
@@ -58,10 +48,14 @@ const PATTERN_WORD: u64 = u64::from_ne_bytes([PATTERN; 8]);
 /// The stacks.
 #[derive(Debug)]
 pub(super) struct Stacks {
-    /// Where each stack's guard page begins, which is where the one before it ends; zero for none.
+    /// Where each stack's guard begins, which is where the one before it ends; zero for none.
     bounds: [AtomicUsize; OWN + TASKS_MAX + 1],
     count: AtomicUsize,
-    page: AtomicUsize,
+    /// Bytes of each guard.
+    guard: AtomicUsize,
+    /// The lowest address of all, and the bytes; zero for none.
+    lowest: AtomicUsize,
+    bytes: AtomicUsize,
 }
 
 impl Stacks {
@@ -69,7 +63,9 @@ impl Stacks {
         Self {
             bounds: [const { AtomicUsize::new(0) }; OWN + TASKS_MAX + 1],
             count: AtomicUsize::new(0),
-            page: AtomicUsize::new(4096),
+            guard: AtomicUsize::new(0),
+            lowest: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
         }
     }
 
@@ -85,11 +81,13 @@ impl Stacks {
     ) -> Result<(), Refused> {
         self.unmap();
         let page = page_bytes();
-        self.page.store(page, Relaxed);
+        let machine = Machine { frame_bytes: frame_bytes(), page_bytes: page };
+        let guard = machine.guard_bytes();
+        self.guard.store(guard, Relaxed);
         let sizes = || {
             let own = [OWN_BYTES; OWN].into_iter();
-            let of_tasks = bytes.clone().map(|bytes| bytes as usize);
-            own.chain(of_tasks).map(|bytes| (bytes + reserve(levels)).next_multiple_of(page) + page)
+            let all = own.chain(bytes.clone().map(|bytes| bytes as usize));
+            all.map(|bytes| machine.stack_bytes(bytes, levels))
         };
         let total = sizes().try_fold(0, |sum: usize, bytes| sum.checked_add(bytes));
         let total = total.filter(|total| *total <= STACKS_BYTES_MAX);
@@ -99,8 +97,8 @@ impl Stacks {
         let mut at = start;
         for (index, size) in sizes().enumerate() {
             // SAFETY: the sizes add up to what was mapped.
-            let lowest = unsafe { at.add(page) };
-            if let Err(refused) = fill(lowest, size - page) {
+            let lowest = unsafe { at.add(guard) };
+            if let Err(refused) = fill(lowest, size - guard) {
                 self.bounds[index + 1].store(start.addr().get() + total, Relaxed);
                 self.count.store(index + 1, Relaxed);
                 self.unmap();
@@ -113,6 +111,8 @@ impl Stacks {
             #[cfg(target_arch = "x86_64")]
             valgrind::register_stack(lowest.as_ptr(), at.as_ptr());
         }
+        self.lowest.store(start.addr().get(), Relaxed);
+        self.bytes.store(total, Relaxed);
         Ok(())
     }
 
@@ -124,6 +124,8 @@ impl Stacks {
         }
         let start = self.bounds[0].load(Relaxed);
         let bytes = self.bounds[count].load(Relaxed) - start;
+        self.bytes.store(0, Relaxed);
+        self.lowest.store(0, Relaxed);
         // SAFETY: exactly what `map` mapped, and nothing uses it, as our caller knows.
         unsafe { libc::munmap(ptr::with_exposed_provenance_mut(start), bytes) };
     }
@@ -154,7 +156,7 @@ impl Stacks {
     /// The lowest address of a stack that may be used.
     #[inline]
     fn lowest(&self, index: usize) -> usize {
-        self.bounds[index].load(Relaxed) + self.page.load(Relaxed)
+        self.bounds[index].load(Relaxed) + self.guard.load(Relaxed)
     }
 
     /// Whether the last word of a task's stack is as it was filled.
@@ -183,35 +185,29 @@ impl Stacks {
         Some(top - lowest - untouched.count() * size_of::<u64>())
     }
 
-    /// Whether an address lies in one of the stacks.
+    /// Whether an address lies in one of the stacks. Any thread may ask for one of its own at any
+    /// time, and a thread's own stack is where none of these is: nothing lies within the first
+    /// bytes of memory, which is what is seen half of the way.
+    #[inline]
     pub(super) fn contain(&self, address: usize) -> bool {
-        let count = self.count.load(Relaxed);
-        let (first, last) = (self.bounds[0].load(Relaxed), self.bounds[count].load(Relaxed));
-        count != 0 && (first..last).contains(&address)
+        address.wrapping_sub(self.lowest.load(Relaxed)) < self.bytes.load(Relaxed)
     }
 
-    /// The task in whose guard page an address lies.
-    pub(super) fn task_of_guard(&self, address: usize) -> Option<u8> {
-        let page = self.page.load(Relaxed);
-        let tasks = self.count.load(Relaxed).checked_sub(OWN)?;
-        let guards = (0..tasks).map(|task| self.bounds[OWN + task].load(Relaxed));
-        let found = guards.into_iter().position(|guard| (guard..guard + page).contains(&address));
-        u8::try_from(found?).ok()
+    /// Whether an address lies in the guard of a task's stack, or so close above it that no frame
+    /// of a signal has room there. No memory access of a program faults above it.
+    pub(super) fn is_end_of(&self, task: u8, address: usize) -> bool {
+        let index = OWN + usize::from(task);
+        let end = self.lowest(index) + frame_bytes() + FRAME_GAP_BYTES;
+        let is_there = index < self.count.load(Relaxed);
+        is_there && (self.bounds[index].load(Relaxed)..end).contains(&address)
     }
-}
-
-/// What is added to a task's stack for interrupts of so many levels, in bytes. Four more frames are
-/// for signals that only note that they came: tick, timer, doorbell and one source at once, where
-/// the thread was away.
-fn reserve(levels: usize) -> usize {
-    SERVICE_BYTES + (levels + 4) * (frame_bytes() + KERNEL_BYTES) + levels * ISR_BYTES
 }
 
 /// The bytes of the largest frame of a signal on this processor.
 fn frame_bytes() -> usize {
     // SAFETY: asks for a number.
     let told = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
-    if told == 0 { FRAME_BYTES_DEFAULT } else { told }
+    if told == 0 { Machine::USUAL.frame_bytes } else { told }
 }
 
 fn page_bytes() -> usize {

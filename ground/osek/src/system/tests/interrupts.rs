@@ -1,6 +1,8 @@
 //! ISRs of category 2 as the port brings them, and what they leave behind.
 
-use super::machine::{ERROR_HOOKS, HOOKS, Site, at, level, log, note, raise, start};
+use super::machine::{
+    Body, ERROR_HOOKS, HOOKS, Site, at, ends_with, keep, level, log, new_system, note, raise, start,
+};
 use crate::configuration::{Configuration, Isr, Resource, Scale, Task};
 use crate::kernel::tests::{PLAIN, at_start, basic};
 use std::format;
@@ -37,6 +39,32 @@ fn an_isr_runs_at_its_level_and_switches_at_its_end() {
     assert_eq!(level(), 0);
     system.terminate_task().unwrap();
     assert_eq!(log(), ["leave Ended, resume 0"]);
+}
+
+/// Who holds interrupts back at its end is told so itself, and not who comes after it.
+#[test]
+fn a_hook_that_ends_with_interrupts_held_back_is_told() {
+    let holds: [Body; 3] = [
+        |system| system.suspend_all_interrupts(),
+        |system| system.disable_all_interrupts(),
+        |system| system.suspend_os_interrupts(),
+    ];
+    for hold in holds {
+        let system = new_system();
+        at(Site::Startup, hold);
+        let configuration = keep(Configuration { hooks: HOOKS, ..CONFIGURATION });
+        system.start(configuration, 0).unwrap();
+        let expected = ["DisabledInterrupts in None, nobody", "ErrorHook(10)", "Error"];
+        assert_eq!((log(), level()), (expected.map(Into::into).into(), 7));
+        let _ = ends_with(|| system.run());
+        log();
+        raise(0);
+        assert_eq!(log(), ["Isr0"], "the ISR is not to blame");
+        at(Site::PostTask, hold);
+        system.activate_task(1).unwrap();
+        assert_eq!(log()[0], "DisabledInterrupts in None, task 0");
+        assert_eq!(level(), 0);
+    }
 }
 
 #[test]

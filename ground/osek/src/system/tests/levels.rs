@@ -1,6 +1,6 @@
 //! From where each service can be called (OSEK OS 2.2.3, figure 12-1).
 
-use super::machine::{ERROR_HOOKS, Tested, level, log, set_level_to, start};
+use super::machine::{ERROR_HOOKS, Tested, as_stranger, level, log, set_level_to, start};
 use crate::configuration::{Alarm, Checking, Configuration, Counter, Task};
 use crate::kernel::tests::{PLAIN, activation, at_start, basic, extended, software};
 use crate::kernel::{Place, Places};
@@ -134,5 +134,39 @@ fn services_are_refused_while_the_caller_holds_interrupts_back() {
             assert_eq!(service(system), Some(Status::DisabledInterrupts), "{name}");
             assert_eq!(log()[1], "ErrorHook(10)", "{name}");
         }
+    }
+}
+
+/// Goal: another thread that calls a service breaks nothing, with either status.
+/// Method: nobody's call of each service, after which nothing was seen of it and the level is as
+/// before; then what holds back interrupts, and the end.
+#[test]
+fn what_a_stranger_calls_is_refused_before_anything_is_touched() {
+    for checking in [Checking::Standard, Checking::Extended] {
+        let system = start(Configuration { checking, ..CONFIGURATION });
+        for (name, _, service) in SERVICES {
+            let answer = as_stranger(|| service(system));
+            assert_eq!(answer, Some(Status::CallLevel), "{name}");
+            assert_eq!((log().len(), level(), system.error_service()), (0, 0, 0), "{name}");
+        }
+        let voids: [fn(Tested); 7] = [
+            |system| system.disable_all_interrupts(),
+            |system| system.enable_all_interrupts(),
+            |system| system.suspend_all_interrupts(),
+            |system| system.resume_all_interrupts(),
+            |system| system.suspend_os_interrupts(),
+            |system| system.resume_os_interrupts(),
+            |system| system.shut_down(1),
+        ];
+        for void in voids {
+            as_stranger(|| void(system));
+            assert_eq!((log().len(), level()), (0, 0));
+            assert_eq!(system.task_id(), Ok(Some(0)), "services can be called as before");
+        }
+        // What a task holds back stays so, whoever lets go.
+        system.suspend_os_interrupts();
+        let held = level();
+        as_stranger(|| system.resume_os_interrupts());
+        assert_eq!((held, level()), (1, 1));
     }
 }

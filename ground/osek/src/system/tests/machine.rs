@@ -43,6 +43,7 @@ std::thread_local! {
     static NOW_NS: Cell<u64> = const { Cell::new(1000) };
     static TIMER_NS: Cell<Option<u64>> = const { Cell::new(None) };
     static STACKS_ARE_INTACT: Cell<bool> = const { Cell::new(true) };
+    static IS_INSIDE: Cell<bool> = const { Cell::new(true) };
     /// An ISR of category 1, and after how many uses of the level it comes.
     static CATEGORY_1: Cell<Option<(u32, Body)>> = const { Cell::new(None) };
 }
@@ -64,6 +65,10 @@ pub(super) fn keep<T: Any + Send + Sync>(value: T) -> &'static T {
 pub(super) struct Machine;
 
 impl Port for Machine {
+    fn is_inside(&self) -> bool {
+        IS_INSIDE.get()
+    }
+
     fn level(&self) -> u8 {
         let level = LEVEL.get();
         count_use();
@@ -188,6 +193,14 @@ pub(super) fn spoil_stacks() {
     STACKS_ARE_INTACT.set(false);
 }
 
+/// Has something done by nobody of the machine.
+pub(super) fn as_stranger<R>(act: impl FnOnce() -> R) -> R {
+    IS_INSIDE.set(false);
+    let done = act();
+    IS_INSIDE.set(true);
+    done
+}
+
 pub(super) fn set_level_to(level: u8) {
     LEVEL.set(level);
 }
@@ -222,7 +235,8 @@ pub(super) fn ends_with(story: impl FnOnce()) -> &'static str {
 
 /// A system that has not started.
 pub(super) fn new_system() -> Tested {
-    let system = keep(System::new(Machine));
+    // SAFETY: a system and its machine are used by one thread, which has their state.
+    let system = keep(unsafe { System::new(Machine) });
     SYSTEM.set(Some(system));
     BODIES.take();
     PENDING.take();
@@ -230,6 +244,7 @@ pub(super) fn new_system() -> Tested {
     NOW_NS.set(1000);
     TIMER_NS.set(None);
     STACKS_ARE_INTACT.set(true);
+    IS_INSIDE.set(true);
     log();
     system
 }

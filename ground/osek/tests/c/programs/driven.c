@@ -23,6 +23,7 @@ static volatile long spun;
 static volatile int fatal;
 static volatile int in_section;
 static volatile int section_ended;
+static TickType seen_by_middle;
 
 static uint64_t now_ns(void)
 {
@@ -42,6 +43,9 @@ TASK(Low)
 
 TASK(Middle)
 {
+    if (fatal == 7) {
+        GetCounterValue(Clock, &seen_by_middle);
+    }
     if (++middles == 3) {
         ActivateTask(High);
     }
@@ -75,6 +79,11 @@ TASK(High)
         section_ended = 1;
         ResumeOSInterrupts();
         section_ended = 2;
+    }
+    if (fatal == 6) {
+        for (int index = 0; index < 100000; index++) {
+            ActivateTask(High);
+        }
     }
     if (fatal == 5) {
         struct timespec used;
@@ -127,9 +136,11 @@ static void note_job(const void *context, const struct quietcore_job *job)
 
 /* Set where the number of cycles depends on the machine, and with it the activations too many. */
 static int some_cycles;
+static int told;
 
 static void note_error(const void *context, uint32_t task, uint8_t status, uint8_t service)
 {
+    told++;
     if (context == NULL && !some_cycles) {
         printf("error: task %d status %d service %d\n", (int)task, status, service);
     }
@@ -286,6 +297,27 @@ int main(void)
     }
     puts("late steps come back");
     until_in_ns = 2000000u;
+
+    /* An error in a loop is told as often as in each cycle of a millisecond, each second. */
+    fatal = 6;
+    quietcore_osek_initialize(&quietcore_osek_configuration, 0, &services);
+    some_cycles = 1;
+    middles = 2;
+    step(1);
+    told = 0;
+    step(1);
+    fatal = 0;
+    step(1);
+    printf("a flood is told in part: %d\n", told >= 900 && told <= 10000);
+
+    /* Ticks that are so late that one interrupt leaves some are all there before a task runs. */
+    fatal = 7;
+    quietcore_osek_initialize(&quietcore_osek_configuration, 0, &services);
+    step(1);
+    step(9000);
+    printf("late ticks: %u\n", seen_by_middle);
+    fatal = 0;
+    some_cycles = 0;
 
     /* A mode in which nothing starts: steps of an idle kernel. */
     printf("idle: %d\n", quietcore_osek_initialize(&quietcore_osek_configuration, 1, &services));

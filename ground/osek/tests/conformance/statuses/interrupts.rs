@@ -46,7 +46,8 @@ pub(super) fn lines() -> Vec<Line> {
             ENDING,
             || {
                 will_end();
-                SYSTEM.shut_down(END)
+                SYSTEM.shut_down(END);
+                Ok(())
             },
         ),
         line(S::SuspendAllInterrupts, "they_nest", None, SUSPENDING, || {

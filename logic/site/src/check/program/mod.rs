@@ -37,6 +37,7 @@ pub(super) fn check(
     Some(Program {
         model: raw.model.clone(),
         oil: raw.oil.clone(),
+        mode: raw.mode.clone(),
         deadlines: raw.deadlines.clone().unwrap_or_default(),
         period,
         deadline: fastest.deadline.unwrap_or(period),

@@ -6,7 +6,7 @@ use crate::command;
 use crate::status::{Failure, Status};
 
 pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
-    let client = site::named(request.site.as_deref())?;
+    let client = site::named(request.site.name())?;
     let name = client.site().to_owned();
     client.down()?;
     command::print(&format!("{name}: down\n"))?;

@@ -36,16 +36,18 @@ struct Line<'a> {
 
 pub(in crate::command) fn run(request: &Events) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
-    let mut client = connect(request)?;
+    let (mut client, partition) = connect(request)?;
+    let is_meant = |event: &EventLine| partition.as_ref().is_none_or(|it| *it == event.partition);
     let mut next = 0;
     let mut past = news(&mut client, &mut next)?;
     let forgotten = next.saturating_sub(past.len() as u64);
-    past.retain(|event| is_meant(request, event));
+    past.retain(is_meant);
     let last = request.last.or(request.follow.then_some(BEFORE_FOLLOWING));
     let skipped = last.map_or(0, |last| past.len().saturating_sub(last));
     if last.is_none() && forgotten > 0 {
         let count = thousands(forgotten);
-        crate::terminal::say(format_args!("remark: {count} older events are forgotten"));
+        let what = if forgotten == 1 { "event is" } else { "events are" };
+        crate::terminal::say(format_args!("remark: {count} older {what} forgotten"));
     }
     let mut heard = put(&text(request, client.site(), &past[skipped..]))?;
     while request.follow && heard && !stop.load(Ordering::Relaxed) {
@@ -54,25 +56,34 @@ pub(in crate::command) fn run(request: &Events) -> Result<Status, Failure> {
             Ok(events) => events,
             Err(error) => return wait_until_down(&client, error, &stop),
         };
-        events.retain(|event| is_meant(request, event));
+        events.retain(is_meant);
         heard = put(&text(request, client.site(), &events))?;
     }
     Ok(Status::Done)
 }
 
-/// Connects to the site that is meant, and makes sure that it has the partition.
-fn connect(request: &Events) -> Result<Client, Failure> {
+/// Connects to the site that is meant, and makes sure that it has the partition that is. One that
+/// is called as a running site is the whole site, unless a partition is called so, too.
+fn connect(request: &Events) -> Result<(Client, Option<String>), Failure> {
     let Some(address) = &request.partition else {
-        return site::named(request.site.as_deref());
+        return Ok((site::named(request.site.as_deref())?, None));
     };
     let places = Places::of_environment()?;
+    if address.site.is_none() && request.site.is_none() {
+        let (name, running) = (&address.partition, places.running()?);
+        let mut described = running.iter().filter_map(|site| site.description.as_ref());
+        let is_site = running.iter().any(|site| site.name == *name);
+        if is_site && !described.any(|site| site.partitions.contains(name)) {
+            return Ok((site::named(Some(name))?, None));
+        }
+    }
     let mut client = Client::connect_to(&places, address, request.site.as_deref())?;
     let partitions = client.list()?;
     let names = || partitions.iter().map(|partition| partition.name.as_str());
     if !names().any(|name| name == address.partition) {
         return Err(ControlError::no_partition(&address.partition, names()).into());
     }
-    Ok(client)
+    Ok((client, Some(address.partition.clone())))
 }
 
 /// Everything from number `next` on, which is moved behind it.
@@ -84,10 +95,6 @@ fn news(client: &mut Client, next: &mut u64) -> Result<Vec<EventLine>, ClientErr
         *next = newest.sequence.saturating_add(1);
         all.extend(events);
     }
-}
-
-fn is_meant(request: &Events, event: &EventLine) -> bool {
-    request.partition.as_ref().is_none_or(|meant| meant.partition == event.partition)
 }
 
 /// The end of the site ends what follows it; anything else that breaks the connection is told. A

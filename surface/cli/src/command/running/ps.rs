@@ -34,7 +34,7 @@ struct SiteEntry {
 
 pub(in crate::command) fn run(request: &Ps) -> Result<Status, Failure> {
     let mut sites = Vec::new();
-    for running in site::all_or_named(request.site.as_deref())? {
+    for running in site::all_or_named(request.site.name())? {
         if let Some(mut client) = site::connect(&running)? {
             sites.push(entry(running, client.list()?));
         }

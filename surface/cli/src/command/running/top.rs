@@ -33,7 +33,7 @@ enum TopError {
 
 pub(in crate::command) fn run(request: &Top) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
-    let mut collector = Collector::new(site::named(request.site.as_deref())?);
+    let mut collector = Collector::new(site::named(request.site.name())?);
     if request.once {
         let snapshot = collector.collect()?;
         command::print(&draw::text(&snapshot))?;

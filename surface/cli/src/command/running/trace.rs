@@ -14,6 +14,7 @@ use quietcore_supervisor::recording::{
     FileFormat, Length, Output, Progress, Summary, TableFile, Wanted, record,
 };
 use quietcore_supervisor::trigger::Stage;
+use quietcore_wording::plural;
 use serde::Serialize;
 
 use super::site;
@@ -230,16 +231,17 @@ fn tell(request: &TraceRequest, name: &str, summary: &Summary) -> Result<(), Fai
 
 fn text(name: &str, summary: &Summary) -> String {
     let mut text = format!(
-        "{name}: {} of {} samples, {} lost",
+        "{name}: {} of {} sample{}, {} lost",
         thousands(summary.kept),
         thousands(summary.total),
+        plural(summary.total),
         thousands(summary.lost)
     );
     match summary.began_at {
         None => text.push_str("; the trigger did not come, nothing was written"),
         Some(cycle) if summary.pre > 0 => {
-            let pre = thousands(summary.pre);
-            text.push_str(&format!("; trigger in cycle {cycle}, {pre} samples before it"));
+            let (pre, s) = (thousands(summary.pre), plural(summary.pre));
+            text.push_str(&format!("; trigger in cycle {cycle}, {pre} sample{s} before it"));
         }
         Some(cycle) => text.push_str(&format!("; from cycle {cycle}")),
     }

@@ -48,19 +48,35 @@ fn a_write_to_the_last_word_is_seen() {
 }
 
 #[test]
-fn an_address_in_a_guard_page_names_the_task() {
+fn the_end_of_a_stack_is_its_guard_and_what_is_too_small_for_a_signal() {
     let stacks = mapped(&[4096, 4096, 4096]);
     for task in 0..3 {
         let lowest = stacks.lowest(OWN + usize::from(task));
-        assert_eq!(stacks.task_of_guard(lowest - 1), Some(task));
-        assert_eq!(stacks.task_of_guard(lowest - 4096), Some(task));
-        assert_eq!(stacks.task_of_guard(lowest), None);
-        assert_eq!(stacks.task_of_guard(stacks.top(task).addr() - 1), None);
+        let is_end = |address| {
+            (0..4).filter(|task| stacks.is_end_of(*task, address)).collect::<vec::Vec<u8>>()
+        };
+        let (its_own, nobodys) = (vec![task], vec![]);
+        assert_eq!(is_end(lowest - 1), its_own);
+        assert_eq!(is_end(lowest - stacks.guard.load(Relaxed)), its_own);
+        assert_eq!(is_end(lowest + frame_bytes()), its_own);
+        assert_eq!(is_end(lowest + frame_bytes() + FRAME_GAP_BYTES), nobodys);
+        assert_eq!(is_end(stacks.top(task).addr() - 1), nobodys);
     }
-    let of_idle = stacks.lowest(IDLE) - 1;
-    assert_eq!(stacks.task_of_guard(of_idle), None);
+    let of_first = stacks.lowest(OWN) - 1;
     stacks.unmap();
-    assert_eq!(stacks.task_of_guard(of_idle), None);
+    assert!(!stacks.is_end_of(0, of_first), "nothing is mapped");
+}
+
+#[test]
+fn an_address_is_inside_or_not() {
+    let stacks = mapped(&[4096]);
+    let (inside, here) = (stacks.top(0).addr() - 1, (&raw const stacks).addr());
+    assert_eq!(
+        [inside, inside + 1, here, 0].map(|at| stacks.contain(at)),
+        [true, false, false, false]
+    );
+    stacks.unmap();
+    assert!(!stacks.contain(inside) && !stacks.contain(0));
 }
 
 #[test]

@@ -19,15 +19,19 @@ use core::mem::{MaybeUninit, zeroed};
 use core::ptr;
 use core::sync::atomic::Ordering::Acquire;
 
-use super::alone::MACHINE;
-use super::controller::Interrupt;
-use super::{Hosted, Own, Refused, errno};
+use super::super::controller::Interrupt;
+use super::super::{Hosted, Own, Refused, errno};
+use super::MACHINE;
+use crate::port::Port as _;
 
 /// Signals that no source has, the highest ones: those of the machine, and one that Valgrind keeps
 /// for itself.
 const OWN: c_int = 4;
 /// Most signals that there are.
 const SIGNALS: usize = 65;
+/// The code of a fault whose address the operating system doesn't tell: also of one that comes of a
+/// signal for whose frame the stack had no room.
+const SI_KERNEL: c_int = 0x80;
 /// The signals of a fault that an overflowing stack leads to.
 const FAULTS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
@@ -227,14 +231,43 @@ extern "C" fn on_source(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
     errno::set(before);
 }
 
-/// A fault. In the guard page of a stack it is an overflow, which ends the machine. Else it is not
-/// ours: it happens again on return, with the handler that was in place before.
-extern "C" fn on_fault(signal: c_int, information: *mut libc::siginfo_t, _: *mut c_void) {
+/// A fault. At the end of the stack of the task that runs it is an overflow, which ends the
+/// machine. Else it is not ours: it happens again, with the handler that was in place before.
+extern "C" fn on_fault(signal: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(port) = machine() else { return };
-    // SAFETY: the operating system gives a live structure, and the signal has an address.
-    let address = unsafe { (*information).si_addr() };
-    match port.task_of_guard(address.addr()) {
+    // SAFETY: the operating system gives a live structure.
+    let code = unsafe { (*information).si_code };
+    let address = match code {
+        // SAFETY: the operating system gives a live structure.
+        SI_KERNEL => Some(unsafe { interrupted_stack(context) }),
+        // SAFETY: as above; what the operating system found has an address.
+        1.. => Some(unsafe { (*information).si_addr() }.addr()),
+        // Somebody sent it.
+        _ => None,
+    };
+    let address = address.filter(|_| port.alone.is_thread());
+    match address.and_then(|address| port.task_of_guard(address)) {
         Some(task) => port.end_overflowed(task),
         None => port.alone.handlers.restore_one(signal),
     }
+    if code <= 0 {
+        // It would not happen again by itself.
+        // SAFETY: the number of a signal.
+        unsafe { libc::raise(signal) };
+    }
+}
+
+/// The stack pointer of what a signal interrupted.
+///
+/// # Safety
+/// The third argument of a signal's handler.
+unsafe fn interrupted_stack(context: *const c_void) -> usize {
+    let context: *const libc::ucontext_t = context.cast();
+    // SAFETY: as our caller promises.
+    let registers = unsafe { &(*context).uc_mcontext };
+    #[cfg(target_arch = "x86_64")]
+    let pointer = registers.gregs[libc::REG_RSP as usize];
+    #[cfg(target_arch = "aarch64")]
+    let pointer = registers.sp;
+    pointer as usize
 }

@@ -1,0 +1,95 @@
+//! What a partition's program has forked, wherever that has gone.
+//!
+//! A process that left the partition's group (`setsid`) outlives the end of the group. All that a
+//! partition forks has its environment, as it was when its process began, unless it has begun
+//! another program with none: so each partition's bears a mark of its own, by which they are found.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// The variable that bears the mark.
+const VARIABLE: &str = "QUIETCORE_PARTITION_LIFE";
+/// Looks at all processes: one that is ended may have forked once more.
+const LOOKS_MAX: usize = 8;
+/// What is read of an environment.
+const ENVIRONMENT_BYTES_MAX: u64 = 1 << 20;
+
+/// What all processes of one life of a partition have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Mark(String);
+
+impl Mark {
+    /// One that nobody else has.
+    pub(super) fn new() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        Self(format!("{}-{time}-{count}", std::process::id()))
+    }
+
+    /// Gives it to a process, and all that this forks.
+    pub(super) fn put_on(&self, command: &mut Command) {
+        command.env(VARIABLE, &self.0);
+    }
+
+    /// Has the kernel end all processes that bear it. Those of others can't be looked at, and none
+    /// of them bears it.
+    pub(super) fn end_all(&self) {
+        for _ in 0..LOOKS_MAX {
+            if self.end_those_found() == 0 {
+                return;
+            }
+        }
+    }
+
+    fn end_those_found(&self) -> usize {
+        let Ok(all) = fs::read_dir("/proc") else { return 0 };
+        let numbers = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        numbers.filter(|number| self.end(*number).unwrap_or(false)).count()
+    }
+
+    /// Ends a process if it bears the mark. Opened before it is looked at: its number may become
+    /// another's meanwhile.
+    fn end(&self, number: i32) -> io::Result<bool> {
+        let Some(process) = Pid::from_raw(number) else { return Ok(false) };
+        let process = pidfd_open(process, PidfdFlags::empty())?;
+        let mut environment = Vec::new();
+        let file = File::open(format!("/proc/{number}/environ"))?;
+        file.take(ENVIRONMENT_BYTES_MAX).read_to_end(&mut environment)?;
+        let wanted = format!("{VARIABLE}={}", self.0);
+        if !environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()) {
+            return Ok(false);
+        }
+        pidfd_send_signal(process, Signal::KILL)?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn those_of_one_life_are_ended_and_no_others() {
+        let (mark, other) = (Mark::new(), Mark::new());
+        let start = |mark: &Mark| {
+            let mut command = Command::new("sleep");
+            mark.put_on(command.arg("60"));
+            command.spawn().expect("`sleep` is there")
+        };
+        let (mut own, mut foreign) = (start(&mark), start(&other));
+        mark.end_all();
+        let status = own.wait().expect("it was started");
+        assert_eq!(status.signal(), Some(Signal::KILL.as_raw()));
+        assert!(matches!(foreign.try_wait(), Ok(None)), "that of another life runs on");
+        other.end_all();
+        foreign.wait().expect("it was started");
+    }
+}
