@@ -70,6 +70,20 @@ impl fmt::Display for Refused {
 impl core::error::Error for Refused {}
 
 impl HostPage {
+    /// A host of which nothing is known but its counter.
+    pub const fn of_counter(counter_hz: u64) -> Self {
+        const NOWHERE: Place = Place { address: 0, bytes: 0 };
+        Self {
+            memory_bytes: 0,
+            counter_hz,
+            counter_then: 0,
+            host_then_ns: 0,
+            exchange: NOWHERE,
+            job: NOWHERE,
+            clock_board: NOWHERE,
+        }
+    }
+
     /// As it is written.
     pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0x6000 | `hvm_start_info` |
 //! | 0x6800 | the memory map |
-//! | 0x7000 | what the host tells, where it does: a page of its own words |
+//! | 0x7000 | the host page and the crash record; see `quietcore-boot` |
 //! | 1 MiB and up | the image |
 
 use std::io::{Read, Seek};
@@ -15,7 +15,8 @@ use linux_loader::configurator::{BootConfigurator as _, BootParams};
 use linux_loader::loader::elf::PvhBootCapability;
 use linux_loader::loader::elf::start_info::{hvm_memmap_table_entry, hvm_start_info};
 use linux_loader::loader::{Elf, KernelLoader as _};
-use vm_memory::{Address as _, GuestAddress};
+use quietcore_boot::{CRASH_RECORD, CrashRecord, HOST_PAGE, HostPage, RECORD_BYTES};
+use vm_memory::{Address as _, Bytes as _, GuestAddress};
 
 use crate::memory::Memory;
 
@@ -23,8 +24,6 @@ use crate::memory::Memory;
 pub const START_INFORMATION: GuestAddress = GuestAddress(0x6000);
 /// Where the memory map is.
 const MEMORY_MAP: GuestAddress = GuestAddress(0x6800);
-/// Where a page is kept free for what the host tells.
-pub const HOST_PAGE: GuestAddress = GuestAddress(0x7000);
 /// Where images begin, or later.
 pub const IMAGE_START: GuestAddress = GuestAddress(1 << 20);
 
@@ -76,4 +75,20 @@ pub fn load<F: Read + Seek + vm_memory::ReadVolatile>(
     parameters.set_sections(&map, MEMORY_MAP);
     PvhBootConfigurator::write_bootparams(&parameters, memory.mapping())?;
     Ok(entry)
+}
+
+/// Writes what the guest needs to know of its host.
+///
+/// # Panics
+/// Never: the smallest memory has room for it.
+pub fn write_host_page(memory: &Memory, page: &HostPage) {
+    let written = memory.mapping().write_slice(&page.to_bytes(), GuestAddress(HOST_PAGE));
+    written.expect("the smallest memory has room for it");
+}
+
+/// What a guest left that crashed; `None` where it left nothing that can be read.
+pub fn crash_record(memory: &Memory) -> Option<CrashRecord> {
+    let mut bytes = [0; RECORD_BYTES];
+    memory.mapping().read_slice(&mut bytes, GuestAddress(CRASH_RECORD)).ok()?;
+    CrashRecord::from_bytes(&bytes)
 }

@@ -110,6 +110,15 @@ impl Processor {
         self.file.set_regs(&registers).map_err(refused("its registers"))
     }
 
+    /// How often the guest's time stamp counter counts in a second.
+    ///
+    /// # Errors
+    /// [`ProcessorError`]: KVM does not say.
+    pub fn counter_hz(&self) -> Result<u64, ProcessorError> {
+        let khz = self.file.get_tsc_khz().map_err(refused("to tell the counter's frequency"))?;
+        Ok(u64::from(khz) * 1000)
+    }
+
     /// Runs the guest until it ends or a signal comes. Each exit is counted.
     ///
     /// # Errors
