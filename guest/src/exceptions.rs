@@ -7,8 +7,9 @@
 
 use core::arch::{asm, global_asm};
 use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use quietcore_boot::CrashRecord;
+use quietcore_boot::{CrashRecord, port};
 
 use crate::host;
 
@@ -84,7 +85,13 @@ pub(crate) fn entry(vector: usize) -> u64 {
     (&raw const quietcore_guest_exceptions).expose_provenance() as u64 + vector as u64 * ENTRY_BYTES
 }
 
+/// Whether a crash is being told. One within it has nobody to be told to.
+static IS_CRASHING: AtomicBool = AtomicBool::new(false);
+
 extern "C" fn crash(frame: &Frame) -> ! {
+    if IS_CRASHING.swap(true, Relaxed) {
+        host::end(port::CRASHED);
+    }
     let address: u64;
     // SAFETY: reads a register.
     unsafe { asm!("mov {}, cr2", out(reg) address, options(nomem, nostack, preserves_flags)) };

@@ -10,6 +10,9 @@
 //! | `boot` | the first instructions, and the tables that they need |
 //! | `descriptors`, `exceptions` | what the processor does when something is wrong |
 //! | `host` | what the host tells, and how it hears |
+//! | `interrupts`, `apic` | who is entered at an interrupt; the local controller and its timer |
+//! | `pages` | memory behind the image, with guards |
+//! | `kernel` | the OSEK kernel on this processor |
 //! | `clock` | the host's monotonic clock, from the time stamp counter |
 //!
 //! On any other target than the bare machine only what is decided purely is there, for its tests.
@@ -30,3 +33,7 @@ mod exceptions;
 pub mod host;
 #[cfg(target_os = "none")]
 pub mod interrupts;
+#[cfg(target_os = "none")]
+pub mod kernel;
+#[cfg(target_os = "none")]
+pub mod pages;

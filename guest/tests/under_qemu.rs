@@ -54,6 +54,15 @@ fn a_timer_that_counts_down_goes_off_as_often_as_it_is_set() {
 }
 
 #[test]
+fn the_kernel_runs_its_tasks_by_the_timer_and_preempts_an_endless_one() {
+    let Some(image) = quietcore_images::image("kernel") else { return };
+    let Some(output) = run(&image, "microvm") else { return };
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), status_of(7), "{said}");
+    assert_eq!(said, "fifty jobs; the endless task went on: true\n");
+}
+
+#[test]
 fn a_guest_without_a_host_page_says_so_and_ends_with_its_status() {
     let Some(image) = quietcore_images::image("crash") else { return };
     let Some(output) = run(&image, "microvm") else { return };

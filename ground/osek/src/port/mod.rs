@@ -16,10 +16,20 @@
 
 #[cfg(target_arch = "aarch64")]
 pub mod aarch64;
+#[cfg(target_arch = "x86_64")]
+pub mod bare;
+pub mod controller;
 #[cfg(feature = "hosted")]
 pub mod hosted;
+pub(crate) mod own;
+pub(crate) mod ticks;
 #[cfg(target_arch = "x86_64")]
 pub mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+pub use aarch64 as processor;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64 as processor;
 
 use crate::status::Status;
 

@@ -4,9 +4,11 @@
 
 use core::ptr;
 
-use super::processor::switch::{drop_and_begin, drop_and_resume, save_and_begin, save_and_resume};
 use super::{Driver, Hosted, IDLE, NEVER, alone, machine_at};
 use crate::configuration::Entry;
+use crate::port::processor::switch::{
+    drop_and_begin, drop_and_resume, save_and_begin, save_and_resume,
+};
 use crate::port::{Enter, Fault, Job, Leave, Port};
 
 impl Port for Hosted {

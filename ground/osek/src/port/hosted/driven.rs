@@ -25,11 +25,11 @@
 
 mod services;
 
-use super::controller::Interrupt;
 use super::flood::Flood;
-use super::processor::switch::save_and_resume;
 use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
 use crate::configuration::Configuration;
+use crate::port::controller::Interrupt;
+use crate::port::processor::switch::save_and_resume;
 use crate::port::{Fault, Job, Port as _};
 use crate::status::{Service, Status};
 use crate::system::System;

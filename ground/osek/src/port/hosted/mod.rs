@@ -16,9 +16,8 @@
 //! | module | what |
 //! |---|---|
 //! | `context` | the machine as the kernel sees it: the switch |
-//! | `controller` | which interrupt is taken when: decided purely, tested with a signal at every step |
 //! | `stacks` | stacks with guard pages, their use, and whose overflowed |
-//! | `ticks`, `deadline` | how many ticks are due; when a timer must be set |
+//! | `deadline` | when a timer must be set |
 //! | `flood`, `gate` | what is told too often; who raises from outside |
 //! | `alone` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
 //! | `driven` | a module in a partition, whose leading thread lends the machine its time |
@@ -39,16 +38,13 @@
 
 pub mod alone;
 mod context;
-pub mod controller;
 mod deadline;
 pub mod driven;
 mod errno;
 mod flood;
 mod gate;
-mod own;
 mod refused;
 mod stacks;
-mod ticks;
 
 pub use driven::Services;
 pub use refused::Refused;
@@ -56,24 +52,20 @@ pub use refused::Refused;
 use core::ffi::CStr;
 use core::ptr;
 
-#[cfg(target_arch = "aarch64")]
-use crate::port::aarch64 as processor;
-#[cfg(target_arch = "x86_64")]
-use crate::port::x86_64 as processor;
-
 use crate::check::check;
 use crate::configuration::{Configuration, TASKS_MAX};
+use crate::port::controller::{Controller, Interrupt, Seamless};
+use crate::port::own::{Contexts, Own};
+use crate::port::processor;
+use crate::port::ticks::Ticks;
 use crate::port::{ALL_HELD, Port as _};
 use crate::system::System;
 use alone::Alone;
-use controller::{Controller, Interrupt, Seamless};
 use deadline::{Deadline, NEVER};
 use driven::Driven;
 use gate::Gate;
-use own::{Contexts, Own};
 use processor::switch::{drop_and_resume, save_and_begin, save_and_resume};
 use stacks::Stacks;
-use ticks::Ticks;
 
 /// The level of the tick's interrupt.
 const TICK_LEVEL: u8 = 1;
@@ -210,7 +202,7 @@ impl Hosted {
         driver: Driver,
     ) -> Result<(), Refused> {
         check(configuration)?;
-        self.ticks.set(Ticks::of(configuration)?);
+        self.ticks.set(Ticks::of(configuration).ok_or(Refused::TickTooShort)?);
         self.ticks_left.set(0);
         let kernel_level = configuration.kernel_level();
         let levels = crate::stacks::levels(configuration.isrs.iter().map(|isr| isr.level));

@@ -2,8 +2,8 @@
 
 use core::ffi::c_int;
 
-use super::ticks::TICK_NS_MIN;
 use crate::check::Refusal;
+use crate::port::ticks::TICK_NS_MIN;
 use crate::stacks::STACKS_BYTES_MAX;
 use crate::system::StartError;
 

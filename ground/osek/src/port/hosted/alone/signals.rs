@@ -19,10 +19,10 @@ use core::mem::{MaybeUninit, zeroed};
 use core::ptr;
 use core::sync::atomic::Ordering::Acquire;
 
-use super::super::controller::Interrupt;
 use super::super::{Hosted, Own, Refused, errno};
 use super::MACHINE;
 use crate::port::Port as _;
+use crate::port::controller::Interrupt;
 
 /// Signals that no source has, the highest ones: those of the machine, and one that Valgrind keeps
 /// for itself.

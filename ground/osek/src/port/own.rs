@@ -1,4 +1,4 @@
-//! What the machine's thread alone uses.
+//! What one thread, or one processor, alone uses.
 // UNSAFETY: shares what no type of Rust says to be one thread's.
 #![expect(
     unsafe_code,
@@ -9,26 +9,27 @@ use core::cell::{Cell, UnsafeCell};
 
 use super::processor::switch::Context;
 
-/// Something that the machine's thread alone uses, its signal handlers included.
+/// Something that a machine's thread alone uses, its signal handlers included; on the bare machine
+/// its processor, with its interrupts.
 ///
 /// Handlers use it only where the interrupt level says that nobody else does.
-pub(super) struct Own<T>(pub(super) Cell<T>);
+pub(crate) struct Own<T>(pub(crate) Cell<T>);
 
 // SAFETY: see the type: one thread.
 unsafe impl<T> Sync for Own<T> {}
 
 impl<T: Copy> Own<T> {
-    pub(super) const fn new(value: T) -> Self {
+    pub(crate) const fn new(value: T) -> Self {
         Self(Cell::new(value))
     }
 
     #[inline]
-    pub(super) fn get(&self) -> T {
+    pub(crate) fn get(&self) -> T {
         self.0.get()
     }
 
     #[inline]
-    pub(super) fn set(&self, value: T) {
+    pub(crate) fn set(&self, value: T) {
         self.0.set(value);
     }
 }
@@ -41,25 +42,25 @@ impl<T> core::fmt::Debug for Own<T> {
 
 /// Contexts that were left.
 #[derive(Debug)]
-pub(super) struct Contexts<const COUNT: usize>(UnsafeCell<[Context; COUNT]>);
+pub(crate) struct Contexts<const COUNT: usize>(UnsafeCell<[Context; COUNT]>);
 
 // SAFETY: used by the machine's thread alone, in a switch, of which there is one at a time.
 unsafe impl<const COUNT: usize> Sync for Contexts<COUNT> {}
 
 impl<const COUNT: usize> Contexts<COUNT> {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(UnsafeCell::new([Context::NONE; COUNT]))
     }
 
     /// The place of a context.
     #[inline]
-    pub(super) fn place(&self, index: usize) -> *mut Context {
+    pub(crate) fn place(&self, index: usize) -> *mut Context {
         assert!(index < COUNT, "there is a place for each context");
         self.0.get().cast::<Context>().wrapping_add(index)
     }
 
     #[inline]
-    pub(super) fn get(&self, index: usize) -> Context {
+    pub(crate) fn get(&self, index: usize) -> Context {
         // SAFETY: within the array, and nobody writes it now.
         unsafe { self.place(index).read() }
     }

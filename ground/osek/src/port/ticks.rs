@@ -3,44 +3,39 @@
 //! Counted from the clock and not from arrivals, so that a tick whose signal was merged with
 //! another one, or whose cycle was missed, is not lost: the next arrival brings both.
 
-use super::Refused;
 use crate::configuration::Configuration;
 
 /// Shortest tick, in ns: a shorter one would leave no time for tasks between two signals.
-pub(super) const TICK_NS_MIN: u64 = 10_000;
+pub(crate) const TICK_NS_MIN: u64 = 10_000;
 
 /// The machine's tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ticks {
+pub(crate) struct Ticks {
     /// Time of one tick, in ns; zero where no counter needs it.
-    pub(super) period_ns: u64,
+    pub(crate) period_ns: u64,
     /// When the last one that was counted was due; `None` before the first.
-    pub(super) last_ns: Option<u64>,
+    pub(crate) last_ns: Option<u64>,
 }
 
 impl Ticks {
-    pub(super) const NONE: Self = Self { period_ns: 0, last_ns: None };
+    pub(crate) const NONE: Self = Self { period_ns: 0, last_ns: None };
 
-    /// The tick that a checked configuration asks for. All hardware counters have the same.
-    ///
-    /// # Errors
-    /// [`Refused::TickTooShort`].
-    pub(super) fn of(configuration: &Configuration<'_>) -> Result<Self, Refused> {
+    /// The tick that a checked configuration asks for. All hardware counters have the same. `None`
+    /// where it is shorter than [`TICK_NS_MIN`].
+    pub(crate) fn of(configuration: &Configuration<'_>) -> Option<Self> {
         let mut hardware = configuration.counters.iter().filter(|counter| counter.hardware);
-        let Some(first) = hardware.next() else { return Ok(Self::NONE) };
-        if first.tick_ns < TICK_NS_MIN {
-            return Err(Refused::TickTooShort);
-        }
-        Ok(Self { period_ns: first.tick_ns, last_ns: None })
+        let Some(first) = hardware.next() else { return Some(Self::NONE) };
+        let tick = Self { period_ns: first.tick_ns, last_ns: None };
+        (first.tick_ns >= TICK_NS_MIN).then_some(tick)
     }
 
     /// Begins to count at an instant, which is tick zero.
-    pub(super) fn begin(&mut self, now_ns: u64) {
+    pub(crate) fn begin(&mut self, now_ns: u64) {
         self.last_ns = Some(now_ns);
     }
 
     /// The ticks that were due since the last call.
-    pub(super) fn elapsed(&mut self, now_ns: u64) -> u32 {
+    pub(crate) fn elapsed(&mut self, now_ns: u64) -> u32 {
         let (Some(last_ns), 1..) = (self.last_ns, self.period_ns) else { return 0 };
         let ticks = now_ns.saturating_sub(last_ns) / self.period_ns;
         self.last_ns = Some(last_ns + ticks * self.period_ns);
@@ -52,7 +47,8 @@ impl Ticks {
     ///
     /// Cycles may follow another clock than ours, which a fieldbus has; so the time between two is
     /// rounded to whole ticks, and does not add up.
-    pub(super) fn of_cycle(&mut self, due_ns: u64) -> u32 {
+    #[cfg(any(feature = "hosted", test))]
+    pub(crate) fn of_cycle(&mut self, due_ns: u64) -> u32 {
         let last_ns = self.last_ns.replace(due_ns);
         let (Some(last_ns), 1..) = (last_ns, self.period_ns) else { return 0 };
         let ticks = (due_ns.saturating_sub(last_ns) + self.period_ns / 2) / self.period_ns;
