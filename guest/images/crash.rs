@@ -1,4 +1,5 @@
 //! An image that crashes in the way that the host page's job asks for: by its number of bytes.
+// UNSAFETY: crashes on purpose.
 
 #![no_std]
 #![no_main]

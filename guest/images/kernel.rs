@@ -1,5 +1,6 @@
 //! An image with the kernel in it: an alarm every 1 ms activates a task, which preempts an endless
 //! one; the fiftieth job ends the guest.
+// UNSAFETY: the boot calls this image by a name.
 
 #![no_std]
 #![no_main]

@@ -1,4 +1,5 @@
 //! An image that has its timer go off a hundred times and says how late it was.
+// UNSAFETY: lets interrupts in, and is called by a name.
 
 #![no_std]
 #![no_main]

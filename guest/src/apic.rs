@@ -125,18 +125,34 @@ impl Apic {
     }
 }
 
+/// Reads a model-specific register.
+///
+/// # Safety
+/// The processor has it.
 unsafe fn read_register(number: u32) -> u64 {
     let (low, high): (u32, u32);
     // SAFETY: our caller says that there is such a register.
     unsafe {
-        asm!("rdmsr", in("ecx") number, out("eax") low, out("edx") high, options(nostack, preserves_flags))
-    };
+        asm!(
+            "rdmsr",
+            in("ecx") number, out("eax") low, out("edx") high,
+            options(nostack, preserves_flags),
+        );
+    }
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// Writes a model-specific register.
+///
+/// # Safety
+/// The processor has it, and may be what this makes of it.
 unsafe fn write_register(number: u32, value: u64) {
     // SAFETY: as above.
     unsafe {
-        asm!("wrmsr", in("ecx") number, in("eax") value as u32, in("edx") (value >> 32) as u32, options(nostack, preserves_flags))
-    };
+        asm!(
+            "wrmsr",
+            in("ecx") number, in("eax") value as u32, in("edx") (value >> 32) as u32,
+            options(nostack, preserves_flags),
+        );
+    }
 }

@@ -1,8 +1,8 @@
 //! From the loader's jump to Rust: long mode, with memory addressed as it is.
 //!
-//! The loader enters by the PVH protocol: 32-bit protected mode, no paging, EBX holds the address of
-//! its start information. The page tables are data of the image, made by the assembler: the first
-//! 4 GiB in pages of 2 MiB.
+//! The loader enters by the PVH protocol: 32-bit protected mode, no paging, EBX holds the address
+//! of its start information. The page tables are data of the image, made by the assembler: the
+//! first 4 GiB in pages of 2 MiB.
 // UNSAFETY: the first instructions of all.
 #![expect(unsafe_code, reason = "nothing that Rust needs is there before these instructions")]
 
@@ -101,6 +101,7 @@ extern "C" fn begin() -> ! {
     host::end(status)
 }
 
+// SAFETY: what the assembler, the linker or the image defines under these names is of these types.
 unsafe extern "C" {
     /// What the image does; its return ends the guest with that status.
     fn quietcore_guest_main() -> u8;

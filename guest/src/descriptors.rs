@@ -1,5 +1,5 @@
-//! The descriptor tables: segments, the task state with the stacks of exceptions, and the entries of
-//! exceptions and interrupts.
+//! The descriptor tables: segments, the task state with the stacks of exceptions, and the entries
+//! of exceptions and interrupts.
 // UNSAFETY: the processor reads these tables.
 #![expect(unsafe_code, reason = "tables are loaded by instructions of their own")]
 
@@ -98,7 +98,11 @@ pub(crate) unsafe fn load() {
     let (segments, gates) = (pointer_to(&SEGMENTS), pointer_to(&GATES));
     // SAFETY: the tables are complete, and live for ever. Code and data stay where they are in it.
     unsafe {
-        asm!("lgdt [{}]", "lidt [{}]", "ltr {2:x}", in(reg) &raw const segments, in(reg) &raw const gates, in(reg) TASK, options(nostack));
+        asm!(
+            "lgdt [{}]", "lidt [{}]", "ltr {2:x}",
+            in(reg) &raw const segments, in(reg) &raw const gates, in(reg) TASK,
+            options(nostack),
+        );
     }
 }
 

@@ -76,6 +76,7 @@ quietcore_guest_exception:
     crash = sym crash
 );
 
+// SAFETY: what the assembler, the linker or the image defines under these names is of these types.
 unsafe extern "C" {
     safe static quietcore_guest_exceptions: u8;
 }

@@ -33,7 +33,11 @@ pub fn end(status: u8) -> ! {
     loop {
         // SAFETY: the port is the host's. A host that does not know it lets this guest halt.
         unsafe {
-            asm!("out dx, al", "cli", "hlt", in("dx") port::END, in("al") status, options(nomem, nostack));
+            asm!(
+                "out dx, al", "cli", "hlt",
+                in("dx") port::END, in("al") status,
+                options(nomem, nostack),
+            );
         }
     }
 }

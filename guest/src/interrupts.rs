@@ -32,6 +32,7 @@ pub(crate) const COUNT: usize = 224;
 /// How far the entries are apart.
 const ENTRY_BYTES: u64 = 16;
 
+// SAFETY: what the assembler, the linker or the image defines under these names is of these types.
 unsafe extern "C" {
     safe static quietcore_guest_interrupts: u8;
 }

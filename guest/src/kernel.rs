@@ -1,8 +1,8 @@
 //! The OSEK kernel on this processor.
 //!
 //! An interrupt that leads to nothing that passes is noted and over. Where something passes, the
-//! registers of floating-point arithmetic are put away first: what is taken may be a function of the
-//! program's, or lead to another task, and both may use them.
+//! registers of floating-point arithmetic are put away first: what is taken may be a function of
+//! the program's, or lead to another task, and both may use them.
 // UNSAFETY: lets interrupts in, and shares the machine with their entries.
 #![expect(unsafe_code, reason = "interrupts are let in by instructions of their own")]
 
@@ -68,8 +68,8 @@ impl Board for Processor {
     }
 
     fn wait(&self) {
-        // SAFETY: interrupts are let in, so that one ends it. One that came before it has been taken
-        // to its end, tasks included, so that nothing waits to be looked at.
+        // SAFETY: interrupts are let in, so that one ends it. One that came before it has been
+        // taken to its end, tasks included, so that nothing waits to be looked at.
         unsafe { asm!("hlt", options(nomem, nostack, preserves_flags)) };
     }
 

@@ -1,9 +1,9 @@
 //! Memory behind the image, taken page by page and never given back, with guards.
 //!
-//! Memory is addressed as it is, in pages of 2 MiB that the boot's tables map. Where a page of 4 KiB
-//! is to be no memory, the large one that it lies in is cut first, with a page of the rest for its
-//! table. The tables are written in this order, whatever the compiler thinks of it: the processor reads
-//! them at any instant.
+//! Memory is addressed as it is, in pages of 2 MiB that the boot's tables map. Where a page of 4
+//! KiB is to be no memory, the large one that it lies in is cut first, with a page of the rest for
+//! its table. The tables are written in this order, whatever the compiler thinks of it: the
+//! processor reads them at any instant.
 // UNSAFETY: writes page tables.
 #![expect(unsafe_code, reason = "the processor reads these tables")]
 
@@ -21,6 +21,7 @@ const MAPPED: u64 = 0b11;
 /// The entry is a large page itself.
 const LARGE: u64 = 1 << 7;
 
+// SAFETY: what the assembler, the linker or the image defines under these names is of these types.
 unsafe extern "C" {
     safe static quietcore_guest_image_end: u8;
     safe static quietcore_guest_pd: u8;

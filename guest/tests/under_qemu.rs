@@ -1,5 +1,5 @@
-//! Images under QEMU, whose processor is another one than KVM's: without x2APIC, and without a timer
-//! that goes by the counter. Skipped where there is no QEMU.
+//! Images under QEMU, whose processor is another one than KVM's: without x2APIC, and without a
+//! timer that goes by the counter. Skipped where there is no QEMU.
 
 #![forbid(unsafe_code)]
 

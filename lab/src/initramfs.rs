@@ -1,5 +1,5 @@
-//! The file system that a machine starts from: its first process with the libraries that this needs,
-//! the modules and the job. All else comes from the shares.
+//! The file system that a machine starts from: its first process with the libraries that this
+//! needs, the modules and the job. All else comes from the shares.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -40,7 +40,8 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> NoInitramfs {
     move |because| NoInitramfs::File { path: path.to_owned(), because }
 }
 
-/// Writes the initramfs: `init` as the first process, the modules of `job` from where they are here.
+/// Writes the initramfs: `init` as the first process, the modules of `job` from where they are
+/// here.
 ///
 /// # Errors
 /// [`NoInitramfs`].

@@ -14,8 +14,8 @@ pub const PROJECT_TAG: &str = "project";
 pub const OUT_TAG: &str = "out";
 /// Where results are left in the machine; scenarios find it in `$OUT`.
 pub const OUT: &str = "/run/out";
-/// The file in the folder of results that holds the exit status of the scenario. It is written last:
-/// where it is missing, the machine did not get to the end.
+/// The file in the folder of results that holds the exit status of the scenario. It is written
+/// last: where it is missing, the machine did not get to the end.
 pub const STATUS: &str = "status";
 
 /// What a machine is told to do.

@@ -1,4 +1,5 @@
-//! `quietcore-lab`: starts a virtual test machine, runs a scenario in it and brings the results back.
+//! `quietcore-lab`: starts a virtual test machine, runs a scenario in it and brings the results
+//! back.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! Modules of a kernel, with those that they need, in the order of loading.
 //!
-//! A package has no `modules.dep`: that is made where it is installed. What a module needs stands in
-//! the module itself, in its section `.modinfo`.
+//! A package has no `modules.dep`: that is made where it is installed. What a module needs stands
+//! in the module itself, in its section `.modinfo`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,5 @@
-//! A machine from its start to its end. Skipped where there is no QEMU, or no kernel can be fetched.
+//! A machine from its start to its end. Skipped where there is no QEMU, or no kernel can be
+//! fetched.
 
 #![forbid(unsafe_code)]
 
@@ -42,7 +43,8 @@ fn a_machine_runs_a_command_and_brings_its_results_back() {
         return;
     }
     let out = tempfile::tempdir().expect("a scratch folder");
-    let script = "uname -v >$OUT/version; ls lab/Cargo.toml && ! touch here /usr/x && echo $? >$OUT/last; exit 3";
+    let script = "uname -v >$OUT/version; ls lab/Cargo.toml && \
+                  ! touch here /usr/x && echo $? >$OUT/last; exit 3";
     let output = lab(out.path(), &["--kind", "rt", "--", "bash", "-c", script]);
     let said = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");

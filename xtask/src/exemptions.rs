@@ -98,7 +98,7 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
 ];
 
 /// The crate by which tests say that they could not run; every floor's tests may use it.
-pub(crate) const TEST_ONLY_CRATES: &[&str] = &["skip"];
+pub(crate) const TEST_ONLY_CRATES: &[&str] = &["images", "skip"];
 
 /// Folders and files in which `unsafe` may stand; a folder is written with its last `/`.
 pub(crate) const UNSAFE_HOMES: &[(&str, &str)] = &[

@@ -141,6 +141,7 @@ impl HostPage {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
@@ -189,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), RECORD_BYTES)) {
+        fn any_bytes_are_read_or_refused(bytes in vec(any::<u8>(), RECORD_BYTES)) {
             let bytes: [u8; RECORD_BYTES] = bytes.try_into().expect("of this length");
             let _ = HostPage::from_bytes(&bytes);
         }

@@ -2,7 +2,7 @@
 //! status, and switches the machine off.
 //!
 //! Its root becomes the share of the host's file system, which is read-only; what programs write
-//! to (`/tmp`, `/run`, `/var/tmp`, `/root`) is memory.
+//! to (`/tmp`, `/run`, `/var/tmp`) is memory.
 
 #![forbid(unsafe_code)]
 
@@ -64,7 +64,7 @@ fn run(job: &Job) -> i32 {
         .current_dir(&job.directory)
         .env_clear()
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
-        .env("HOME", "/root")
+        .env("HOME", "/tmp")
         .env("LANG", "C.UTF-8")
         .env("OUT", OUT)
         .status();

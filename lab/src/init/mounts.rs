@@ -27,7 +27,7 @@ pub(crate) fn make(project: &Path) -> io::Result<()> {
         fs::create_dir_all(place)?;
         attach(kind, Path::new(place), kind, MountFlags::empty(), "")?;
     }
-    for place in ["/tmp", "/run", "/var/tmp", "/root"] {
+    for place in ["/tmp", "/run", "/var/tmp"] {
         attach("tmpfs", Path::new(place), "tmpfs", MountFlags::empty(), "mode=1777")?;
     }
     attach("cgroup2", Path::new("/sys/fs/cgroup"), "cgroup2", MountFlags::empty(), "")?;

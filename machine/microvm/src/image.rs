@@ -35,7 +35,8 @@ const MEMORY_KIND_RAM: u32 = 1;
 pub enum ImageError {
     /// It is no image for this machine.
     #[error(
-        "the image can't be loaded: {0}; a guest is a static ELF program for x86-64, linked from 1 MiB, that fits in its memory"
+        "the image can't be loaded: {0}; a guest is a static ELF program for x86-64, linked from \
+         1 MiB, that fits in its memory"
     )]
     Load(#[from] linux_loader::loader::Error),
     /// It says nothing of how it is entered.

@@ -8,7 +8,7 @@
 //!            ┌ memory ┐   image: ELF entered by PVH
 //! Machine ───┤ slots  ├── shared files: the exchange, channels
 //!            └ KVM    ┘
-//!     └─ Processor ── run: KVM_RUN ─► exit ─► bus ─► device        each exit counted by reason, with its time
+//!     └─ Processor ── run: KVM_RUN ─► exit ─► bus ─► device, each exit counted
 //! ```
 //!
 //! | module | what |

@@ -71,8 +71,8 @@ impl Machine {
             let place = region.start_addr();
             let host =
                 machine.memory.mapping().get_host_address(place).expect("a region's own start");
-            // SAFETY: the mapping lives as long as the machine, which unmaps it after KVM has let go
-            // of it.
+            // SAFETY: the mapping lives as long as the machine, which unmaps it after KVM has let
+            // go of it.
             unsafe { machine.map(slot, place, host, region.len(), false) }?;
         }
         Ok(machine)
@@ -81,8 +81,8 @@ impl Machine {
     /// Gives the guest memory of this process at an address.
     ///
     /// # Safety
-    /// The memory stays mapped as long as the machine lives, and all others access it as memory that
-    /// changes at any time.
+    /// The memory stays mapped as long as the machine lives, and all others access it as memory
+    /// that changes at any time.
     ///
     /// # Errors
     /// [`MachineError::Refused`].

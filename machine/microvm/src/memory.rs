@@ -50,14 +50,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Makes memory of this size, all zero. With `is_present`, every page of it is there from now on
-    /// and stays: an access never waits for one.
+    /// Makes memory of this size, all zero. With `is_present`, every page of it is there from now
+    /// on and stays: an access never waits for one.
     ///
     /// # Errors
     /// [`MemoryError`]; then nothing is left.
     pub fn new(size: ByteSize, is_present: bool) -> Result<Self, MemoryError> {
         let bytes = size.get();
-        if !(2 << 20..=MEMORY_END).contains(&bytes) || bytes % PAGE_BYTES != 0 {
+        if !(2 << 20..=MEMORY_END).contains(&bytes) || !bytes.is_multiple_of(PAGE_BYTES) {
             return Err(MemoryError::Size(size));
         }
         let failed = |what| {

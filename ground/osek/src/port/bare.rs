@@ -1,9 +1,9 @@
 //! The port to a machine without an operating system: the kernel has a processor to itself.
 //!
-//! What differs from board to board is behind [`Board`]: the clock, the one timer, waiting, the end.
-//! Interrupts are held back as in the hosted port, by the virtual controller: an entry notes its
-//! interrupt as pending and takes it only where the level allows. So the interrupt level costs no
-//! instruction that a hypervisor would have to see.
+//! What differs from board to board is behind [`Board`]: the clock, the one timer, waiting, the
+//! end. Interrupts are held back as in the hosted port, by the virtual controller: an entry notes
+//! its interrupt as pending and takes it only where the level allows. So the interrupt level costs
+//! no instruction that a hypervisor would have to see.
 //!
 //! ```text
 //! processor ─► entry (interrupts off) ─► arrive ─► passes? ─► entry lets interrupts in ─► take
@@ -126,8 +126,8 @@ impl<B: Board> Bare<B> {
         &self.board
     }
 
-    /// Starts the kernel. The caller's context becomes the idle one, so that this returns only where
-    /// the kernel is refused.
+    /// Starts the kernel. The caller's context becomes the idle one, so that this returns only
+    /// where the kernel is refused.
     ///
     /// # Errors
     /// [`Refused`].
@@ -178,8 +178,8 @@ impl<B: Board> Bare<B> {
         Ok(())
     }
 
-    /// Takes note of an interrupt. Returns whether something passes now, which the caller lets in by
-    /// [`take`](Self::take). Called by entries, with the processor's interrupts off.
+    /// Takes note of an interrupt. Returns whether something passes now, which the caller lets in
+    /// by [`take`](Self::take). Called by entries, with the processor's interrupts off.
     #[must_use = "what passes must be taken"]
     pub fn arrive(&self, arrival: Arrival) -> bool {
         match arrival {
