@@ -18,7 +18,7 @@
 //! | [`check`] | refuses tables that can't work |
 //! | [`kernel`] | the decisions, as a state machine |
 //! | [`system`] | a kernel on a machine: services, call levels, hooks, dispatcher |
-//! | [`port`] | what a machine must do; `hosted` in a Linux thread, `x86_64` on the bare processor |
+//! | [`port`] | what a machine must do; `hosted` in a Linux thread, `bare` on a processor to itself |
 //! | `c` | the services for C, under their names in the standard; with the feature of that name |
 //! | [`stacks`] | how much memory stacks take |
 //! | [`names`] | how statuses and services are called |
