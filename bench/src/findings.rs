@@ -122,7 +122,18 @@ impl Findings {
         common: &Common,
         rounds: usize,
     ) -> Self {
-        let mut machine = Facts::read().conditions_summary();
+        Self::begin_on(&Facts::read(), bench, method, common, rounds)
+    }
+
+    /// As that, on a machine that was read already.
+    pub(crate) fn begin_on(
+        facts: &Facts,
+        bench: &'static str,
+        method: String,
+        common: &Common,
+        rounds: usize,
+    ) -> Self {
+        let mut machine = facts.conditions_summary();
         machine.insert("quietcore_version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         Self {
             schema: SCHEMA,
@@ -135,6 +146,11 @@ impl Findings {
             remarks: Vec::new(),
             not_measured: Vec::new(),
         }
+    }
+
+    /// Whether this is a quick run.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.quick
     }
 
     /// Adds the median of a sample, one value a round.
@@ -174,11 +190,15 @@ impl Findings {
         self.not_measured.push(text.into());
     }
 
+    /// As JSON.
+    pub(crate) fn to_json(&self) -> Result<String, String> {
+        serde_json::to_string_pretty(self).map_err(|error| error.to_string())
+    }
+
     /// Prints them as asked.
     pub(crate) fn print(&self, common: &Common) -> Result<(), String> {
         if common.json {
-            let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
-            println!("{text}");
+            println!("{}", self.to_json()?);
         } else {
             println!("{self}");
         }

@@ -19,6 +19,7 @@ mod cyclictest;
 mod ethercat;
 mod exchange;
 mod findings;
+mod guest;
 mod latency;
 mod osek;
 mod report;
@@ -59,7 +60,9 @@ enum Bench {
     Scan(scan::Request),
     /// The OSEK kernel beside futexes, condition variables, `swapcontext` and FreeRTOS
     Osek(osek::Request),
-    /// `signal`, `queue`, `ethercat`, `watch`, `scan` and `osek`, one after the other
+    /// A partition in a guest, beside QEMU's `microvm` and a partition in a process
+    Guest(guest::Request),
+    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `osek` and `guest`, one after the other
     All(Common),
 }
 
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Bench::Watch(request) => watch::run(&request),
         Bench::Scan(request) => scan::run(&request),
         Bench::Osek(request) => osek::run(&request),
+        Bench::Guest(request) => guest::run(&request),
         Bench::All(common) => all(&common),
     };
     match result {
@@ -89,7 +93,7 @@ fn main() -> ExitCode {
 fn all(common: &Common) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut failed = Vec::new();
-    for bench in ["signal", "queue", "ethercat", "watch", "scan", "osek"] {
+    for bench in ["signal", "queue", "ethercat", "watch", "scan", "osek", "guest"] {
         eprintln!("{bench}");
         // Each in a process of its own: what one pins or opens doesn't follow it to the next.
         let mut command = std::process::Command::new(&own);

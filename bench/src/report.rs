@@ -144,6 +144,7 @@ fn record(index: u64, random: &mut u64) -> Record {
         wakeup: Some(wakeup),
         scan: None,
         routine: None,
+        interrupt: None,
         counters: Counters { planned_cycles: CYCLES, ..Counters::default() },
         spikes: Vec::new(),
         timeline: Timeline {

@@ -253,6 +253,7 @@ fn record(name: &str, windows: &[Window], cycles: u64) -> Record {
         wakeup: None,
         scan: None,
         routine: None,
+        interrupt: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline { slot_cycles: cycles, slots },

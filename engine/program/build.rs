@@ -6,9 +6,13 @@
 //!
 //! What comes of it is one object of the kernel, and some hundred of the compiler's own functions,
 //! which the linker of a C program has itself. The library that is kept holds the first alone.
+//!
+//! A second one is for programs for guests: for x86-64 without an operating system, with addresses
+//! below 2 GiB. Where Rust's core library for that is missing it is left empty, and who builds such
+//! a program is told.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,6 +23,13 @@ use object::{Object as _, ObjectSymbol as _};
 const KERNEL: &str = "../../ground/osek";
 /// The name of the library's file.
 const LIBRARY: &str = "libquietcore_osek.a";
+/// The name of the one for guests.
+const LIBRARY_FOR_GUEST: &str = "libquietcore_osek_guest.a";
+/// The machine without an operating system.
+const BARE: &str = "x86_64-unknown-none";
+/// How the kernel is compiled for it: as C for a fixed address is. The target's code model is that
+/// of kernels, whose addresses are signed numbers of 32 bits; those below 2 GiB are such numbers.
+const BARE_FLAGS: &str = "-Crelocation-model=static";
 /// How an archive begins.
 const START: &[u8] = b"!<arch>\n";
 /// Bytes before each of its members.
@@ -43,21 +54,46 @@ fn main() {
         println!("cargo:rerun-if-changed={}", kernel.join(watched).display());
     }
     println!("cargo:rerun-if-changed=build.rs");
-    let built = build(&kernel, &out.join("osek"));
-    let bytes = std::fs::read(&built)
+    let target = variable("TARGET");
+    keep(&build(&kernel, &out.join("osek"), &target, ""), &out.join(LIBRARY));
+    let for_guest = out.join(LIBRARY_FOR_GUEST);
+    if has_bare() {
+        let built = build(&kernel, &out.join("osek-guest"), BARE.as_ref(), BARE_FLAGS);
+        keep(&built, &for_guest);
+    } else {
+        println!("cargo:warning=the Rust target {BARE} is missing: no OSEK programs in guests");
+        write(&for_guest, &[]);
+    }
+}
+
+/// Whether Rust's core library is there for the machine without an operating system.
+fn has_bare() -> bool {
+    let mut rustc = Command::new(variable("RUSTC"));
+    let output = rustc.args(["--print", "target-libdir", "--target", BARE]).output();
+    output.is_ok_and(|output| {
+        let folder = String::from_utf8_lossy(&output.stdout);
+        output.status.success() && Path::new(folder.trim()).is_dir()
+    })
+}
+
+/// Keeps the kernel of a library that was built.
+fn keep(built: &Path, library: &Path) {
+    let bytes = std::fs::read(built)
         .unwrap_or_else(|error| panic!("`{}` can't be read: {error}", built.display()));
-    let library = out.join(LIBRARY);
-    std::fs::write(&library, kernel_alone(&bytes))
-        .unwrap_or_else(|error| panic!("`{}` can't be written: {error}", library.display()));
+    write(library, &kernel_alone(&bytes));
+}
+
+fn write(file: &Path, bytes: &[u8]) {
+    std::fs::write(file, bytes)
+        .unwrap_or_else(|error| panic!("`{}` can't be written: {error}", file.display()));
 }
 
 fn variable(name: &str) -> OsString {
     env::var_os(name).unwrap_or_else(|| panic!("cargo sets `{name}`"))
 }
 
-/// Builds the library and returns where it lies.
-fn build(kernel: &Path, target_folder: &Path) -> PathBuf {
-    let target = variable("TARGET");
+/// Builds the library for a target, with flags of the compiler, and returns where it lies.
+fn build(kernel: &Path, target_folder: &Path, target: &OsStr, flags: &str) -> PathBuf {
     let mut cargo = Command::new(variable("CARGO"));
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
@@ -67,12 +103,12 @@ fn build(kernel: &Path, target_folder: &Path) -> PathBuf {
         }
     }
     // Flags in a configuration file are for the programs around it, too.
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", "");
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags);
     cargo.env("CARGO_PROFILE_RELEASE_PANIC", "abort").env("CARGO_PROFILE_RELEASE_LTO", "fat");
     cargo.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1").env("CARGO_PROFILE_RELEASE_DEBUG", "0");
     cargo.args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--features", "c"]);
     cargo.args(["--locked", "--quiet", "--manifest-path"]).arg(kernel.join("Cargo.toml"));
-    cargo.arg("--target-dir").arg(target_folder).arg("--target").arg(&target);
+    cargo.arg("--target-dir").arg(target_folder).arg("--target").arg(target);
     cargo.current_dir(kernel);
     let status = cargo.status().unwrap_or_else(|error| panic!("cargo can't be started: {error}"));
     assert!(status.success(), "the OSEK kernel can't be built as a library for C: {status}");

@@ -5,13 +5,13 @@
 #![no_main]
 #![expect(unsafe_code, reason = "an image lets interrupts in")]
 
-use core::arch::asm;
 use core::fmt::Write as _;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use quietcore_boot::HostPage;
 use quietcore_guest::apic::{Apic, TIMER_VECTOR};
 use quietcore_guest::clock::Clock;
+use quietcore_guest::probing::{halt, leave_halt};
 use quietcore_guest::{host, interrupts};
 
 /// What is taken for the counter's frequency where no host says one.
@@ -25,7 +25,8 @@ extern "C" fn quietcore_guest_main() -> u8 {
     let clock = Clock::new(&host::page().unwrap_or(GUESS));
     // SAFETY: the one processor, with interrupts off.
     let apic = unsafe { Apic::switch_on(clock) };
-    interrupts::on_interrupt(|vector| {
+    interrupts::on_interrupt(|vector, interrupted| {
+        leave_halt(interrupted);
         if vector == TIMER_VECTOR {
             COUNT.fetch_add(1, Relaxed);
         }
@@ -35,8 +36,7 @@ extern "C" fn quietcore_guest_main() -> u8 {
         let due = apic.now() + PAUSE_NS;
         apic.set_timer(Some(due));
         while COUNT.load(Relaxed) == count {
-            // SAFETY: interrupts are let in for the halt alone.
-            unsafe { asm!("sti", "hlt", "cli", options(nostack)) };
+            halt();
         }
         apic.end_of_interrupt();
         let now = apic.now();

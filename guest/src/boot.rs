@@ -1,14 +1,29 @@
 //! From the loader's jump to Rust: long mode, with memory addressed as it is.
 //!
 //! The loader enters by the PVH protocol: 32-bit protected mode, no paging, EBX holds the address
-//! of its start information. The page tables are data of the image, made by the assembler: the
-//! first 4 GiB in pages of 2 MiB.
+//! of its start information. The page tables are data of the image, made by the assembler, so that
+//! the way to Rust is short:
+//!
+//! | from | to | mapped |
+//! |---|---|---|
+//! | 0 | 0x6000 | not at all: a null pointer is a page fault |
+//! | 0x6000 | 0x8000 | to be read and written |
+//! | 1 MiB | 4 MiB | in small pages, as the parts of the image need it: see `pages` |
+//! | 4 MiB | 64 MiB | to be read and written: data, stacks, heap |
+//! | 64 MiB | 128 MiB | to be read and executed: code of programs |
+//! | 128 MiB | 160 MiB | to be read and written: the post |
+//! | 512 MiB | 3 GiB | to be read and written: data of programs, exchange, channels |
+//! | 3 GiB | 3.25 GiB | to be read and written, uncached: registers of devices of its own |
+//! | 3.25 GiB | + 2 MiB | to be read and written: devices |
+//! | 4064 MiB | 4080 MiB | to be read and written: devices and interrupt controllers |
+//!
+//! All else is not mapped, and what is written is not executed.
 // UNSAFETY: the first instructions of all.
 #![expect(unsafe_code, reason = "nothing that Rust needs is there before these instructions")]
 
 use core::arch::global_asm;
 
-use crate::{descriptors, host};
+use crate::{descriptors, host, pages};
 
 global_asm!(
     r#"
@@ -31,11 +46,46 @@ quietcore_guest_pdpt:
     .quad quietcore_guest_pd + 0x2003
     .quad quietcore_guest_pd + 0x3003
     .zero 4064
-quietcore_guest_pd:
-    .set address, 0
-    .rept 2048
-    .quad address + 0x83
+    # Present is 1, writable 2, uncached 0x18, large 0x80; the highest bit is that nothing is
+    # executed there.
+    .macro large from, to, rights
+    .set address, \from
+    .rept (\to - \from) / 0x200000
+    .quad address + 0x80 + \rights
     .set address, address + 0x200000
+    .endr
+    .endm
+    .macro nothing from, to
+    .zero (\to - \from) / 0x200000 * 8
+    .endm
+    .set read_write, 0x8000000000000003
+    .set registers, 0x800000000000001b
+    .set read_execute, 0x1
+    .globl quietcore_guest_pd
+quietcore_guest_pd:
+    .quad quietcore_guest_first + 0x0003
+    .quad quietcore_guest_first + 0x1003
+    large   0x00400000, 0x04000000, read_write
+    large   0x04000000, 0x08000000, read_execute
+    large   0x08000000, 0x0a000000, read_write
+    nothing 0x0a000000, 0x20000000
+    large   0x20000000, 0xc0000000, read_write
+    large   0xc0000000, 0xd0000000, registers
+    large   0xd0000000, 0xd0200000, read_write
+    nothing 0xd0200000, 0xfe000000
+    large   0xfe000000, 0xff000000, read_write
+    nothing 0xff000000, 0x100000000
+    # The first 4 MiB. From 1 MiB on everything is allowed, until the parts of the image are known.
+    .globl quietcore_guest_first
+quietcore_guest_first:
+    .zero 6 * 8
+    .quad 0x8000000000006003
+    .quad 0x8000000000007003
+    .zero 248 * 8
+    .set address, 0x100000
+    .rept 768
+    .quad address + 0x3
+    .set address, address + 0x1000
     .endr
     .balign 16
 quietcore_guest_gdt:
@@ -96,6 +146,7 @@ quietcore_guest_stack_top:
 extern "C" fn begin() -> ! {
     // SAFETY: this is the first processor, and interrupts have been off since the reset.
     unsafe { descriptors::load() };
+    pages::protect();
     // SAFETY: the image has such a function; see the crate.
     let status = unsafe { quietcore_guest_main() };
     host::end(status)

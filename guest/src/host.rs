@@ -5,8 +5,12 @@
 use core::arch::asm;
 use core::fmt;
 use core::ptr;
+use core::sync::atomic::AtomicU64;
 
-use quietcore_boot::{CRASH_RECORD, CrashRecord, HOST_PAGE, HostPage, RECORD_BYTES, Refused, port};
+use quietcore_boot::{
+    CRASH_RECORD, CrashRecord, HOST_PAGE, HOST_TIME, HostPage, HostTime, RECORD_BYTES, Refused,
+    port,
+};
 
 /// What the host said before it started this guest.
 ///
@@ -18,6 +22,16 @@ pub fn page() -> Result<HostPage, Refused> {
     // made.
     let bytes = unsafe { place.read_volatile() };
     HostPage::from_bytes(&bytes)
+}
+
+/// What the host tells of its time, in its page.
+pub fn time() -> HostTime<'static> {
+    let word = |index: u64| {
+        let place = ptr::with_exposed_provenance_mut((HOST_TIME + 8 * index) as usize);
+        // SAFETY: aligned memory of this guest for ever, which all reach by atomics from now on.
+        unsafe { AtomicU64::from_ptr(place) }
+    };
+    HostTime::new([word(0), word(1), word(2)])
 }
 
 /// Leaves a crash record and ends.

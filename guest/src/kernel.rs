@@ -23,8 +23,9 @@ use quietcore_osek::system::System;
 
 use crate::apic::{Apic, SPURIOUS_VECTOR, TIMER_VECTOR};
 use crate::clock::Clock;
+use crate::host;
+use crate::interrupts::{self, Interrupted};
 use crate::pages::Pages;
-use crate::{host, interrupts};
 
 /// The vector of source 0; the others follow.
 pub const SOURCE_VECTOR: u8 = 0x30;
@@ -47,7 +48,11 @@ impl Processor {
         Self { apic: Cell::new(None) }
     }
 
-    fn apic(&self) -> Apic {
+    /// Its local interrupt controller.
+    ///
+    /// # Panics
+    /// Before the kernel runs.
+    pub fn apic(&self) -> Apic {
         self.apic.get().expect("a kernel that runs has a processor that was set up")
     }
 }
@@ -123,7 +128,7 @@ pub unsafe fn run(
 #[repr(C, align(16))]
 struct Registers([u8; 512]);
 
-fn handle(vector: u8) {
+fn handle(vector: u8, _: &mut Interrupted) {
     // SAFETY: null, or a machine that lives for ever.
     let Some(machine) = (unsafe { MACHINE.load(Acquire).as_ref() }) else { return };
     if vector == SPURIOUS_VECTOR {

@@ -11,29 +11,44 @@
 //! | `descriptors`, `exceptions` | what the processor does when something is wrong |
 //! | `host` | what the host tells, and how it hears |
 //! | `interrupts`, `apic` | who is entered at an interrupt; the local controller and its timer |
-//! | `pages` | memory behind the image, with guards |
+//! | `partition` | the life of a partition: its tasks, its program, its orders |
+//! | `pages`, `heap` | memory behind the image, with guards; memory taken and given back |
 //! | `kernel` | the OSEK kernel on this processor |
+//! | `board` | the driver of the clock board |
+//! | `probing` | what the images of the probes have in common |
+//! | `net` | Ethernet frames over a virtio-net device, polled |
 //! | `clock` | the host's monotonic clock, from the time stamp counter |
 //!
 //! On any other target than the bare machine only what is decided purely is there, for its tests.
 
 #![cfg_attr(target_os = "none", no_std)]
 
+#[cfg(target_os = "none")]
+extern crate alloc;
+
 pub mod clock;
+pub mod partition;
 
 #[cfg(target_os = "none")]
-pub mod apic;
+pub mod board;
 #[cfg(target_os = "none")]
 mod boot;
 #[cfg(target_os = "none")]
-mod descriptors;
-#[cfg(target_os = "none")]
-mod exceptions;
+pub mod heap;
 #[cfg(target_os = "none")]
 pub mod host;
 #[cfg(target_os = "none")]
-pub mod interrupts;
-#[cfg(target_os = "none")]
 pub mod kernel;
 #[cfg(target_os = "none")]
+pub mod net;
+#[cfg(target_os = "none")]
 pub mod pages;
+#[cfg(target_os = "none")]
+pub mod probing;
+#[cfg(target_os = "none")]
+mod processor;
+
+#[cfg(target_os = "none")]
+pub use processor::{apic, interrupts};
+#[cfg(target_os = "none")]
+pub(crate) use processor::{descriptors, exceptions};

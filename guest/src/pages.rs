@@ -1,9 +1,9 @@
 //! Memory behind the image, taken page by page and never given back, with guards.
 //!
-//! Memory is addressed as it is, in pages of 2 MiB that the boot's tables map. Where a page of 4
-//! KiB is to be no memory, the large one that it lies in is cut first, with a page of the rest for
-//! its table. The tables are written in this order, whatever the compiler thinks of it: the
-//! processor reads them at any instant.
+//! Memory is addressed as it is, by the boot's tables: the first 4 MiB in pages of 4 KiB, the rest
+//! in pages of 2 MiB. Where a page is to be no memory, the large one that it lies in is cut first,
+//! with a page of the rest for its table. The tables are written in this order, whatever the
+//! compiler thinks of it: the processor reads them at any instant.
 // UNSAFETY: writes page tables.
 #![expect(unsafe_code, reason = "the processor reads these tables")]
 
@@ -18,13 +18,94 @@ const LARGE_BYTES: usize = 2 << 20;
 const ENTRIES: usize = 512;
 /// Present and writable.
 const MAPPED: u64 = 0b11;
+/// Present.
+const PRESENT: u64 = 1;
+/// Nothing is executed there.
+const NO_EXECUTE: u64 = 1 << 63;
+/// The bits of an entry that are no address.
+const RIGHTS: u64 = NO_EXECUTE | 0xFFF;
+/// Where the image begins, and where small pages end.
+const IMAGE: usize = 1 << 20;
+const SMALL_END: usize = 4 << 20;
 /// The entry is a large page itself.
 const LARGE: u64 = 1 << 7;
 
 // SAFETY: what the assembler, the linker or the image defines under these names is of these types.
 unsafe extern "C" {
+    safe static quietcore_guest_code_end: u8;
+    safe static quietcore_guest_constants_end: u8;
     safe static quietcore_guest_image_end: u8;
     safe static quietcore_guest_pd: u8;
+    safe static quietcore_guest_first: u8;
+}
+
+/// Gives each part of the image the rights that it needs: code is not written, constants neither,
+/// and data are not executed.
+pub(crate) fn protect() {
+    let first = (&raw const quietcore_guest_first).expose_provenance();
+    let code_end = (&raw const quietcore_guest_code_end).expose_provenance();
+    let constants_end = (&raw const quietcore_guest_constants_end).expose_provenance();
+    for page in (IMAGE..SMALL_END).step_by(PAGE_BYTES) {
+        let rights = match page {
+            _ if page < code_end => PRESENT,
+            _ if page < constants_end => PRESENT | NO_EXECUTE,
+            _ => MAPPED | NO_EXECUTE,
+        };
+        // SAFETY: the entry of a page; each is needed in this way by what lies in it.
+        unsafe { entry_of(first, page / PAGE_BYTES).write_volatile(page as u64 | rights) };
+    }
+    // SAFETY: the same tables; the processor forgets what it knew of them.
+    unsafe {
+        asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
+    }
+}
+
+/// Whether an address is code of the image.
+pub(crate) fn is_code_of_image(address: u64) -> bool {
+    let end = (&raw const quietcore_guest_code_end).expose_provenance() as u64;
+    (IMAGE as u64..end).contains(&address)
+}
+
+/// Touches each page of memory that the host shares, so that no cycle is the first to do so and
+/// leaves the guest for it.
+pub(crate) fn touch(address: u64, bytes: u64) {
+    let end = address.saturating_add(bytes);
+    for page in (address..end).step_by(PAGE_BYTES) {
+        let place: *const u8 = ptr::with_exposed_provenance(page as usize);
+        // SAFETY: memory that the host says is there; what is read is not used.
+        let _ = unsafe { place.read_volatile() };
+    }
+}
+
+/// Makes a page no memory: who touches it crashes. `table` gives a page for a table, where one is
+/// needed; `None` where it has none.
+///
+/// # Safety
+/// Nothing uses the page, which is one of the guest's own memory.
+pub(crate) unsafe fn cut_out(page: usize, table: impl FnOnce() -> Option<usize>) -> Option<()> {
+    let large = page / LARGE_BYTES;
+    let entry = entry_of((&raw const quietcore_guest_pd).expose_provenance(), large);
+    // SAFETY: an entry of the boot's tables, which this module alone changes.
+    let was = unsafe { entry.read_volatile() };
+    let table = if was & LARGE == 0 {
+        (was & !RIGHTS) as usize
+    } else {
+        let table = table()?;
+        for index in 0..ENTRIES {
+            let page = large * LARGE_BYTES + index * PAGE_BYTES;
+            let small = page as u64 | MAPPED | NO_EXECUTE;
+            // SAFETY: a page that was just taken.
+            unsafe { entry_of(table, index).write_volatile(small) };
+        }
+        // SAFETY: the new table maps what the large page did.
+        unsafe { entry.write_volatile(table as u64 | MAPPED) };
+        table
+    };
+    // SAFETY: as above; nobody uses the page, as our caller promises.
+    unsafe { entry_of(table, page / PAGE_BYTES % ENTRIES).write_volatile(0) };
+    // SAFETY: forgets what the processor knows of the page.
+    unsafe { asm!("invlpg [{}]", in(reg) page, options(nostack, preserves_flags)) };
+    Some(())
 }
 
 /// The memory behind the image.
@@ -44,6 +125,12 @@ impl Pages {
         Self { next, end: usize::try_from(memory_bytes).unwrap_or(0) }
     }
 
+    /// All that is left: its address and its bytes.
+    pub fn take_rest(&mut self) -> (usize, usize) {
+        let start = core::mem::replace(&mut self.next, self.end);
+        (start, self.end.saturating_sub(start))
+    }
+
     /// The address of memory of at least so many bytes, all zero; `None` where there is no more.
     pub fn take(&mut self, bytes: usize) -> Option<usize> {
         let address = self.next;
@@ -57,27 +144,8 @@ impl Pages {
     /// The address of a page that is no memory: who touches it crashes.
     pub fn take_guard(&mut self) -> Option<usize> {
         let address = self.take(PAGE_BYTES)?;
-        let large = address / LARGE_BYTES;
-        let entry = entry_of((&raw const quietcore_guest_pd).expose_provenance(), large);
-        // SAFETY: an entry of the boot's tables, which this alone changes.
-        let was = unsafe { entry.read_volatile() };
-        let table = if was & LARGE == 0 {
-            (was & !0xFFF) as usize
-        } else {
-            let table = self.take(PAGE_BYTES)?;
-            for index in 0..ENTRIES {
-                let page = large * LARGE_BYTES + index * PAGE_BYTES;
-                // SAFETY: a page that was just taken.
-                unsafe { entry_of(table, index).write_volatile(page as u64 | MAPPED) };
-            }
-            // SAFETY: the new table maps what the large page did.
-            unsafe { entry.write_volatile(table as u64 | MAPPED) };
-            table
-        };
-        // SAFETY: as above; nobody uses the page, which was just taken.
-        unsafe { entry_of(table, address / PAGE_BYTES % ENTRIES).write_volatile(0) };
-        // SAFETY: forgets what the processor knows of the page.
-        unsafe { asm!("invlpg [{}]", in(reg) address, options(nostack, preserves_flags)) };
+        // SAFETY: the page was just taken.
+        unsafe { cut_out(address, || self.take(PAGE_BYTES)) }?;
         Some(address)
     }
 }

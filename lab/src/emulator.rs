@@ -7,11 +7,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::job::{OUT_TAG, PROJECT_TAG, ROOT_TAG, STATUS};
+use crate::job::{ALIVE, OUT_TAG, PROJECT_TAG, ROOT_TAG, STATUS};
 use crate::kernel::Kernel;
 use crate::kind::Kind;
+use crate::standstill::{Heart, STANDS_STILL};
 
 const PROGRAM: &str = "qemu-system-x86_64";
+/// What a kernel writes when it can't go on.
+const PANIC: &str = "Kernel panic - not syncing";
 /// How often a running machine is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -53,6 +56,22 @@ pub enum Broken {
         /// What it wrote so far.
         console: PathBuf,
     },
+    /// Nothing happens in it any more.
+    #[error(
+        "the emulated machine stood still for {} s, which is no fault of the scenario; its console \
+         is in {console}",
+        STANDS_STILL.as_secs()
+    )]
+    StoodStill {
+        /// What it wrote so far.
+        console: PathBuf,
+    },
+    /// The kernel of a machine that holds guests has panicked.
+    #[error("the kernel of the emulated machine panicked; its console is in {console}")]
+    Panicked {
+        /// What it wrote.
+        console: PathBuf,
+    },
     /// It was ended from outside.
     #[error("interrupted")]
     Interrupted,
@@ -85,6 +104,7 @@ impl Machine<'_> {
             .map_err(Broken::NoEmulator)?;
         let mut running = Running(child);
         let started = Instant::now();
+        let mut heart = Heart::default();
         let status = loop {
             if let Some(status) = running.0.try_wait().map_err(Broken::NoEmulator)? {
                 break status;
@@ -92,14 +112,27 @@ impl Machine<'_> {
             if started.elapsed() > limit {
                 return Err(Broken::TooLong { limit, console: self.console.to_owned() });
             }
+            // Time that follows instructions may be slower than any limit.
+            let beat = fs::read(self.out.join(ALIVE)).ok().filter(|_| !self.counts_instructions);
+            if heart.stands_still(beat, started.elapsed()) {
+                return Err(Broken::StoodStill { console: self.console.to_owned() });
+            }
             if !look() {
                 return Err(Broken::Interrupted);
             }
             thread::sleep(LOOK);
         };
         let told = fs::read_to_string(self.out.join(STATUS)).ok();
-        told.and_then(|text| text.trim().parse().ok())
-            .ok_or_else(|| Broken::Early { status, last: last_lines(self.console) })
+        told.and_then(|text| text.trim().parse().ok()).ok_or_else(|| self.early(status))
+    }
+
+    /// Why it ended before its scenario did.
+    fn early(&self, status: ExitStatus) -> Broken {
+        let console = fs::read(self.console).unwrap_or_default();
+        if self.kind.holds_guests() && String::from_utf8_lossy(&console).contains(PANIC) {
+            return Broken::Panicked { console: self.console.to_owned() };
+        }
+        Broken::Early { status, last: last_lines(self.console) }
     }
 
     fn command(&self) -> Command {
@@ -116,8 +149,12 @@ impl Machine<'_> {
         command.arg("-kernel").arg(&self.kernel.image);
         command.arg("-initrd").arg(self.initramfs);
         // A panic ends the machine, since it may not start again.
-        command.args(["-append", "console=ttyS0 quiet loglevel=4 panic=-1 rdinit=/init"]);
-        command.args(["-device", "virtio-rng-pci"]);
+        let words = "console=ttyS0 quiet loglevel=4 panic=-1 rdinit=/init";
+        command.args(["-append", &format!("{words} {}", self.kind.kernel_words)]);
+        // An IOMMU comes before what is behind it.
+        for device in self.kind.devices.iter().chain(&["virtio-rng-pci"]) {
+            command.args(["-device", device]);
+        }
         share(&mut command, ROOT_TAG, Path::new("/"), true);
         share(&mut command, PROJECT_TAG, self.project, true);
         share(&mut command, OUT_TAG, self.out, false);

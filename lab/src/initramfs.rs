@@ -142,8 +142,7 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, NoInitramfs> {
 /// `libc.so.6 => /lib/libc.so.6 (0x…)` and `/lib64/ld-linux.so.2 (0x…)`; the kernel's own has no
 /// place.
 fn place_of_library(line: &str) -> Option<PathBuf> {
-    let words = line.split_whitespace().find(|word| word.starts_with('/'))?;
-    Some(PathBuf::from(words))
+    line.split_whitespace().find(|word| word.starts_with('/')).map(PathBuf::from)
 }
 
 #[cfg(test)]

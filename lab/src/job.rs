@@ -18,6 +18,10 @@ pub const OUT: &str = "/run/out";
 /// last: where it is missing, the machine did not get to the end.
 pub const STATUS: &str = "status";
 
+/// The file in the folder of results into which the machine writes, each second, how many seconds
+/// it has been running.
+pub const ALIVE: &str = "alive";
+
 /// What a machine is told to do.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct Job {

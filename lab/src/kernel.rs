@@ -14,7 +14,7 @@ pub enum NoKernel {
     #[error("can't run `{program}`, which Debian has: {because}")]
     Program {
         /// Its name.
-        program: &'static str,
+        program: String,
         /// What the operating system says.
         because: io::Error,
     },
@@ -121,10 +121,7 @@ fn look_into(folder: &Path) -> Option<Kernel> {
 
 fn run(command: &mut Command) -> Result<Output, NoKernel> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let known = ["apt-cache", "apt-get", "dpkg-deb"].into_iter().find(|name| *name == program);
-    let output = command
-        .output()
-        .map_err(|because| NoKernel::Program { program: known.unwrap_or("a program"), because })?;
+    let output = command.output().map_err(|because| NoKernel::Program { program, because })?;
     if output.status.success() {
         return Ok(output);
     }

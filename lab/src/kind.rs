@@ -13,10 +13,18 @@ pub struct Kind {
     pub processor: &'static str,
     /// The modules that scenarios of this kind need, beside those that every machine does.
     pub modules: &'static [&'static str],
+    /// Devices beside those that every machine has, as arguments of QEMU's `-device`.
+    pub devices: &'static [&'static str],
+    /// What is added to the kernel's command line.
+    pub kernel_words: &'static str,
 }
 
 /// What every machine needs: its shares, and network interfaces for fieldbuses and partitions.
 pub const MODULES: &[&str] = &["virtio_pci", "virtio_rng", "9pnet_virtio", "9p", "veth", "tun"];
+
+/// A processor that can hold guests. KVM insists on a constant time stamp counter, which this QEMU
+/// grants only when forced.
+const NESTING: &str = "max,+svm,+invtsc,x-force-features=on";
 
 /// All kinds.
 pub const KINDS: &[Kind] = &[
@@ -26,14 +34,28 @@ pub const KINDS: &[Kind] = &[
         package: "linux-image-rt-amd64",
         processor: "max",
         modules: &[],
+        devices: &[],
+        kernel_words: "",
     },
     Kind {
         name: "kvm",
         about: "PREEMPT_RT with nested KVM",
         package: "linux-image-rt-amd64",
-        // KVM insists on a constant time stamp counter, which this QEMU grants only when forced.
-        processor: "max,+svm,+invtsc,x-force-features=on",
+        processor: NESTING,
         modules: &["irqbypass", "ccp", "kvm", "kvm-amd"],
+        devices: &[],
+        kernel_words: "",
+    },
+    Kind {
+        name: "iommu",
+        about: "the same, with an IOMMU and a device to pass through (QEMU's `edu`)",
+        package: "linux-image-rt-amd64",
+        processor: NESTING,
+        modules: &["irqbypass", "ccp", "kvm", "kvm-amd", "vfio_iommu_type1", "vfio-pci"],
+        // The device is behind a port of its own, so that it has an IOMMU group of its own and can
+        // be reset with its bus.
+        devices: &["intel-iommu,intremap=on", "pcie-root-port,id=root0", "edu,bus=root0"],
+        kernel_words: "intel_iommu=on",
     },
     Kind {
         name: "stock",
@@ -41,8 +63,17 @@ pub const KINDS: &[Kind] = &[
         package: "linux-image-amd64",
         processor: "max",
         modules: &[],
+        devices: &[],
+        kernel_words: "",
     },
 ];
+
+impl Kind {
+    /// Whether its processor virtualises, which this emulator does with faults.
+    pub fn holds_guests(&self) -> bool {
+        self.processor == NESTING
+    }
+}
 
 /// The kind of this name.
 pub fn find(name: &str) -> Option<&'static Kind> {

@@ -23,3 +23,4 @@ pub mod kernel;
 pub mod kind;
 pub mod modules;
 pub mod scenario;
+pub mod standstill;

@@ -3,7 +3,9 @@
 
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
 use std::error::Error;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,9 +17,10 @@ use std::time::{Duration, Instant};
 use clap::{Args, Parser, Subcommand};
 use indicatif::ProgressBar;
 use quietcore_lab::emulator::{Broken, Machine};
-use quietcore_lab::job::{Job, STATUS};
+use quietcore_lab::job::{ALIVE, Job, STATUS};
 use quietcore_lab::kind::{self, KINDS, Kind, MODULES};
 use quietcore_lab::scenario::Scenario;
+use quietcore_lab::standstill::{ANEW_MAX, run_anew};
 use quietcore_lab::{initramfs, kernel, modules, scenario};
 use quietcore_units::Nanos;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -152,10 +155,21 @@ fn run(request: &Run) -> Result<i32, Box<dyn Error>> {
     };
     let started = Instant::now();
     let limit = Duration::from_nanos(request.limit.get());
-    let ended = machine.run(limit, || {
+    let there = names_in(&out)?;
+    let look = || {
         progress.set_message(format!("machine {}, {} s", kind.name, started.elapsed().as_secs()));
         !is_interrupted.load(Relaxed)
-    });
+    };
+    let before_anew = |anew, why: &Broken| {
+        progress.suspend(|| {
+            eprintln!(
+                "quietcore-lab: {why}; this emulator does so now and then; started anew ({anew} \
+                 of {ANEW_MAX})"
+            );
+        });
+        begin_anew(&machine, &there, anew).map_err(Broken::NoEmulator)
+    };
+    let ended = run_anew(|| machine.run(limit, look), before_anew);
     progress.finish_and_clear();
     print!("{}", String::from_utf8_lossy(&fs::read(machine.console)?));
     match ended {
@@ -206,9 +220,27 @@ fn project() -> io::Result<PathBuf> {
 /// Makes the folder of results, without those of a run before.
 fn prepare(out: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(out)?;
-    match fs::remove_file(out.join(STATUS)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    for name in [STATUS, ALIVE] {
+        match fs::remove_file(out.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
     out.canonicalize()
+}
+
+fn names_in(folder: &Path) -> io::Result<BTreeSet<OsString>> {
+    fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// Takes away what a machine that stood still left, but for what was `there` before it, and keeps
+/// its console under another name.
+fn begin_anew(machine: &Machine<'_>, there: &BTreeSet<OsString>, anew: u32) -> io::Result<()> {
+    let console = fs::read(machine.console)?;
+    for name in names_in(machine.out)?.difference(there) {
+        let path = machine.out.join(name);
+        if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+    }
+    prepare(machine.out)?;
+    fs::write(machine.out.join(format!("console-stood-still-{anew}.txt")), console)
 }

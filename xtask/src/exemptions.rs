@@ -3,7 +3,7 @@
 //! An exemption that nothing needs any more is itself a finding, so the lists stay short. What has
 //! no list here has no exemption.
 
-/// One crate may use another of its own floor.
+/// One crate may use another of its own floor; the guest, of a floor above the first.
 pub(crate) struct Sideways {
     /// The crate that depends, without `quietcore-`.
     pub(crate) from: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Sideways {
     pub(crate) reason: &'static str,
 }
 
-/// Dependencies between crates of one floor.
+/// Dependencies between crates of one floor, and of the guest.
 pub(crate) const SIDEWAYS: &[Sideways] = &[
     Sideways {
         from: "exchange",
@@ -50,11 +50,18 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         to: "maindevice",
         reason: "the probe `ethercat` measures the MainDevice's own cycle",
     },
+    Sideways { from: "probe", to: "guests", reason: "a probe inside of a guest starts an image" },
     Sideways {
         from: "wire",
         to: "clock",
         reason: "waiting for a frame ends at an instant of the clock that the cycle runs on",
     },
+    Sideways {
+        from: "microvm",
+        to: "clock",
+        reason: "exits of a guest are dated by the counter that the guest reads",
+    },
+    Sideways { from: "probe", to: "guests", reason: "probes that run in a guest have an image" },
     Sideways {
         from: "backend",
         to: "probe",
@@ -67,14 +74,37 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
     },
     Sideways {
         from: "backend",
-        to: "maindevice",
+        to: "guests",
+        reason: "the KVM backend starts the image of a partition",
+    },
+    Sideways {
+        from: "backend",
+        to: "fieldbus",
         reason: "the process backend joins the fieldbus to the scan cycle",
     },
+    Sideways {
+        from: "fieldbus",
+        to: "maindevice",
+        reason: "the MainDevice is what the scan cycle drives",
+    },
+    Sideways { from: "fieldbus", to: "scan", reason: "the face of a fieldbus is the scan cycle's" },
     Sideways {
         from: "scan",
         to: "probe",
         reason: "a program is released as the probe is: the same margin, settings and early wake",
     },
+    Sideways { from: "guest", to: "wire", reason: "its network is a wire; the trait is `no_std`" },
+    Sideways {
+        from: "guest",
+        to: "fieldbus",
+        reason: "a process and a guest drive the fieldbus with the same code, which is `no_std`",
+    },
+    Sideways {
+        from: "guest",
+        to: "scan",
+        reason: "a process and a guest run the same scan cycle, which is `no_std` at heart",
+    },
+    Sideways { from: "microvm", to: "wire", reason: "frames of a guest's network go over a wire" },
     Sideways {
         from: "assembly",
         to: "program",
@@ -94,6 +124,16 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
         from: "assembly",
         to: "probe",
         reason: "a program is woken as the probe is, in the same words",
+    },
+    Sideways {
+        from: "guest",
+        to: "clock",
+        reason: "what runs against a deadline knows its clock by this trait; the clocks stay out",
+    },
+    Sideways {
+        from: "guest",
+        to: "probe",
+        reason: "the measured loop and the margin of a task, which need no operating system",
     },
 ];
 

@@ -3,15 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use quietcore_backend::fieldbus::FieldbusJob;
+use quietcore_backend::kvm::GuestSetting;
+use quietcore_backend::kvm::cache::{CacheSetting, colours_here};
 use quietcore_exchange::{PAGE_BYTES, Shape};
+use quietcore_microvm::colour::{PoolError, Unassignable};
 use quietcore_process::module::DataImage;
 use quietcore_program::retain::RetainEntry;
-use quietcore_program::{Build, Options};
+use quietcore_program::{Build, Options, Target};
 use quietcore_scan::fault::OnFault;
 use quietcore_scan::process::job::{self, ProgramJob};
 use quietcore_scan::stage::{Piece, Stage};
-use quietcore_site::{Partition, Remark, Site, Task};
-use quietcore_units::Nanos;
+use quietcore_site::{Backend, Cache, Partition, Remark, Site, Task};
+use quietcore_units::{CpuId, Nanos};
 
 use crate::names::{self, BusImage, NameProblem};
 use crate::{channels, fieldbus, kernel, tasks};
@@ -62,6 +65,18 @@ pub enum AssemblyError {
     /// Its channels can't be numbered.
     #[error(transparent)]
     Channels(#[from] channels::NumberingError),
+    /// It asks for page colours, and there are none.
+    #[error("partition `{partition}` can't have page colours")]
+    Colours {
+        /// The partition.
+        partition: String,
+        /// Why not.
+        #[source]
+        source: PoolError,
+    },
+    /// It asks for page colours that were not found.
+    #[error(transparent)]
+    Colour(#[from] Unassignable),
     /// The site file gives it no program.
     #[error("partition `{partition}` has no `model`; `up` runs programs, `qualify` the probe")]
     NoProgram {
@@ -99,6 +114,8 @@ pub struct Assembly {
     pub tasks: Vec<Task>,
     /// What its process is told.
     pub job: ProgramJob,
+    /// What its guest is given; `None` where it is a process.
+    pub guest: Option<GuestSetting>,
     /// The fieldbus that it drives.
     pub fieldbus: Option<FieldbusJob>,
     /// The process image of that; empty without one.
@@ -141,7 +158,8 @@ impl Workshop {
         let rates = u32::try_from(partition.program.tasks.len()).ok();
         let defines = channels::defines(site, &partition.name)?;
         let (oil, mode) = (partition.program.oil.clone(), partition.program.mode.clone());
-        let options = Options { rates, defines, oil, mode, ..Options::default() };
+        let target = if partition.backend == Backend::Kvm { Target::Guest } else { Target::Module };
+        let options = Options { target, rates, defines, oil, mode, ..Options::default() };
         quietcore_program::build(folder, &options, &self.build_folder)
             .map_err(|source| AssemblyError::Build { partition: partition.name.clone(), source })
     }
@@ -171,7 +189,7 @@ impl Workshop {
             trace_bytes: TRACE_BYTES,
         };
         let job = ProgramJob {
-            cpu: partition.cpus_in_use().iter().next().map(quietcore_units::CpuId::get),
+            cpu: partition.cpus_in_use().iter().next().map(CpuId::get),
             tasks: task_jobs,
             kernel_tasks,
             on_fault: on_fault(&program.on_fault),
@@ -182,7 +200,8 @@ impl Workshop {
             cycles: None,
         };
         let fieldbus = fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus));
-        Ok(Assembly { first, shape, tasks, job, fieldbus, bus })
+        let guest = guest(partition)?;
+        Ok(Assembly { first, shape, tasks, job, guest, fieldbus, bus })
     }
 }
 
@@ -199,12 +218,36 @@ impl Staged {
     pub fn to_job(&self, values: Vec<job::Value>) -> job::Build {
         let quietcore_program::DataImage { address, bytes } = self.build.data;
         job::Build {
-            module: self.build.module.clone(),
+            module: self.build.file_for(self.stage.slot).to_owned(),
             image: DataImage { address, bytes },
             stage: self.stage.clone(),
             values,
         }
     }
+}
+
+/// What a partition's guest is given; `None` where it is a process.
+fn guest(partition: &Partition) -> Result<Option<GuestSetting>, AssemblyError> {
+    if partition.backend != Backend::Kvm {
+        return Ok(None);
+    }
+    let memory = partition.vcr.memory.unwrap_or(GuestSetting::default().memory);
+    let name = &partition.name;
+    let cache = match &partition.vcr.cache {
+        None => None,
+        Some(Cache::Ways(ways)) => {
+            Some(CacheSetting::Ways { partition: name.clone(), ways: *ways })
+        }
+        Some(Cache::Colours(colours)) => {
+            let cpu = partition.vcr.cpus.iter().next().map_or(0, CpuId::get);
+            let measured = colours_here(cpu)
+                .map_err(|source| AssemblyError::Colours { partition: name.clone(), source })?;
+            let (colouring, colours) = (measured.colouring, colours.clone());
+            colouring.check([(name.as_str(), &colours[..])])?;
+            Some(CacheSetting::Colours { mask: colouring.mask(), colours })
+        }
+    };
+    Ok(Some(GuestSetting { memory, cache, ..GuestSetting::default() }))
 }
 
 /// Resolves the names of the site file in a build that goes into data slot `slot`.

@@ -1,7 +1,7 @@
 //! The fieldbus of a partition, from the site file's words to the process's.
 
 use quietcore_backend::fieldbus::{
-    FaultJob, FaultWhat, FieldbusJob, InterfaceJob, PlantJob, SubDeviceJob,
+    BusJob, FaultJob, FaultWhat, FieldbusJob, InterfaceJob, PlantJob, SubDeviceJob,
 };
 use quietcore_site::{
     Device, Fault, FaultEffect, Fieldbus, Initial, Interface, PlantOnLine, SignalType, Startup,
@@ -26,10 +26,12 @@ pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage) -> FieldbusJob {
                 seed: fieldbus.seed,
             },
         },
-        cycle: fieldbus.cycle,
-        distributed_clocks: fieldbus.distributed_clocks,
-        lost_after: fieldbus.lost_after,
-        subdevices: subdevices.collect(),
+        bus: BusJob {
+            cycle: fieldbus.cycle,
+            distributed_clocks: fieldbus.distributed_clocks,
+            lost_after: fieldbus.lost_after,
+            subdevices: subdevices.collect(),
+        },
     }
 }
 

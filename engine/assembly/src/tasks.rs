@@ -70,6 +70,7 @@ fn wake(early_wake: EarlyWake) -> Wake {
     match early_wake {
         EarlyWake::Off => Wake::Sleep,
         EarlyWake::Fixed { margin } => Wake::Early(margin),
+        EarlyWake::Spin => Wake::Spin,
         EarlyWake::Adaptive { share_percent } => Wake::Adaptive {
             share_percent: u8::try_from(share_percent).expect("shares are checked to be below 100"),
         },

@@ -188,6 +188,13 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
     };
     let (kind, severity, text) = match *what {
         Happening::Started => ("started", Information, "the first cycle is about to come".into()),
+        Happening::Paused => {
+            ("paused", Information, "no cycle is run until `quietcore resume`".into())
+        }
+        Happening::Resumed { pause_ns } => {
+            let text = format!("cycles are run again, after a pause of {}", Nanos::new(pause_ns));
+            ("resumed", Information, text)
+        }
         Happening::ForceApplied { target, .. } => {
             ("force", Information, format!("`{}` is held by force", name(target.offset)))
         }

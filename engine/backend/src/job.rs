@@ -6,6 +6,7 @@ use quietcore_scan::process::job::ProgramJob;
 use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
+use crate::kvm::GuestSetting;
 
 /// The work of a partition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,30 @@ pub enum Job {
         /// The fieldbus that it drives.
         fieldbus: Option<FieldbusJob>,
     },
+    /// The same in a guest. Its modules are images of programs.
+    Guest {
+        /// The program and its tasks.
+        program: Box<ProgramJob>,
+        /// The fieldbus that it drives.
+        fieldbus: Option<FieldbusJob>,
+        /// What the guest is given beside it.
+        setting: GuestSetting,
+    },
+}
+
+impl Job {
+    /// A program, in a process or in a guest.
+    pub fn of_program(
+        program: ProgramJob,
+        fieldbus: Option<FieldbusJob>,
+        guest: Option<&GuestSetting>,
+    ) -> Self {
+        let program = Box::new(program);
+        match guest {
+            None => Self::Program { program, fieldbus },
+            Some(setting) => Self::Guest { program, fieldbus, setting: setting.clone() },
+        }
+    }
 }
 
 /// The exchange that the probe `latency` needs.

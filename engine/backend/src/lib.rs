@@ -3,6 +3,7 @@
 //! | backend | module | realised as |
 //! |---------|--------|-------------|
 //! | `process` | [`process`] | a Linux process of its own |
+//! | `kvm` | [`kvm`] | a guest of our own virtual machine monitor, which is such a process |
 //!
 //! Every backend starts the partition's process or guest with its exchange, watches it, stops it,
 //! and leaves nothing behind when the host's program ends, in whatever way.
@@ -11,4 +12,6 @@
 
 pub mod fieldbus;
 pub mod job;
+pub mod kvm;
 pub mod process;
+mod remark;

@@ -31,6 +31,7 @@ fn record(profile: &str, latency_ns: u64) -> Record {
         wakeup: None,
         scan: None,
         routine: None,
+        interrupt: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),

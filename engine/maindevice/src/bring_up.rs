@@ -474,7 +474,7 @@ fn to_op<W: Wire>(
         }
         let complete = outcome.is_complete() && fieldbus.all_in_op();
         good = if complete { good + 1 } else { 0 };
-        fieldbus.idle_until(next);
+        fieldbus.idle_until(next)?;
     }
     Ok(())
 }

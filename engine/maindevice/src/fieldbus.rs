@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use quietcore_units::Nanos;
-use quietcore_wire::{FRAME_BYTES_MAX, Wire};
+use quietcore_wire::{FRAME_BYTES_MAX, Wire, WireError};
 
 use crate::alarm::{Alarm, ErrorCounters};
 use crate::bring_up::{BringUpError, bring_up};
@@ -172,13 +172,15 @@ impl<W: Wire> Fieldbus<W> {
     }
 
     /// Waits; what arrives meanwhile belongs to nobody any more.
-    pub(crate) fn idle_until(&mut self, until: Nanos) {
+    ///
+    /// # Errors
+    /// When the wire is of no use any more.
+    pub(crate) fn idle_until(&mut self, until: Nanos) -> Result<(), WireError> {
         let mut stray = [0; FRAME_BYTES_MAX];
         while self.wire.now() < until {
-            if self.wire.receive(&mut stray, until).is_err() {
-                return;
-            }
+            self.wire.receive(&mut stray, until)?;
         }
+        Ok(())
     }
 
     /// The error that says who is missing.

@@ -4,32 +4,11 @@ use quietcore_process::setting::Policy;
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
+pub use crate::latency::Injection;
+pub use crate::margin::Wake;
+
 /// The most bytes that a written job may take.
 pub const JOB_BYTES_MAX: usize = 64 << 10;
-
-/// How a task comes to its release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wake {
-    /// Sleep until the release; the latency is what `cyclictest` measures.
-    Sleep,
-    /// Sleep to a fixed margin before the release and spin to the instant.
-    Early(Nanos),
-    /// As `Early`, the margin learned, never longer than `share_percent` of the period.
-    Adaptive {
-        /// The part of the core that the spinning may take, in per cent.
-        share_percent: u8,
-    },
-}
-
-/// A delay put in on purpose, to prove that what happens is seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Injection {
-    /// How long the release is held up.
-    pub delay: Nanos,
-    /// Which release, from 0.
-    pub release: u64,
-}
 
 /// The probe `latency` in one partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -20,11 +20,20 @@
 //! coarser.
 
 use quietcore_clock::Clock;
-use quietcore_exchange::{Cycle, Recorder};
+use quietcore_exchange::{Cycle, Recorder, TaskState};
 use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
 
-use crate::job::Injection;
-use crate::margin::Margin;
+use crate::margin::{Margin, Wake};
+
+/// A delay put in on purpose, to prove that what happens is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Injection {
+    /// How long the release is held up.
+    pub delay: Nanos,
+    /// Which release, from 0.
+    pub release: u64,
+}
 
 /// What the loop shall run.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +57,59 @@ pub enum End {
     Completed,
     /// It was told to stop before its end.
     Stopped,
+}
+
+/// A whole run: a warm-up that is forgotten, and what is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole {
+    /// When the first release is due.
+    pub first_release: Nanos,
+    /// Time between releases.
+    pub period: Nanos,
+    /// Releases to measure.
+    pub cycles: u64,
+    /// Releases before these.
+    pub warm_up_cycles: u64,
+    /// How the task comes to its release.
+    pub wake: Wake,
+    /// A delay to inject.
+    pub injection: Option<Injection>,
+    /// The CPU, where the task is pinned.
+    pub cpu: Option<u32>,
+}
+
+/// Carries out a whole run, and says in the statistics how it ended.
+pub fn carry_out(
+    clock: &impl Clock,
+    whole: &Whole,
+    recorder: &mut Recorder<'_>,
+    stop: impl Fn() -> bool,
+) {
+    let mut margin = Margin::new(whole.wake, whole.period);
+    let mut plan = Plan {
+        first_release: whole.first_release,
+        period: whole.period,
+        releases: whole.warm_up_cycles,
+        cpu: whole.cpu,
+        injection: None,
+    };
+    let (mut end, next) = run(clock, &plan, &mut margin, recorder, &stop);
+    // Also when it was told to stop meanwhile: the warm-up is no measurement.
+    recorder.clear();
+    if end == End::Completed {
+        // Clearing takes time of the cycles; the next ones begin where nothing is late yet.
+        let passed = clock.now().saturating_sub(next).whole_times(plan.period) + 1;
+        plan.first_release = next + plan.period * passed;
+        plan.releases = whole.cycles;
+        plan.injection = whole.injection;
+        recorder.set_first_release(plan.first_release);
+        recorder.set_state(TaskState::Running);
+        (end, _) = run(clock, &plan, &mut margin, recorder, &stop);
+    }
+    recorder.set_state(match end {
+        End::Completed => TaskState::Finished,
+        End::Stopped => TaskState::Stopped,
+    });
 }
 
 /// Runs the plan. Returns how it ended and when the next release would be due.
@@ -147,4 +209,5 @@ pub fn own_cost(clock: &impl Clock, recorder: &mut Recorder<'_>) -> Nanos {
 }
 
 #[cfg(test)]
+#[cfg(feature = "process")]
 mod tests;

@@ -2,16 +2,32 @@
 //!
 //! | module | what |
 //! |--------|------|
-//! | [`ethercat`] | round trips and rate of the EtherCAT cycle |
-//! | [`job`] | what a partition is asked to run; crosses the border to its process as JSON |
+//! | `ethercat` | round trips and rate of the EtherCAT cycle |
+//! | [`guest`] | the probes inside of a guest |
+//! | `job` | what a partition is asked to run; crosses the border to its process as JSON |
 //! | [`latency`] | the measured loop: release after release, by sleep or by early wake |
 //! | [`margin`] | how long before its release a task is woken |
-//! | [`osek`] | the ten routines of seed 001 on our OSEK kernel |
-//! | [`partition`] | the threads of a partition, started together |
+//! | `osek` | the ten routines of seed 001 on our OSEK kernel |
+//! | `partition` | the threads of a partition, started together |
+//! | [`routines`] | the program that `osek` measures, for any machine |
+//! | `thread` | one real-time thread that measures |
+//!
+//! `ethercat`, `job`, `osek`, `partition` and `thread` need a process, and the feature of that
+//! name; the others are also for a guest.
 
+#![cfg_attr(not(any(test, feature = "process")), no_std)]
+
+#[cfg(feature = "process")]
 pub mod ethercat;
+pub mod guest;
+#[cfg(feature = "process")]
 pub mod job;
 pub mod latency;
 pub mod margin;
+#[cfg(feature = "process")]
 pub mod osek;
+#[cfg(feature = "process")]
 pub mod partition;
+pub mod routines;
+#[cfg(feature = "process")]
+pub mod thread;

@@ -15,8 +15,7 @@
 //! cycle takes more of the core than was allowed.
 
 use quietcore_units::Nanos;
-
-use crate::job::Wake;
+use serde::{Deserialize, Serialize};
 
 /// One wake-up in so many may be later than the margin.
 pub const MISSES_ONE_IN: u64 = 2_000;
@@ -24,6 +23,23 @@ pub const MISSES_ONE_IN: u64 = 2_000;
 const STEP_UP: Nanos = Nanos::from_micros(20);
 /// Where learning starts, as a part of the largest margin.
 const START_PART: u64 = 2;
+
+/// How a task comes to its release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wake {
+    /// Sleep until the release; the latency is what `cyclictest` measures.
+    Sleep,
+    /// Sleep to a fixed margin before the release and spin to the instant.
+    Early(Nanos),
+    /// As `Early`, the margin learned, never longer than `share_percent` of the period.
+    Adaptive {
+        /// The part of the core that the spinning may take, in per cent.
+        share_percent: u8,
+    },
+    /// Never sleep: spin from one release to the next. For a task that has its processor to itself.
+    Spin,
+}
 
 /// The margin of one task.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +53,7 @@ impl Margin {
     /// The margin for a way of waking and a period.
     pub fn new(wake: Wake, period: Nanos) -> Self {
         match wake {
+            Wake::Spin => Self { current: period, largest: period, learns: false },
             Wake::Sleep => Self { current: Nanos::ZERO, largest: Nanos::ZERO, learns: false },
             Wake::Early(margin) => Self { current: margin, largest: margin, learns: false },
             Wake::Adaptive { share_percent } => {
@@ -122,7 +139,7 @@ mod tests {
 
     #[test]
     fn sleep_and_fixed_margins_do_not_learn() {
-        for wake in [Wake::Sleep, Wake::Early(Nanos::from_micros(70))] {
+        for wake in [Wake::Sleep, Wake::Early(Nanos::from_micros(70)), Wake::Spin] {
             let mut margin = Margin::new(wake, PERIOD);
             let before = margin.current();
             margin.learn(Nanos::from_millis(5));

@@ -9,12 +9,12 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `program` | the tables, tasks and ISRs: a program of the kernel in Rust |
-//! | `measurement` | what its tasks share: readings, series, samples |
+//! | [`routines`](crate::routines) | the program that is measured, and its series |
+//! | `program` | its tables on the hosted port |
+//! | `measurement` | what MainTask carries out, and what comes of it |
 //! | `machine` | the kernel on its port, and the two ways to bring an interrupt |
 //! | [`reading`] | the clocks |
 //! | [`sample`] | from counts to figures |
-//! | `thread` | the real-time thread that all of it runs in |
 //!
 //! A routine goes from one statement of the program to another one, so what the port does in
 //! between is part of it; what the operating system does is, where it happens to come in between.
@@ -28,18 +28,19 @@ mod measurement;
 mod program;
 pub mod reading;
 pub mod sample;
-mod thread;
 
 use std::sync::Arc;
 
 use quietcore_clock::{Counter, CounterError};
 pub use quietcore_record::record::{Routine, Trigger};
 
+pub use crate::thread::{Place, Standing};
 pub use measurement::Progress;
 pub use program::OTHERS_MAX;
 pub use sample::{Offset, Sample};
-pub use thread::{Place, Standing};
 
+use crate::thread;
+use measurement::Yield;
 use reading::{OfCounter, OfMonotonic, Reading};
 
 /// Counts of the monotonic clock a second.
@@ -63,13 +64,18 @@ pub struct Series {
 }
 
 impl Series {
-    /// The empty measurement and all routines, those with an interrupt in both ways.
+    /// The empty measurement and all routines, those with an interrupt in both ways of a process.
     pub fn all(loops: u64) -> Vec<Self> {
+        Self::of(loops, &[Trigger::Software, Trigger::Signal])
+    }
+
+    /// The same with the ways of bringing an interrupt that there are.
+    pub fn of(loops: u64, triggers: &[Trigger]) -> Vec<Self> {
         let mut all = Vec::new();
         for routine in Routine::ALL {
             if routine.has_interrupt() {
-                for trigger in [Trigger::Software, Trigger::Signal] {
-                    all.push(Self { routine, trigger: Some(trigger), loops });
+                for trigger in triggers {
+                    all.push(Self { routine, trigger: Some(*trigger), loops });
                 }
             } else {
                 all.push(Self { routine, trigger: None, loops });
@@ -81,8 +87,8 @@ impl Series {
     /// Its name: that of the routine, and how the interrupt was brought where it was a signal.
     pub fn name(&self) -> String {
         match self.trigger {
-            Some(Trigger::Signal) => format!("{}-signal", self.routine.name()),
             Some(Trigger::Software) | None => self.routine.name().to_owned(),
+            Some(other) => format!("{}-{}", self.routine.name(), other.name()),
         }
     }
 }
@@ -232,7 +238,10 @@ pub fn measure_with<R: Reading>(
     hertz: u64,
     progress: &Arc<Progress>,
 ) -> Result<Measured, OsekError> {
-    thread::run(place, || machine::run::<R>(plan, hertz, progress))
+    let ran = thread::run("osek", place, || machine::run::<R>(plan, hertz, progress));
+    let (outcome, standing) = ran.map_err(OsekError::Thread)?;
+    let Yield { samples, stopped } = outcome?;
+    Ok(Measured { samples, stopped, standing })
 }
 
 #[cfg(test)]

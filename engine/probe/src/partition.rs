@@ -15,14 +15,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use quietcore_clock::{Clock, Monotonic};
-use quietcore_exchange::{Recorder, Region, SLOT_COUNT, Setting, TaskState};
+use quietcore_exchange::{Recorder, Region, SLOT_COUNT, Setting};
 use quietcore_process::setting::{self, Policy};
 use quietcore_units::{CpuId, Nanos};
 use rustix::thread::gettid;
 
 use crate::job::LatencyJob;
-use crate::latency::{self, End, Plan};
-use crate::margin::Margin;
+use crate::latency::{self, Whole};
 
 /// Stack of a measuring thread: small, because all of it is locked.
 const STACK_BYTES: usize = 256 << 10;
@@ -119,33 +118,16 @@ impl Task<'_> {
         let pinned_to = prepare(&mut recorder, self.cpu, self.job.policy, memory_errno);
         let cost = latency::own_cost(&clock, &mut recorder);
         recorder.set_own_cost(cost);
-        let first_release = self.agree_on_start(&clock);
-        let mut margin = Margin::new(self.job.wake, self.job.period);
-        let mut plan = Plan {
-            first_release,
+        let whole = Whole {
+            first_release: self.agree_on_start(&clock),
             period: self.job.period,
-            releases: self.job.warm_up_cycles,
+            cycles: self.job.cycles,
+            warm_up_cycles: self.job.warm_up_cycles,
+            wake: self.job.wake,
+            injection: self.job.injection,
             cpu: pinned_to,
-            injection: None,
         };
-        let stop = || self.region.stop_requested();
-        let (mut end, next) = latency::run(&clock, &plan, &mut margin, &mut recorder, stop);
-        // Also when it was told to stop meanwhile: the warm-up is no measurement.
-        recorder.clear();
-        if end == End::Completed {
-            // Clearing takes time of the cycles; the next ones begin where nothing is late yet.
-            let passed = clock.now().saturating_sub(next).whole_times(plan.period) + 1;
-            plan.first_release = next + plan.period * passed;
-            plan.releases = self.job.cycles;
-            plan.injection = self.job.injection;
-            recorder.set_first_release(plan.first_release);
-            recorder.set_state(TaskState::Running);
-            (end, _) = latency::run(&clock, &plan, &mut margin, &mut recorder, stop);
-        }
-        recorder.set_state(match end {
-            End::Completed => TaskState::Finished,
-            End::Stopped => TaskState::Stopped,
-        });
+        latency::carry_out(&clock, &whole, &mut recorder, || self.region.stop_requested());
     }
 
     /// Waits until all threads are ready; one of them chooses the start for all.

@@ -1,14 +1,14 @@
 //! Builds a folder of generated C and shows its interface and its variables.
 //!
 //! ```text
-//! cargo run -p quietcore-program --example inspect -- FOLDER [OUT] [--model NAME] [--rates N]
-//! [PATTERN]
+//! cargo run -p quietcore-program --example inspect -- FOLDER [OUT] [PATTERN]
+//!     [--model NAME] [--rates N] [--guest]
 //! ```
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use quietcore_program::build::{Options, build};
+use quietcore_program::build::{Options, Target, build};
 use quietcore_program::symbols::Pattern;
 
 /// Most variables that are listed.
@@ -32,6 +32,7 @@ fn inspect() -> Result<(), Box<dyn std::error::Error>> {
         match argument.as_str() {
             "--model" => options.model = arguments.next(),
             "--rates" => options.rates = arguments.next().map(|it| it.parse()).transpose()?,
+            "--guest" => options.target = Target::Guest,
             "--define" => options.defines.extend(arguments.next()),
             "--include" => options.include.extend(arguments.next().map(PathBuf::from)),
             "--leave-out" => options.leave_out.extend(arguments.next()),

@@ -16,6 +16,7 @@
 mod collect;
 pub(crate) mod compiler;
 mod diagnostic;
+mod guest;
 mod headers;
 pub(crate) mod image;
 pub(crate) mod lexing;
@@ -43,13 +44,27 @@ use crate::value::Value;
 use image::LinkedFile;
 
 pub use compiler::CompilerError;
+pub use guest::{GuestError, Needed};
 pub use image::{DATA_BYTES_MAX, ImageError};
 pub use sources::FolderError;
 pub use store::BUILD_SCHEMA;
 
+/// What a program is built for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// A process, which loads it as a module.
+    #[default]
+    Module,
+    /// A guest, into whose memory it is put at fixed addresses: see [`quietcore_program_image`].
+    Guest,
+}
+
 /// What may be chosen about a build. The default suits what generators write.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// What it is built for.
+    pub target: Target,
     /// Name of the model; `None` when the folder holds only one.
     pub model: Option<String>,
     /// The OIL file of an OSEK program, relative to the folder; `None` when that holds one at most.
@@ -74,6 +89,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            target: Target::Module,
             model: None,
             oil: None,
             mode: None,
@@ -92,8 +108,13 @@ impl Default for Options {
 pub struct Build {
     /// Name of the model.
     pub model: String,
-    /// The module: a shared object that exports `quietcore_module`.
+    /// What it was built for.
+    pub target: Target,
+    /// The module: a shared object that exports `quietcore_module`. For a guest the image for slot
+    /// A, a static file whose entry is the address of `quietcore_module`.
     pub module: PathBuf,
+    /// For a guest the same for slot B, laid out as the first; for a process there is none.
+    pub second: Option<PathBuf>,
     /// The file that [`Build::symbols`] can be loaded from.
     pub symbols_file: PathBuf,
     /// Its variables.
@@ -212,6 +233,9 @@ pub enum BuildError {
     /// The module can't be loaded.
     #[error(transparent)]
     Image(#[from] ImageError),
+    /// There is no image for a guest.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
     /// What the compiler wrote about the variables can't be read.
     #[error("the variables of the program cannot be read: {0}")]
     Variables(String),
@@ -297,6 +321,14 @@ impl Build {
         let linked = LinkedFile::parse(&bytes)?;
         let found = linked.file_range(u64::from(place.offset), place.bytes() as u64);
         Ok(found.and_then(|bytes| place.decode(bytes)))
+    }
+
+    /// The file to be loaded into a data slot, 0 or 1: a guest has one for each.
+    pub fn file_for(&self, slot: u8) -> &Path {
+        match &self.second {
+            Some(second) if slot != 0 => second,
+            _ => &self.module,
+        }
     }
 
     fn read_module(&self) -> Result<Vec<u8>, BuildError> {

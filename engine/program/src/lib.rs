@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! folder of C ─► sources ─► gcc ─► interface ─► glue ─► gcc, link ─► checks ─► Build
-//!                                 (from the debug information)         │         ├─ module.so
-//!                                                                   symbols      ├─ symbols.json
+//!                                 (from the debug information)         │         ├─ module.so, or
+//!                                                                   symbols      │  two images
+//!                                                                                ├─ symbols.json
 //!                                                                                └─ build.json
 //! ```
 //!
 //! | module | what |
 //! |--------|------|
-//! | [`mod@build`] | the way from the folder to the module |
+//! | [`mod@build`] | the way from the folder to the module, or to the images for a guest |
 //! | [`interface`] | the functions that a program is run by, and the C that makes them all look alike |
 //! | [`osek`] | what makes an OSEK program: the kernel as a library, its headers, the tables |
 //! | [`symbols`] | every variable with a static address: its path, type and place |
@@ -34,7 +35,7 @@ pub mod symbolise;
 pub mod symbols;
 pub mod value;
 
-pub use build::{Build, BuildError, Diagnostic, Options, build};
+pub use build::{Build, BuildError, Diagnostic, Options, Target, build};
 pub use carry::{CarryPlan, Copy, carry_over};
 pub use interface::Interface;
 pub use place::{Access, BitField, Enumeration, Memory, Place, Scalar};

@@ -15,6 +15,10 @@ use quietcore_oil::{Configuration, Problems};
 
 /// The kernel, for C: position independent code that needs the C library and nothing else.
 pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libquietcore_osek.a"));
+/// The same for a guest: without an operating system, and with memory and time from others. Empty
+/// where the Rust target for it was missing when this was compiled.
+pub const LIBRARY_FOR_GUEST: &[u8] =
+    include_bytes!(concat!(env!("OUT_DIR"), "/libquietcore_osek_guest.a"));
 /// The name of that file.
 pub const LIBRARY_FILE: &str = "libquietcore_osek.a";
 /// The generated header.

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use addr2line::{Context, Frame};
-use object::Object as _;
+use object::{Object as _, ObjectKind};
+use quietcore_program_image::Slot;
 use serde::{Deserialize, Serialize};
 
 use crate::debug;
@@ -25,7 +26,8 @@ pub struct CodeLocation {
     pub line: Option<u32>,
 }
 
-/// Finds the source of an address, which counts from the module's load base.
+/// Finds the source of an address, which counts from the module's load base. Of a program for a
+/// guest it is the address itself, in either slot, whichever of the two files is looked into.
 ///
 /// `None` when the file is no module, or the address lies in no function of it.
 pub fn symbolise(module: &Path, address: u64) -> Option<CodeLocation> {
@@ -41,6 +43,7 @@ pub(crate) fn locate(bytes: &[u8], address: u64) -> Option<CodeLocation> {
     // Without code there is no line either, whatever the debug information says.
     file.has_debug_symbols().then_some(())?;
     let context = Context::from_dwarf(debug::sections(&file)).ok()?;
+    let address = in_own_slot(&file, address);
     let mut frames = context.find_frames(address).skip_all_loads().ok()?;
     while let Ok(Some(frame)) = frames.next() {
         if let Some(location) = of_frame(&frame) {
@@ -48,6 +51,13 @@ pub(crate) fn locate(bytes: &[u8], address: u64) -> Option<CodeLocation> {
         }
     }
     None
+}
+
+/// The same place in the slot that the file is linked for. Both images are laid out alike.
+fn in_own_slot(file: &object::File<'_>, address: u64) -> u64 {
+    let own = Slot::of_code(file.entry()).filter(|_| file.kind() == ObjectKind::Executable);
+    let Some((own, given)) = own.zip(Slot::of_code(address)) else { return address };
+    address - given.code().start + own.code().start
 }
 
 fn of_frame<R: gimli::Reader>(frame: &Frame<'_, R>) -> Option<CodeLocation> {

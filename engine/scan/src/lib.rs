@@ -15,6 +15,12 @@
 //! | [`shared`] | what the tasks of a partition share |
 //! | [`stage`] | a build as places and sizes |
 //! | [`mapping`], [`schedule`], [`watchdog`], [`fault`] | decisions, as pure functions |
+//! | [`release`] | waiting for the next release |
+//! | [`running`] | one release after the other, from the start to the end |
+//! | [`kernel`] | the cycle of a program that is a kernel with tasks of its own |
+//! | [`channels`] | the channels to other partitions, by number |
+//! | [`job`] | what a partition is told, whatever it runs in |
+//! | [`guest`] | what a guest is told |
 //! | `process` | all of it in a Linux process; with the feature of that name |
 //!
 //! Bounds of a cycle (promise P57 of SPECIFICATION.md): no allocation, no lock, no system call but
@@ -26,9 +32,11 @@
 extern crate alloc;
 
 pub mod change;
+pub mod channels;
 pub mod fault;
-pub mod follower;
-pub mod leader;
+pub mod guest;
+pub mod job;
+pub mod kernel;
 pub mod mapping;
 #[cfg(feature = "process")]
 pub mod process;
@@ -36,5 +44,7 @@ pub mod program;
 pub mod schedule;
 pub mod shared;
 pub mod stage;
-pub mod task;
+mod tasks;
 pub mod watchdog;
+
+pub use tasks::{follower, leader, release, running, task};

@@ -1,5 +1,7 @@
 //! What the cycle drives: a program, and a fieldbus.
 
+use alloc::boxed::Box;
+
 use quietcore_exchange::{EventWriter, ShortText};
 use quietcore_units::Nanos;
 
@@ -50,6 +52,20 @@ pub trait Fieldbus {
 
     /// The outputs, to be sent next.
     fn outputs(&mut self) -> &mut [u8];
+}
+
+impl<F: Fieldbus + ?Sized> Fieldbus for Box<F> {
+    fn exchange(&mut self, cycle: u64, now: Nanos, events: &mut EventWriter<'_>) {
+        (**self).exchange(cycle, now, events);
+    }
+
+    fn inputs(&self) -> &[u8] {
+        (**self).inputs()
+    }
+
+    fn outputs(&mut self) -> &mut [u8] {
+        (**self).outputs()
+    }
 }
 
 /// No fieldbus.

@@ -98,6 +98,28 @@ impl fmt::Display for StageError {
 
 impl core::error::Error for StageError {}
 
+/// Why a build can't be put into its slot now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotFree {
+    /// The build that runs is there.
+    InUse(u8),
+    /// The build is there to which the one that runs may go back.
+    Kept,
+}
+
+impl fmt::Display for NotFree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InUse(slot) => write!(f, "it is meant for slot {slot}, but that is in use"),
+            Self::Kept => {
+                f.write_str("the running build is on probation, and the one before is kept")
+            }
+        }
+    }
+}
+
+impl core::error::Error for NotFree {}
+
 /// The sizes that a stage must fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
@@ -114,6 +136,18 @@ pub struct Room {
 }
 
 impl Stage {
+    /// Makes sure that nothing is in this stage's slot that runs or may run again. `active` is the
+    /// number of the slot whose build runs; `is_kept` says whether that is on probation.
+    ///
+    /// # Errors
+    /// [`NotFree`].
+    pub fn check_free(&self, active: u8, is_kept: bool) -> Result<(), NotFree> {
+        if self.slot != 1 - (active & 1) {
+            return Err(NotFree::InUse(self.slot));
+        }
+        if is_kept { Err(NotFree::Kept) } else { Ok(()) }
+    }
+
     /// Makes sure that all places lie within what there is.
     ///
     /// # Errors

@@ -34,6 +34,12 @@ pub struct CrashRecord {
 impl CrashRecord {
     /// The vector of a panic.
     pub const PANIC: u64 = 256;
+    /// The vector of the exception that comes with the address that was accessed.
+    pub const PAGE_FAULT: u64 = 14;
+    /// Of the error code of a page fault: there is a page, which does not allow the access.
+    pub const PRESENT: u64 = 1;
+    /// Of the same: it was a write.
+    pub const WRITE: u64 = 2;
 
     /// As it is written.
     pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
@@ -85,14 +91,22 @@ impl CrashRecord {
             11 => "segment not present",
             12 => "stack fault",
             13 => "general protection fault",
-            14 => "page fault",
+            Self::PAGE_FAULT => "page fault",
             16 => "floating-point error",
             17 => "misaligned access",
             18 => "machine check",
             19 => "floating-point exception",
+            20 => "virtualisation exception",
+            21 => "control protection exception",
             Self::PANIC => "panic",
             _ => "exception",
         }
+    }
+
+    /// What was done to the address of a page fault, in words; `None` for all others.
+    pub fn access(&self) -> Option<&'static str> {
+        let how = if self.error_code & Self::WRITE != 0 { "writing to" } else { "reading" };
+        (self.vector == Self::PAGE_FAULT).then_some(how)
     }
 }
 
@@ -107,7 +121,11 @@ mod tests {
             *register = number;
         }
         assert_eq!(CrashRecord::from_bytes(&record.to_bytes()), Some(record));
-        assert_eq!(record.what(), "page fault");
+        assert_eq!((record.what(), record.access()), ("page fault", Some("reading")));
+        record.error_code = CrashRecord::PRESENT | CrashRecord::WRITE;
+        assert_eq!(record.access(), Some("writing to"));
+        record.vector = 13;
+        assert_eq!(record.access(), None);
     }
 
     #[test]

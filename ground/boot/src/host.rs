@@ -3,16 +3,21 @@
 use core::fmt;
 
 use crate::RECORD_BYTES;
+use crate::device::PassedDevice;
 use crate::words::{Reader, Writer};
 
 /// "quietc" and the version of the layout.
-const MAGIC: u64 = u64::from_le_bytes(*b"quietc\x00\x01");
+const MAGIC: u64 = u64::from_le_bytes(*b"quietc\x00\x02");
+
+/// The number of the time that is told with the page.
+const TOLD_ONCE: u64 = 0;
 
 /// The longest memory of a guest, and the end of all places.
 const ADDRESS_END: u64 = 1 << 32;
 
 /// A stretch of the guest's addresses; of no bytes where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Place {
     /// Its first address.
     pub address: u64,
@@ -22,7 +27,7 @@ pub struct Place {
 
 impl Place {
     /// Whether it is there and ends at 4 GiB or before.
-    fn is_possible(self) -> bool {
+    pub fn is_possible(self) -> bool {
         self.address.checked_add(self.bytes).is_some_and(|end| end <= ADDRESS_END)
     }
 }
@@ -36,14 +41,17 @@ pub struct HostPage {
     pub counter_hz: u64,
     /// A value of the counter, and …
     pub counter_then: u64,
-    /// … the host's monotonic clock at that instant, in ns.
+    /// … the host's monotonic clock at that instant, in ns. A host may tell both again while the
+    /// guest runs: [`HostTime`](crate::HostTime).
     pub host_then_ns: u64,
     /// The partition's exchange.
     pub exchange: Place,
-    /// What the partition is to do, encoded.
+    /// The post, by which the partition's job and orders come.
     pub job: Place,
     /// The clock board.
     pub clock_board: Place,
+    /// The device that was passed through to it; of vendor 0 where there is none.
+    pub device: PassedDevice,
 }
 
 /// Why a host page is refused.
@@ -81,6 +89,7 @@ impl HostPage {
             exchange: NOWHERE,
             job: NOWHERE,
             clock_board: NOWHERE,
+            device: PassedDevice::NONE,
         }
     }
 
@@ -89,13 +98,17 @@ impl HostPage {
         let mut bytes = [0; RECORD_BYTES];
         let mut writer = Writer::new(&mut bytes);
         writer.put(MAGIC);
-        for word in [self.memory_bytes, self.counter_hz, self.counter_then, self.host_then_ns] {
+        for word in [TOLD_ONCE, self.counter_then, self.host_then_ns] {
+            writer.put(word);
+        }
+        for word in [self.memory_bytes, self.counter_hz] {
             writer.put(word);
         }
         for place in [self.exchange, self.job, self.clock_board] {
             writer.put(place.address);
             writer.put(place.bytes);
         }
+        self.device.write(&mut writer);
         bytes
     }
 
@@ -110,16 +123,19 @@ impl HostPage {
             MAGIC => {}
             _ => return Err(Refused::Foreign),
         }
+        // How often the time was told.
+        let _ = reader.take();
         let mut place = Self {
-            memory_bytes: reader.take(),
-            counter_hz: reader.take(),
             counter_then: reader.take(),
             host_then_ns: reader.take(),
+            memory_bytes: reader.take(),
+            counter_hz: reader.take(),
             ..Self::default()
         };
         for place in [&mut place.exchange, &mut place.job, &mut place.clock_board] {
             *place = Place { address: reader.take(), bytes: reader.take() };
         }
+        place.device = PassedDevice::read(&mut reader);
         place.check().map(|()| place)
     }
 
@@ -131,6 +147,7 @@ impl HostPage {
             (self.exchange.is_possible(), "its exchange"),
             (self.job.is_possible(), "its job"),
             (self.clock_board.is_possible(), "its clock board"),
+            (self.device.is_possible(), "its device"),
         ];
         match checks.into_iter().find(|(holds, _)| !holds) {
             Some((_, what)) => Err(Refused::Impossible(what)),
@@ -154,6 +171,13 @@ mod tests {
         exchange: Place { address: 0x8000_0000, bytes: 1 << 20 },
         job: Place { address: 0x20_0000, bytes: 100 },
         clock_board: Place { address: 0xD000_0000, bytes: 4096 },
+        device: PassedDevice {
+            vendor: 0x1234,
+            device: 0x11E8,
+            bars: [Place { address: 0xC000_0000, bytes: 1 << 20 }; 6],
+            first_vector: 0x40,
+            vectors: 1,
+        },
     };
 
     #[test]
@@ -168,9 +192,13 @@ mod tests {
 
     #[test]
     fn another_version_is_refused() {
-        let mut bytes = PAGE.to_bytes();
-        bytes[7] += 1;
-        assert_eq!(HostPage::from_bytes(&bytes), Err(Refused::Foreign));
+        for version in [1, 3] {
+            let mut bytes = PAGE.to_bytes();
+            bytes[7] = version;
+            assert_eq!(HostPage::from_bytes(&bytes), Err(Refused::Foreign));
+        }
+        let said = Refused::Foreign.to_string();
+        assert!(said.contains("of another version"), "{said}");
     }
 
     #[test]
@@ -183,6 +211,14 @@ mod tests {
             (HostPage { exchange: past, ..PAGE }, "its exchange"),
             (HostPage { job: wraps, ..PAGE }, "its job"),
             (HostPage { clock_board: past, ..PAGE }, "its clock board"),
+            (
+                HostPage { device: PassedDevice { bars: [past; 6], ..PAGE.device }, ..PAGE },
+                "its device",
+            ),
+            (
+                HostPage { device: PassedDevice { first_vector: 256, ..PAGE.device }, ..PAGE },
+                "its device",
+            ),
         ] {
             assert_eq!(HostPage::from_bytes(&page.to_bytes()), Err(Refused::Impossible(what)));
         }

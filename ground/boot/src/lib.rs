@@ -3,8 +3,11 @@
 //! | where | what | who writes |
 //! |---|---|---|
 //! | [`HOST_PAGE`] | the [`HostPage`]: what the guest needs to know of its host | the host, before the guest starts |
+//! | [`HOST_TIME`] | the [`HostTime`], in the host page: what the time is | the host, again and again |
 //! | [`CRASH_RECORD`] | the [`CrashRecord`]: where and how the guest crashed | the guest, before it ends |
+//! | [`places::POST`] | the job and the orders: [`post`] | the host; the guest says what it took |
 //! | [`port`] | how the guest is heard | the guest |
+//! | [`board`] | the clock board: when it raised its last interrupt | the host |
 //!
 //! Both records are words of 64 bits, little-endian, in the order of their fields, the first of
 //! them a magic number with the version. Whoever reads one checks it first: neither side trusts the
@@ -13,11 +16,17 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod board;
 mod crash;
+mod device;
 mod host;
-mod places;
+pub mod places;
+pub mod post;
+mod time;
 mod words;
 
 pub use crash::{CrashRecord, REGISTERS};
+pub use device::{BARS, PassedDevice};
 pub use host::{HostPage, Place, Refused};
-pub use places::{CRASH_RECORD, HOST_PAGE, RECORD_BYTES, port};
+pub use places::{CRASH_RECORD, HOST_PAGE, RECORD_BYTES, port, vector};
+pub use time::{HOST_TIME, HOST_TIME_WORDS, HostTime, Moment, Told};

@@ -1,4 +1,7 @@
-//! Where records are in a guest, and by which ports it is heard.
+//! Where everything is in a guest, and by which ports it is heard.
+//!
+//! Addresses are physical ones, and are mapped as they are. What is in memory slots of its own is
+//! memory that the host shares; see [`HostPage`](crate::HostPage) for how much of it there is.
 
 /// Where the host page is, in the guest's memory.
 pub const HOST_PAGE: u64 = 0x7000;
@@ -8,6 +11,69 @@ pub const CRASH_RECORD: u64 = 0x7800;
 
 /// The most bytes that each of the two takes.
 pub const RECORD_BYTES: usize = 0x800;
+
+/// The size of a page of the guest, in bytes: everything here begins on one.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// Where the guest's image begins; behind it are its stacks and its heap.
+pub const IMAGE: u64 = 1 << 20;
+
+/// The first address that is not the guest's own memory any more.
+pub const MEMORY_END: u64 = 0x0400_0000;
+
+/// Code and constants of the program in slot A and in slot B. The guest can't write them.
+pub const PROGRAM_CODE: [u64; 2] = [0x0400_0000, 0x0600_0000];
+
+/// The most bytes of each of these.
+pub const PROGRAM_CODE_BYTES_MAX: u64 = 32 << 20;
+
+/// The job and the orders; see [`post`](crate::post).
+pub const POST: u64 = 0x0800_0000;
+
+/// The most bytes that these take.
+pub const POST_BYTES_MAX: u64 = 32 << 20;
+
+/// Data of the program in slot A and in slot B: the exchange's data slots once more.
+pub const PROGRAM_DATA: [u64; 2] = [0x2000_0000, 0x3000_0000];
+
+/// The most bytes of each of these.
+pub const PROGRAM_DATA_BYTES_MAX: u64 = 256 << 20;
+
+/// The exchange.
+pub const EXCHANGE: u64 = 0x4000_0000;
+
+/// The most bytes of the exchange.
+pub const EXCHANGE_BYTES_MAX: u64 = CHANNELS - EXCHANGE;
+
+/// The channels are from here, each where the job says, …
+pub const CHANNELS: u64 = 0x8000_0000;
+
+/// … to here.
+pub const CHANNELS_END: u64 = 0xC000_0000;
+
+/// The registers of devices that were passed through are from here, each where the host page says,
+/// …
+pub const PASSED: u64 = CHANNELS_END;
+
+/// … to here.
+pub const PASSED_END: u64 = CLOCK_BOARD;
+
+/// The clock board's page, which the guest can read without leaving.
+pub const CLOCK_BOARD: u64 = 0xD000_0000;
+
+/// The registers of the network's device.
+pub const NET: u64 = 0xD000_1000;
+
+/// The doorbells: a write there tells the host something.
+pub const DOORBELLS: u64 = 0xD000_2000;
+
+const _: () = {
+    assert!(PROGRAM_CODE[0] + PROGRAM_CODE_BYTES_MAX <= PROGRAM_CODE[1]);
+    assert!(PROGRAM_CODE[1] + PROGRAM_CODE_BYTES_MAX <= POST);
+    assert!(POST + POST_BYTES_MAX <= PROGRAM_DATA[0]);
+    assert!(PROGRAM_DATA[0] + PROGRAM_DATA_BYTES_MAX <= PROGRAM_DATA[1]);
+    assert!(PROGRAM_DATA[1] + PROGRAM_DATA_BYTES_MAX <= EXCHANGE);
+};
 
 /// Ports by which a guest is heard.
 pub mod port {
@@ -20,4 +86,13 @@ pub mod port {
     pub const ENDED: u8 = 0;
     /// See [`ENDED`].
     pub const CRASHED: u8 = 1;
+    /// The status of a guest that could not run what it was asked to, and said why.
+    pub const REFUSED: u8 = 2;
+}
+
+/// Vectors by which the host interrupts a guest.
+pub mod vector {
+    /// The guest of a partition looks at what the host asks for: a stop, an order, the end of a
+    /// call that is over its time.
+    pub const ATTENTION: u8 = 0xE1;
 }

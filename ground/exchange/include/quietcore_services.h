@@ -1,6 +1,6 @@
 /**
  * @file quietcore_services.h
- * @brief What a built program gets from whoever loaded it, version 2.
+ * @brief What a built program gets from whoever loaded it, version 3.
  *
  * The loader stores a table of these functions before it initialises the program. Programs call
  * them through Com.h; those from `due` on are for a program that is a kernel with tasks of its own.
@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Version of this table. */
-#define QUIETCORE_SERVICES_VERSION 2u
+#define QUIETCORE_SERVICES_VERSION 3u
 
 /** What a receiver knows about a signal or group beside its value. */
 struct quietcore_signal_state {
@@ -72,6 +72,9 @@ struct quietcore_services {
     /** Tells of an error: the task that it is about or UINT32_MAX, the status and the service as
      *  quietcore_osek.h numbers them. */
     void (*error)(const void *context, uint32_t task, uint8_t status, uint8_t service);
+    /** The instant on the monotonic clock, in ns. For programs without an operating system: in a
+     *  process, whose programs ask that, it tells 0. From version 3 on. */
+    uint64_t (*clock)(const void *context);
 };
 
 #ifdef __cplusplus

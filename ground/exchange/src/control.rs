@@ -1,5 +1,5 @@
 //! What the partition says about itself: which data slot its program runs in, and how its fieldbus
-//! does.
+//! does, and whether it has paused.
 //!
 //! | word | meaning |
 //! |-----:|---------|
@@ -7,7 +7,8 @@
 //! | 1 | the fieldbus: SubDevices that answer, AL states, working counter, its expected value |
 //! | 2 | the fieldbus: frames that were lost so far |
 //! | 3 | generation of the program in fault; zero while there is none |
-//! | 4 … 7 | zero |
+//! | 4 | 1 while the tasks have paused, else zero |
+//! | 5 … 7 | zero |
 //!
 //! Slot and generation share a word, so that no reader ever pairs the one with the other's.
 
@@ -53,6 +54,16 @@ pub(crate) fn read_fault(words: &[AtomicU64]) -> Option<u32> {
     let word = words.get(3).map_or(0, |word| word.load(Acquire));
     // What a hostile partition writes beyond 32 bits is cut off.
     Some(word as u32).filter(|generation| *generation != 0)
+}
+
+pub(crate) fn write_paused(words: &[AtomicU64], is_paused: bool) {
+    if let Some(word) = words.get(4) {
+        word.store(u64::from(is_paused), Release);
+    }
+}
+
+pub(crate) fn read_paused(words: &[AtomicU64]) -> bool {
+    words.get(4).is_some_and(|word| word.load(Acquire) != 0)
 }
 
 /// How a fieldbus did in the last cycle, and what it has lost.

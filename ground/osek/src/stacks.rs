@@ -10,6 +10,8 @@
 pub const STACKS_BYTES_MAX: usize = 1 << 30;
 /// Stacks beside those of tasks: of the idle context, and for faults.
 pub const OWN_STACKS: usize = 2;
+/// The same in a program for a guest, which handles its faults itself.
+pub const OWN_STACKS_OF_GUEST: usize = 1;
 /// Bytes of each of these.
 pub const OWN_BYTES: usize = 64 * 1024;
 
@@ -57,6 +59,13 @@ impl Machine {
     }
 }
 
+/// The memory that the stacks of a program for a guest take, whose tasks have stacks of these bytes
+/// and whose interrupts have so many levels, in bytes.
+pub fn bytes_in_guest(tasks: impl Iterator<Item = usize>, levels: usize) -> usize {
+    let own = [OWN_BYTES; OWN_STACKS_OF_GUEST].into_iter();
+    own.chain(tasks).map(|bytes| Machine::USUAL.stack_bytes(bytes, levels)).sum()
+}
+
 /// How many different levels interrupts have, those of ISRs and the kernel's own tick, which is of
 /// level 1.
 pub fn levels(isrs: impl Iterator<Item = u8>) -> usize {
@@ -75,6 +84,13 @@ mod tests {
         assert_eq!(machine.stack_bytes(4097, 2), (2 + 16 + 16) * 4096);
         let wide = Machine { frame_bytes: 65_537, ..machine };
         assert_eq!(wide.guard_bytes(), 17 * 4096);
+    }
+
+    #[test]
+    fn a_guest_has_stacks_of_its_tasks_and_one_of_its_own() {
+        let one = Machine::USUAL.stack_bytes(OWN_BYTES, 1);
+        let task = Machine::USUAL.stack_bytes(8192, 1);
+        assert_eq!(bytes_in_guest([8192, 8192].into_iter(), 1), one + 2 * task);
     }
 
     #[test]

@@ -75,12 +75,16 @@ macro_rules! quantity {
     };
 }
 
-/// Serializes a quantity as exact text with a unit and reads it back.
+/// Serializes a quantity and reads it back: as exact text with a unit where people may read it, and
+/// as its number where they can't.
 #[cfg(feature = "serde")]
 macro_rules! serde_as_text {
     ($name:ident, $expected:literal, $exact:expr) => {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                if !to.is_human_readable() {
+                    return to.serialize_u64(self.0);
+                }
                 let exact: fn(&$name) -> (u64, &'static str) = $exact;
                 let (value, unit) = exact(self);
                 to.collect_str(&format_args!("{value} {unit}"))
@@ -89,6 +93,9 @@ macro_rules! serde_as_text {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                if !from.is_human_readable() {
+                    return u64::deserialize(from).map($name);
+                }
                 struct Text;
                 impl serde::de::Visitor<'_> for Text {
                     type Value = $name;

@@ -13,9 +13,12 @@ use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::thread;
+use std::time::Duration;
 
-use quietcore_lab::job::{JOB, Job, OUT, STATUS};
+use quietcore_lab::job::{ALIVE, JOB, Job, OUT, STATUS};
 use rustix::system::{RebootCommand, finit_module, reboot};
+use rustix::time::{ClockId, clock_gettime};
 
 /// What a shell says of a command that can't be started.
 const NOT_STARTED: i32 = 127;
@@ -44,10 +47,22 @@ fn work() -> Result<(), Box<dyn Error>> {
         load(module)?;
     }
     mounts::make(&job.project)?;
+    thread::Builder::new().name("beat".to_owned()).spawn(beat)?;
     Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
     let status = run(&job);
     fs::write(Path::new(OUT).join(STATUS), format!("{status}\n"))?;
     Ok(())
+}
+
+/// Tells each second that this machine does not stand still.
+fn beat() {
+    let path = Path::new(OUT).join(ALIVE);
+    loop {
+        let seconds = clock_gettime(ClockId::Boottime).tv_sec;
+        // A share that can't be written to will be told of when the status is left there.
+        let _ = fs::write(&path, format!("{seconds}\n"));
+        thread::sleep(Duration::from_secs(1));
+    }
 }
 
 fn load(module: &Path) -> Result<(), Box<dyn Error>> {

@@ -9,7 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
-    Conditions, KernelErrors, Record, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
+    Conditions, InterruptEntry, InterruptRun, KernelErrors, Record, Routine, RoutineFigures,
+    ScanCounters, ScanTerms, Trigger,
 };
 use crate::statistics::Statistics;
 use crate::verdict::{FastestCycle, Judgement, fastest_cycle};
@@ -81,6 +82,9 @@ pub struct RecordEntry {
     /// The routine of a kernel that was measured; absent for all other records.
     #[serde(default)]
     pub routine: Option<RoutineEntry>,
+    /// The interrupt that was measured; absent for all other records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<InterruptEntry>,
     /// Releases before they were due.
     pub early: u64,
     /// Times the task changed its CPU.
@@ -160,6 +164,7 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
             clamped: run.clamped,
             figures: run.figures(),
         }),
+        interrupt: record.interrupt.as_ref().map(InterruptRun::entry),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,

@@ -5,6 +5,7 @@
 
 mod absorb;
 pub mod check;
+mod interrupt;
 mod routine;
 mod scan;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
+pub use interrupt::{InterruptEntry, InterruptRun};
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
 pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};
 #[cfg(test)]
@@ -45,7 +47,7 @@ pub struct Record {
     /// Time between releases, in ns; `None` where imported data don't say.
     pub period_ns: Option<u64>,
     /// Release latency: due instant to start of the work. For a routine of a kernel its time,
-    /// without the empty measurement.
+    /// without the empty measurement; for an interrupt its response.
     pub release: Histogram,
     /// Wake-up latency: requested wake-up to running. Equal to `release` in mode `sleep`.
     pub wakeup: Option<Histogram>,
@@ -57,6 +59,10 @@ pub struct Record {
     /// there was such a probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routine: Option<RoutineRun>,
+    /// What an interrupt took beside its response, which is in `release`; `None` for all other
+    /// records, and in those from before there was such a probe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<InterruptRun>,
     /// What was counted beside the histograms.
     pub counters: Counters,
     /// The worst cycles, the worst first.
@@ -79,6 +85,11 @@ impl Record {
         self.invalid_because.is_empty()
     }
 
+    /// Whether it is of releases, which classes judge, and neither of a routine nor an interrupt.
+    pub fn is_of_releases(&self) -> bool {
+        self.routine.is_none() && self.interrupt.is_none()
+    }
+
     /// The wake-up latency as a record of its own, named after this one; `None` in mode `sleep`,
     /// where it is the release latency. It is what tools that sleep until the release measure, and
     /// so what their published figures can stand beside.
@@ -91,6 +102,7 @@ impl Record {
         record.counters.difference_sum_ns = None;
         record.scan = None;
         record.routine = None;
+        record.interrupt = None;
         record.spikes.clear();
         record.timeline = Timeline::default();
         Some(record)

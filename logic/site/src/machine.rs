@@ -15,6 +15,9 @@ pub struct Machine {
     pub memory_lock_limit: Option<ByteSize>,
     /// Ways of the last-level cache that can be assigned; `None` without cache allocation (CAT).
     pub cache_ways: Option<u32>,
+    /// How many colours pages may have in the last-level cache at most; or why they have none.
+    /// Which of them are real is measured when a partition starts.
+    pub page_colours: Result<u32, String>,
     /// How many processes this user may still start; `None` means without limit.
     pub processes_left: Option<u32>,
     /// Whether this user is root.
@@ -23,9 +26,10 @@ pub struct Machine {
     pub fifo: bool,
     /// Whether a thread really gets `SCHED_DEADLINE` here.
     pub deadline: bool,
-    /// Whether a thread under `SCHED_DEADLINE` may also be pinned. The kernel allows that only
-    /// without throttling (`sched_rt_runtime_us` of -1) or in a cpuset of its own.
-    pub deadline_pinned: bool,
+    /// Whether the kernel stops real-time threads that take nearly all of their CPU
+    /// (`sched_rt_runtime_us` other than -1). Then no thread under `SCHED_DEADLINE` may be pinned,
+    /// except in a cpuset of its own, and none that never sleeps keeps its CPU.
+    pub throttles: bool,
     /// Whether `/dev/cpu_dma_latency` can be opened for writing.
     pub dma_latency: bool,
     /// Whether `/dev/kvm` can be opened.

@@ -7,17 +7,27 @@
 //! clock are measured with the processor's [`Counter`]. Emulated time is not time:
 //! [`TimeCalibration`] tells the two apart by what instructions cost.
 
+#![cfg_attr(not(any(test, feature = "std")), no_std)]
+
+#[cfg(feature = "std")]
 mod calibration;
 mod clock;
+#[cfg(feature = "std")]
 mod counter;
+#[cfg(feature = "std")]
 mod fake;
+#[cfg(feature = "std")]
 mod monotonic;
 
+#[cfg(feature = "std")]
 pub use calibration::{
     BUDGET, COUNTED_BELOW, Cost, INTERPRETED_BELOW, SUSPICIONS_NEEDED, Sequence, TimeCalibration,
     TimeVerdict,
 };
 pub use clock::Clock;
+#[cfg(feature = "std")]
 pub use counter::{Counter, CounterError};
+#[cfg(feature = "std")]
 pub use fake::FakeClock;
+#[cfg(feature = "std")]
 pub use monotonic::Monotonic;

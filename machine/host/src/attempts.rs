@@ -2,12 +2,13 @@
 //!
 //! [`Attempts`] is the border between reading facts and the machine. [`Live`] tries for real, each
 //! attempt on a short-lived thread or process of its own, bounded in time, and leaves nothing
-//! behind. [`Fake`] answers what a test put in.
+//! behind. [`Quick`] does so where that takes no time. [`Fake`] answers what a test put in.
 
 mod ethtool;
 mod fake;
 mod fresh_cgroup;
 mod kvm;
+mod quick;
 mod scheduling;
 
 use std::time::Duration;
@@ -19,6 +20,7 @@ use crate::reading::Reading;
 
 pub use fake::Fake;
 pub use fresh_cgroup::{CgroupPlace, CgroupVersion, FreshCgroup};
+pub use quick::Quick;
 
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +94,10 @@ pub struct Timestamping {
 pub struct GuestSpeed {
     /// Simple instructions a second inside the guest.
     pub instructions_per_second: f64,
+    /// Whether a guest can calculate with SSE, which every program compiled for this processor
+    /// does; `None` where that was not tried.
+    #[serde(default)]
+    pub has_sse: Option<bool>,
 }
 
 /// The attempts that facts are made of.

@@ -8,11 +8,14 @@
 //! | control | module | undone by |
 //! |---------|--------|-----------|
 //! | the longest wake-up from idle | `dma_latency` | the kernel, when the file is closed |
+//! | ways of the last-level cache | `cache_ways` | its owner; after a crash, the next one who holds some |
 
+pub mod cache_ways;
 mod dma_latency;
 
 use thiserror::Error;
 
+pub use cache_ways::{CacheWays, CacheWaysError};
 pub use dma_latency::{DmaLatency, FakeLatency, HeldLatency, LatencyControl, LiveLatency};
 
 /// Why a control does not hold.

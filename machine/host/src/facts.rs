@@ -28,7 +28,7 @@ mod virtualization;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attempts::{Attempts, Live};
+use crate::attempts::{Attempts, Live, Quick};
 use crate::reading::Reading;
 use crate::source::Source;
 use processor::{cache, clock, cpu, power};
@@ -41,6 +41,7 @@ pub use kernel::{CommandLine, Kernel, Preemption, PreemptionModel};
 pub use memory::{HugePages, Memory};
 pub use network::{Interface, Network};
 pub use processor::cache::{CacheDomain, Caches, CpuidAllocation, Resctrl, ResctrlLevel};
+pub use processor::cache_ground::CacheGround;
 pub use processor::clock::{Calibration, Clock, TimeReality, TscFlags};
 pub use processor::cpu::{CoreType, Cpu, LogicalCpu, Node};
 pub use processor::power::{Frequency, IdleState, Power, Throttling};
@@ -90,6 +91,12 @@ impl Facts {
         Self::read_from(&Source::live(), &Live)
     }
 
+    /// Reads this machine without what takes time: nothing is measured and no guest is tried. It
+    /// is enough for [`machine`](Self::machine), and no grounds for a judgement.
+    pub fn read_quickly() -> Self {
+        Self::read_from(&Source::live(), &Quick)
+    }
+
     /// Reads the machine that `source` and `attempts` show.
     pub fn read_from(source: &Source, attempts: &impl Attempts) -> Self {
         // The calibrations come before the scans of /proc, which warm nothing but disturb.
@@ -113,6 +120,16 @@ impl Facts {
             cgroups,
         }
     }
+}
+
+/// The hypervisor below this kernel; absent on the bare machine.
+pub(crate) fn hypervisor(source: &Source, attempts: &impl Attempts) -> Reading<String> {
+    virtualization::any_hypervisor(source, attempts)
+}
+
+/// Each cache of a machine, once.
+pub(crate) fn cache_domains(source: &Source) -> Vec<CacheDomain> {
+    cache::domains(source)
 }
 
 /// The value behind `name` in lines of `name: value`, as the kernel writes them. The name counts

@@ -15,6 +15,7 @@ mod source;
 
 pub use cpu_list::CpuList;
 pub use doctor::{Area, Finding, Severity};
+pub use facts::CacheGround;
 pub use facts::Facts;
 pub use reading::Reading;
 pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT};

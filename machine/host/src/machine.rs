@@ -3,7 +3,7 @@
 use quietcore_site::Machine;
 use quietcore_units::ByteSize;
 
-use crate::facts::{Facts, TimeReality};
+use crate::facts::Facts;
 
 impl Facts {
     /// What decides whether a site file can be realised here. What could not be read counts as not
@@ -16,12 +16,12 @@ impl Facts {
             memory_available: ByteSize::new(kib(&self.memory.available_kib).saturating_mul(1024)),
             memory_lock_limit: self.memory_lock_limit(),
             cache_ways: self.assignable_ways(),
+            page_colours: self.page_colours(),
             processes_left: None,
             root: self.limits.user.get() == Some(&0),
             fifo: self.scheduler.fifo.succeeded(),
             deadline: self.scheduler.deadline.succeeded(),
-            deadline_pinned: self.scheduler.deadline.succeeded()
-                && self.scheduler.rt_runtime_us.get() == Some(&-1),
+            throttles: self.scheduler.rt_runtime_us.get() != Some(&-1),
             dma_latency: self.power.latency_request.get().is_some(),
             kvm: self.virtualization.kvm.opens.get().is_some(),
         }
@@ -29,13 +29,7 @@ impl Facts {
 
     /// Why this machine's time can't be trusted, by calibration; `None` where it can.
     pub fn why_time_is_not_real(&self) -> Option<String> {
-        match &self.clock.calibration.time {
-            TimeReality::Native => None,
-            TimeReality::Emulated(because) => Some(because.clone()),
-            TimeReality::Unknown(because) => {
-                Some(format!("whether time is real could not be found out: {because}"))
-            }
-        }
+        self.clock.calibration.time.why_not_real()
     }
 
     /// Ways of the last-level cache that resctrl can assign; `None` where it isn't mounted.
@@ -62,6 +56,7 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
+    use super::Facts;
     use quietcore_units::ByteSize;
 
     use crate::Reading;
@@ -88,5 +83,13 @@ mod tests {
         let machine = facts.machine();
         assert_eq!(machine.memory_lock_limit, Some(ByteSize::new(0)));
         assert_eq!(machine.memory_available, ByteSize::new(0));
+    }
+
+    #[test]
+    fn a_plan_needs_nothing_that_takes_time() {
+        let [quick, whole] = [Facts::read_quickly(), Facts::read()].map(|facts| facts.machine());
+        // Others take and give back memory meanwhile.
+        let memory_available = whole.memory_available;
+        assert_eq!(quietcore_site::Machine { memory_available, ..quick }, whole);
     }
 }

@@ -1,9 +1,33 @@
-//! How often a processor left the guest, why, and for how long.
+//! How often a processor left its guest, why, when, and for how long: the ledger of exits.
 //!
-//! One thread counts, any may read. What is read while it counts may be one exit apart between a
-//! number and its time.
+//! | part | what | who writes |
+//! |---|---|---|
+//! | rows | a count, a total and a longest time for each [`Reason`] | the processor's thread |
+//! | ring | the last [`RECENT`] exits, dated by the guest's counter | the processor's thread |
+//! | KVM's own | what KVM counts for the processor, when it was sampled last ([`statistics`]) | whoever samples |
+//!
+//! An exit that the ledger knows is one to this process. KVM answers most of them itself; those are
+//! in its own count alone. The ledger lies in memory that others can map: they read it, they never
+//! ask, and a spike in the guest is joined with the exits around it on the time stamp counter.
+//!
+//! One thread counts. Who reads meanwhile finds a number and its time one exit apart at most, and
+//! each exit of the ring whole or not at all.
 
+pub mod statistics;
+
+mod layout;
+mod ring;
+
+use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use quietcore_units::ByteSize;
+
+use crate::slot::{Shared, SharedError, SharedView};
+use statistics::Sample;
+
+pub use layout::LEDGER_BYTES;
+pub use ring::{Exit, RECENT};
 
 /// Why a processor leaves its guest and this process sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +47,14 @@ pub enum Reason {
     Signal,
     /// The guest ended itself: a triple fault, a reset.
     Shutdown,
+    /// It was told to stand still.
+    Pause,
     /// Anything else.
     Other,
 }
 
 /// All reasons, in their order.
-pub const REASONS: [Reason; 8] = [
+pub const REASONS: [Reason; 9] = [
     Reason::PortWrite,
     Reason::PortRead,
     Reason::AddressWrite,
@@ -36,6 +62,7 @@ pub const REASONS: [Reason; 8] = [
     Reason::Halt,
     Reason::Signal,
     Reason::Shutdown,
+    Reason::Pause,
     Reason::Other,
 ];
 
@@ -50,40 +77,199 @@ impl Reason {
             Self::Halt => "halt",
             Self::Signal => "signal",
             Self::Shutdown => "shutdown",
+            Self::Pause => "pause",
             Self::Other => "other",
         }
     }
 }
 
-/// Counters of exits.
-#[derive(Debug, Default)]
+/// A ledger to be written.
+#[derive(Debug)]
 pub struct Exits {
-    rows: [Row; REASONS.len()],
+    memory: Memory,
 }
 
-#[derive(Debug, Default)]
-struct Row {
-    count: AtomicU64,
-    time_ns: AtomicU64,
+#[derive(Debug)]
+enum Memory {
+    Own(Box<[AtomicU64]>),
+    Shared(Shared),
+}
+
+impl Default for Exits {
+    /// A ledger that nobody else reads.
+    fn default() -> Self {
+        let words = (0..LEDGER_BYTES as usize / size_of::<u64>()).map(|_| AtomicU64::new(0));
+        Self::begin(Memory::Own(words.collect()))
+    }
 }
 
 impl Exits {
-    /// Counts one. Called by the processor's thread alone.
-    pub(crate) fn count(&self, reason: Reason, time_ns: u64) {
-        let row = &self.rows[reason as usize];
+    /// A ledger in a memory file that others can map.
+    ///
+    /// # Errors
+    /// [`SharedError`].
+    pub fn create() -> Result<Self, SharedError> {
+        let shared = Shared::create("quietcore-exits", ByteSize::new(LEDGER_BYTES))?;
+        Ok(Self::begin(Memory::Shared(shared)))
+    }
+
+    /// A ledger in a memory file that another process made, which is begun anew.
+    ///
+    /// # Errors
+    /// [`SharedError`].
+    pub fn of_file(file: &File) -> Result<Self, SharedError> {
+        Ok(Self::begin(Memory::Shared(Shared::of_file(file, 0, LEDGER_BYTES)?)))
+    }
+
+    fn begin(memory: Memory) -> Self {
+        let ledger = Self { memory };
+        ledger.words().iter().for_each(|word| word.store(0, Relaxed));
+        layout::sign(ledger.words());
+        ledger
+    }
+
+    /// The file that it is; `None` where nobody else reads it.
+    pub fn file(&self) -> Option<&File> {
+        match &self.memory {
+            Memory::Own(_) => None,
+            Memory::Shared(shared) => Some(shared.file()),
+        }
+    }
+
+    /// Counts one exit, about `detail` (a port, an address), that began at this value of the
+    /// guest's counter. Called by the processor's thread alone.
+    pub(crate) fn count(&self, reason: Reason, detail: u64, begin: u64, time_ns: u64) {
+        let words = self.words();
+        let [count, total, longest] = layout::row(words, reason);
         // One writer: no need for a read-modify-write.
-        row.count.store(row.count.load(Relaxed) + 1, Relaxed);
-        row.time_ns.store(row.time_ns.load(Relaxed).saturating_add(time_ns), Relaxed);
+        count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+        total.store(total.load(Relaxed).saturating_add(time_ns), Relaxed);
+        longest.store(longest.load(Relaxed).max(time_ns), Relaxed);
+        ring::push(words, &Exit { reason, detail, begin, time_ns });
+    }
+
+    /// Says how often the guest's counter counts in a second, and how far it is ahead of the
+    /// host's.
+    pub(crate) fn date(&self, hertz: u64, ahead: i64) {
+        layout::date(self.words(), hertz, ahead);
+    }
+
+    /// Lets readers have what KVM counted. One thread does so at a time.
+    pub fn publish(&self, sample: &Sample) {
+        layout::publish(self.words(), sample);
+    }
+
+    fn words(&self) -> &[AtomicU64] {
+        match &self.memory {
+            Memory::Own(words) => words,
+            Memory::Shared(shared) => shared.words(),
+        }
     }
 
     /// How many there were for a reason, and the time spent out of the guest, in ns.
     pub fn of(&self, reason: Reason) -> (u64, u64) {
-        let row = &self.rows[reason as usize];
-        (row.count.load(Relaxed), row.time_ns.load(Relaxed))
+        self.read().of(reason)
     }
 
     /// How many there were.
     pub fn total(&self) -> u64 {
-        REASONS.iter().map(|reason| self.of(*reason).0).sum()
+        self.read().total()
+    }
+
+    /// To be read.
+    pub fn read(&self) -> Ledger<'_> {
+        Ledger { words: self.words() }
     }
 }
+
+/// A ledger of another process, mapped to be read.
+#[derive(Debug)]
+pub struct ExitsView {
+    view: SharedView,
+}
+
+/// Why a file is no ledger.
+#[derive(Debug, thiserror::Error)]
+pub enum NoLedger {
+    /// It can't be mapped.
+    #[error(transparent)]
+    Memory(#[from] SharedError),
+    /// It is something else, or of another version.
+    #[error("the file is no ledger of exits, or one of another version")]
+    Foreign,
+}
+
+impl ExitsView {
+    /// Maps a ledger.
+    ///
+    /// # Errors
+    /// [`NoLedger`].
+    pub fn of_file(file: &File) -> Result<Self, NoLedger> {
+        let view = SharedView::of_file(file, 0, LEDGER_BYTES)?;
+        if layout::is_signed(view.words()) { Ok(Self { view }) } else { Err(NoLedger::Foreign) }
+    }
+
+    /// To be read.
+    pub fn read(&self) -> Ledger<'_> {
+        Ledger { words: self.view.words() }
+    }
+}
+
+/// What is in a ledger. All of it may be written meanwhile, by a process that is not trusted.
+#[derive(Clone, Copy, Debug)]
+pub struct Ledger<'a> {
+    words: &'a [AtomicU64],
+}
+
+impl<'a> Ledger<'a> {
+    /// The ledger in these words, of which there are enough; for what is not a memory file.
+    pub fn of_words(words: &'a [AtomicU64]) -> Option<Self> {
+        let is_long = words.len() as u64 * 8 >= LEDGER_BYTES;
+        (is_long && layout::is_signed(words)).then_some(Self { words })
+    }
+
+    /// How many there were for a reason, and the time spent out of the guest, in ns.
+    pub fn of(&self, reason: Reason) -> (u64, u64) {
+        let [count, total, _] = layout::row(self.words, reason);
+        (count.load(Relaxed), total.load(Relaxed))
+    }
+
+    /// The longest time out of the guest for a reason, in ns.
+    pub fn longest_ns(&self, reason: Reason) -> u64 {
+        layout::row(self.words, reason)[2].load(Relaxed)
+    }
+
+    /// How many there were.
+    pub fn total(&self) -> u64 {
+        REASONS.iter().fold(0, |sum, reason| sum.wrapping_add(self.of(*reason).0))
+    }
+
+    /// How often the guest's counter counts in a second; 0 as long as the guest has not run.
+    pub fn hertz(&self) -> u64 {
+        layout::hertz(self.words)
+    }
+
+    /// How far the guest's counter is ahead of the host's, in counts.
+    pub fn ahead(&self) -> i64 {
+        layout::ahead(self.words)
+    }
+
+    /// The last exits, in the order in which they began; [`RECENT`] at most. One that is being
+    /// written over is left out.
+    pub fn recent(&self) -> Vec<Exit> {
+        ring::recent(self.words)
+    }
+
+    /// How many exits the ring has taken since the guest began.
+    pub fn recorded(&self) -> u64 {
+        ring::recorded(self.words)
+    }
+
+    /// What KVM counted, when it was sampled last; `None` where it never was, or is being written.
+    pub fn sample(&self) -> Option<Sample> {
+        layout::sample(self.words)
+    }
+}
+
+#[cfg(test)]
+mod tests;

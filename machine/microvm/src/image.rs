@@ -8,17 +8,26 @@
 //! | 0x7000 | the host page and the crash record; see `quietcore-boot` |
 //! | 1 MiB and up | the image |
 
+pub mod linux;
+
 use std::io::{Read, Seek};
+use std::sync::atomic::AtomicU64;
 
 use linux_loader::configurator::pvh::PvhBootConfigurator;
 use linux_loader::configurator::{BootConfigurator as _, BootParams};
 use linux_loader::loader::elf::PvhBootCapability;
 use linux_loader::loader::elf::start_info::{hvm_memmap_table_entry, hvm_start_info};
 use linux_loader::loader::{Elf, KernelLoader as _};
-use quietcore_boot::{CRASH_RECORD, CrashRecord, HOST_PAGE, HostPage, RECORD_BYTES};
-use vm_memory::{Address as _, Bytes as _, GuestAddress};
+use quietcore_boot::{
+    CRASH_RECORD, CrashRecord, HOST_PAGE, HOST_TIME, HOST_TIME_WORDS, HostPage, HostTime,
+    RECORD_BYTES,
+};
+use vm_memory::{
+    Address as _, Bytes as _, GuestAddress, GuestMemoryBackend as _, VolatileMemory as _,
+};
 
 use crate::memory::Memory;
+use crate::processor::counter::Moment;
 
 /// Where the start information is.
 pub const START_INFORMATION: GuestAddress = GuestAddress(0x6000);
@@ -85,6 +94,22 @@ pub fn load<F: Read + Seek + vm_memory::ReadVolatile>(
 pub fn write_host_page(memory: &Memory, page: &HostPage) {
     let written = memory.mapping().write_slice(&page.to_bytes(), GuestAddress(HOST_PAGE));
     written.expect("the smallest memory has room for it");
+}
+
+/// Tells the guest what the time is, in its host page, as often as this is called. For one thread.
+///
+/// # Panics
+/// Never: the smallest memory has the page.
+pub fn tell_time(memory: &Memory, now: Moment) {
+    let bytes = HOST_TIME_WORDS * size_of::<AtomicU64>();
+    let page = memory.mapping().get_slice(GuestAddress(HOST_TIME), bytes);
+    let page = page.expect("the smallest memory has the page");
+    let word = |index: usize| -> &AtomicU64 {
+        let word = page.get_atomic_ref(index * size_of::<AtomicU64>());
+        word.expect("the words are aligned, and as many")
+    };
+    let told = quietcore_boot::Moment { counter: now.counter, host_ns: now.host_ns };
+    HostTime::new([word(0), word(1), word(2)]).tell(told);
 }
 
 /// What a guest left that crashed; `None` where it left nothing that can be read.

@@ -14,15 +14,38 @@
 //! | module | what |
 //! |---|---|
 //! | [`memory`] | the guest's memory |
+//! | [`colour`] | guest memory in a part of the last-level cache, by page colours |
 //! | [`image`] | what it begins with |
-//! | [`machine`] | the machine: KVM, memory slots, interrupt lines |
+//! | [`linux`] | a Linux kernel as what it begins with |
+//! | [`machine`] | the machine: KVM, memory slots, interrupt lines, doorbells |
+//! | [`options`] | what is asked of KVM, and what of it was granted |
+//! | [`slot`] | memory that the guest shares with others |
 //! | [`processor`] | one processor: its state, and running it |
-//! | [`exits`] | how often it left the guest, why, and for how long |
+//! | [`runner`] | the thread of a processor: started, paused, reset, stopped |
+//! | [`counter`] | the time stamp counter as the guest reads it |
+//! | [`exits`] | how often it left the guest, why, when, and for how long; what KVM counts |
+//! | [`sandbox`] | what a process gives up before its guest runs |
+//! | [`resident`] | what memory of this process is present |
+//! | [`net`] | the guest's network |
+//! | [`vfio`] | a PCI device that belongs to the guest |
 //! | [`bus`] | ports and addresses that are no memory |
+//! | [`devices`] | who answers at which of them; console, serial line |
+//! | [`board`] | the clock board: interrupts with a period, and how long ago the last one was |
 
+pub mod board;
 pub mod bus;
+pub mod colour;
+pub mod devices;
 pub mod exits;
 pub mod image;
 pub mod machine;
 pub mod memory;
+pub mod net;
 pub mod processor;
+pub mod sandbox;
+
+pub use image::linux;
+pub use machine::options;
+pub use memory::{resident, slot};
+pub use processor::{counter, runner};
+pub mod vfio;

@@ -1,17 +1,35 @@
-//! The machine: KVM, the memory slots, the interrupt lines.
+//! The machine: KVM, the memory slots, the interrupt lines, the doorbells.
+//!
+//! The order is that of the functions: the machine with its memory and what never leaves the guest,
+//! then what it shares with others, then its processors. Memory given later is there at once too.
 // UNSAFETY: tells KVM which memory of this process is the guest's.
 #![expect(unsafe_code, reason = "KVM is given addresses of this process")]
 
-use std::os::fd::AsRawFd as _;
+pub(crate) mod lines;
+pub mod options;
+pub(crate) mod request;
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kvm_bindings::{KVM_API_VERSION, KVM_MEM_READONLY, kvm_userspace_memory_region};
-use kvm_ioctls::{Cap, Kvm, VmFd};
-use vm_memory::{GuestAddress, GuestMemoryBackend as _, GuestMemoryRegion as _};
+use kvm_ioctls::{Cap, IoEventAddress, Kvm, NoDatamatch, VmFd};
+use vm_memory::{GuestAddress, GuestMemoryBackend as _, GuestMemoryRegion as _, MmapRegion};
+use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
 
+use crate::linux::Linux;
+use crate::machine::lines::Lines;
+use crate::machine::options::{Granted, Options};
 use crate::memory::Memory;
+use crate::memory::read_only::ReadOnly;
+use crate::processor::begin::Begin;
 use crate::processor::{Processor, ProcessorError};
+use crate::slot::{Access, Shared, Slot, SlotError, Slots};
 
-/// Why there is no machine.
+/// Where KVM keeps a page that Intel's processors need, above all memory.
+const TASK_STATE: usize = 0xFFFB_D000;
+
+/// Why there is no machine, or it lacks something.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
     /// KVM can't be used.
@@ -31,29 +49,64 @@ pub enum MachineError {
         /// What the operating system says.
         because: kvm_ioctls::Error,
     },
+    /// An address can't be memory.
+    #[error(transparent)]
+    Slot(#[from] SlotError),
+    /// There is no event file.
+    #[error("no file for events can be had: {0}")]
+    Event(io::Error),
 }
 
 /// A machine with its memory.
 #[derive(Debug)]
 pub struct Machine {
+    parts: Arc<Parts>,
+}
+
+/// What a machine is made of. Its processors keep it too, so that memory stays mapped as long as
+/// one of them may run.
+#[derive(Debug)]
+pub(crate) struct Parts {
     // Before the memory: it is unmapped last.
-    vm: VmFd,
-    kvm: Kvm,
+    pub(crate) vm: VmFd,
+    pub(crate) kvm: Kvm,
+    pub(crate) read_only: ReadOnly,
+    granted: Granted,
+    lines: Lines,
     memory: Memory,
+    given: Mutex<Given>,
+}
+
+/// The slots, and what is in them: shared memory, and registers of devices.
+#[derive(Debug, Default)]
+struct Given {
+    slots: Slots,
+    shared: Vec<Arc<Shared>>,
+    registers: Vec<MmapRegion>,
 }
 
 impl Machine {
-    /// Makes a machine with this memory and no processor.
+    /// Makes a machine with this memory and no processor, for a guest that sleeps.
     ///
     /// # Errors
     /// [`MachineError`].
     pub fn new(memory: Memory) -> Result<Self, MachineError> {
+        Self::with(memory, &Options::default())
+    }
+
+    /// Makes a machine with this memory and no processor.
+    ///
+    /// # Errors
+    /// [`MachineError`].
+    pub fn with(memory: Memory, options: &Options) -> Result<Self, MachineError> {
         let kvm = Kvm::new().map_err(MachineError::Kvm)?;
         if kvm.get_api_version() != KVM_API_VERSION as i32 {
             return Err(MachineError::Version(kvm.get_api_version()));
         }
         for (capability, name) in [
             (Cap::UserMemory, "memory slots"),
+            (Cap::ReadonlyMem, "memory slots that a guest can't write"),
+            (Cap::ImmediateExit, "a way to have a processor leave its guest at once"),
             (Cap::Irqchip, "an interrupt controller"),
             (Cap::Irqfd, "interrupts by event files"),
             (Cap::Ioeventfd, "doorbells by event files"),
@@ -62,53 +115,121 @@ impl Machine {
                 return Err(MachineError::Lacks(name));
             }
         }
-        let refused = |what| move |because| MachineError::Refused { what, because };
         let vm = kvm.create_vm().map_err(refused("a machine"))?;
-        vm.set_tss_address(0xFFFB_D000).map_err(refused("a place for a task state"))?;
+        vm.set_tss_address(TASK_STATE).map_err(refused("a place for a task state"))?;
         vm.create_irq_chip().map_err(refused("an interrupt controller"))?;
-        let machine = Self { vm, kvm, memory };
-        for (slot, region) in (0..).zip(machine.memory.mapping().iter()) {
-            let place = region.start_addr();
-            let host =
-                machine.memory.mapping().get_host_address(place).expect("a region's own start");
-            // SAFETY: the mapping lives as long as the machine, which unmaps it after KVM has let
-            // go of it.
-            unsafe { machine.map(slot, place, host, region.len(), false) }?;
-        }
-        Ok(machine)
+        let granted = options.ask(&vm)?;
+        let (read_only, given) = (ReadOnly::default(), Mutex::default());
+        let lines = Lines::default();
+        let parts = Parts { vm, kvm, read_only, granted, lines, memory, given };
+        parts.give_own_memory()?;
+        Ok(Self { parts: Arc::new(parts) })
     }
 
-    /// Gives the guest memory of this process at an address.
-    ///
-    /// # Safety
-    /// The memory stays mapped as long as the machine lives, and all others access it as memory
-    /// that changes at any time.
+    /// Gives the guest shared memory, all of it, from the address `place` on. `name` is what the
+    /// place is called in errors. The machine keeps the memory as long as it lives.
     ///
     /// # Errors
-    /// [`MachineError::Refused`].
-    pub unsafe fn map(
+    /// [`MachineError`]; then nothing has changed.
+    pub fn give(
         &self,
-        slot: u32,
-        place: GuestAddress,
-        memory: *mut u8,
-        bytes: u64,
-        is_read_only: bool,
+        name: &'static str,
+        place: u64,
+        shared: Arc<Shared>,
+        access: Access,
     ) -> Result<(), MachineError> {
-        let region = kvm_userspace_memory_region {
-            slot,
-            flags: if is_read_only { KVM_MEM_READONLY } else { 0 },
-            guest_phys_addr: place.0,
-            memory_size: bytes,
-            userspace_addr: memory.addr() as u64,
-        };
-        // SAFETY: as our caller promises.
-        unsafe { self.vm.set_user_memory_region(region) }
-            .map_err(|because| MachineError::Refused { what: "a memory slot", because })
+        self.parts.give(name, place, shared, access)
+    }
+
+    /// Gives the guest registers of a device that belongs to it, from the address `place` on.
+    pub(crate) fn give_registers(
+        &self,
+        name: &'static str,
+        place: u64,
+        registers: MmapRegion,
+    ) -> Result<(), MachineError> {
+        let parts = &self.parts;
+        let mut given = parts.given();
+        let (base, bytes) = (registers.as_ptr(), registers.size() as u64);
+        let number = given.slots.take(name, place, bytes, Access::ReadWrite)?;
+        // SAFETY: the mapping is kept until KVM has let go of it, and nobody else accesses it.
+        let mapped = unsafe { map(&parts.vm, number, place, base, bytes, Access::ReadWrite) };
+        match mapped {
+            Ok(()) => given.registers.push(registers),
+            Err(_) => given.slots.undo(),
+        }
+        mapped
+    }
+
+    /// An event file that is written when the guest writes to this address of a device, without an
+    /// exit to this process; with `value` only when it writes this one, of 32 bits.
+    ///
+    /// # Errors
+    /// [`MachineError`].
+    pub fn doorbell(&self, address: u64, value: Option<u32>) -> Result<EventFd, MachineError> {
+        let event = event()?;
+        let address = IoEventAddress::Mmio(address);
+        match value {
+            Some(value) => self.parts.vm.register_ioevent(&event, &address, value),
+            None => self.parts.vm.register_ioevent(&event, &address, NoDatamatch),
+        }
+        .map_err(refused("a doorbell"))?;
+        Ok(event)
+    }
+
+    /// An event file whose writing raises an interrupt at this pin of the guest's interrupt
+    /// controller, without this process.
+    ///
+    /// # Errors
+    /// [`MachineError`].
+    pub fn interrupt_pin(&self, pin: u32) -> Result<EventFd, MachineError> {
+        let event = event()?;
+        self.parts
+            .vm
+            .register_irqfd(&event, pin)
+            .map_err(refused("an interrupt by an event file"))?;
+        Ok(event)
+    }
+
+    /// An event file whose writing raises an interrupt with this vector at the guest's first
+    /// processor, without this process, and without anything that the guest has to set up.
+    ///
+    /// # Errors
+    /// [`MachineError`].
+    pub fn line(&self, vector: u8) -> Result<EventFd, MachineError> {
+        let event = event()?;
+        self.parts.lines.add(&self.parts.vm, &event, vector)?;
+        Ok(event)
+    }
+
+    /// As [`line`](Self::line), written by the guest itself: a write to this address of a device
+    /// raises the interrupt.
+    ///
+    /// # Errors
+    /// [`MachineError`].
+    pub fn line_of_doorbell(&self, vector: u8, address: u64) -> Result<(), MachineError> {
+        let event = self.line(vector)?;
+        self.parts
+            .vm
+            .register_ioevent(&event, &IoEventAddress::Mmio(address), NoDatamatch)
+            .map_err(refused("a doorbell"))?;
+        self.parts.lines.keep(event);
+        Ok(())
     }
 
     /// The memory.
     pub fn memory(&self) -> &Memory {
-        &self.memory
+        &self.parts.memory
+    }
+
+    /// What the guest has for memory, and where; its own first.
+    pub fn slots(&self) -> Vec<Slot> {
+        self.parts.given().slots.all().to_vec()
+    }
+
+    /// What KVM does of what was asked for.
+    pub fn granted(&self) -> &Granted {
+        &self.parts.granted
     }
 
     /// A processor that begins at `entry`, as PVH says. The first one has index 0.
@@ -116,11 +237,95 @@ impl Machine {
     /// # Errors
     /// [`ProcessorError`].
     pub fn processor(&self, index: u8, entry: GuestAddress) -> Result<Processor, ProcessorError> {
-        Processor::new(&self.kvm, &self.vm, index, entry)
+        Processor::new(self.parts.clone(), index, Begin::Pvh(entry))
     }
 
-    /// The number of the file that is the machine.
-    pub fn descriptor(&self) -> i32 {
-        self.vm.as_raw_fd()
+    /// The first processor, which begins with this kernel.
+    ///
+    /// # Errors
+    /// [`ProcessorError`].
+    pub fn linux_processor(&self, linux: Linux) -> Result<Processor, ProcessorError> {
+        Processor::new(self.parts.clone(), 0, Begin::Linux(linux))
     }
+
+    /// KVM's machine, for devices of this crate.
+    pub(crate) fn vm(&self) -> &VmFd {
+        &self.parts.vm
+    }
+}
+
+impl Parts {
+    fn given(&self) -> MutexGuard<'_, Given> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give_own_memory(&self) -> Result<(), MachineError> {
+        let mapping = self.memory.mapping();
+        for region in mapping.iter() {
+            let (place, bytes) = (region.start_addr(), region.len());
+            let host = mapping.get_host_address(place).expect("a region's own start");
+            let mut given = self.given();
+            let number = given.slots.take("guest memory", place.0, bytes, Access::ReadWrite)?;
+            // SAFETY: the mapping lives as long as the machine and its processors, which let go of
+            // it after KVM has, and others reach it through copies and atomics.
+            unsafe { map(&self.vm, number, place.0, host, bytes, Access::ReadWrite) }?;
+        }
+        Ok(())
+    }
+
+    fn give(
+        &self,
+        name: &'static str,
+        place: u64,
+        shared: Arc<Shared>,
+        access: Access,
+    ) -> Result<(), MachineError> {
+        let mut given = self.given();
+        let (base, bytes) = (shared.base(), shared.bytes());
+        let number = given.slots.take(name, place, bytes, access)?;
+        // SAFETY: the mapping is kept until KVM has let go of it, and nobody has a reference to its
+        // bytes: `Shared` gives out copies and atomics.
+        let mapped = unsafe { map(&self.vm, number, place, base, bytes, access) };
+        if mapped.is_err() {
+            given.slots.undo();
+            return mapped;
+        }
+        if access == Access::ReadOnly {
+            self.read_only.add(place, place + bytes);
+        }
+        given.shared.push(shared);
+        Ok(())
+    }
+}
+
+fn refused(what: &'static str) -> impl Fn(kvm_ioctls::Error) -> MachineError {
+    move |because| MachineError::Refused { what, because }
+}
+
+fn event() -> Result<EventFd, MachineError> {
+    EventFd::new(EFD_CLOEXEC | EFD_NONBLOCK).map_err(MachineError::Event)
+}
+
+/// Gives KVM memory of this process for a slot.
+///
+/// # Safety
+/// The memory stays mapped as long as the machine lives, and all others access it as memory that
+/// changes at any time.
+unsafe fn map(
+    vm: &VmFd,
+    slot: u32,
+    place: u64,
+    memory: *mut u8,
+    bytes: u64,
+    access: Access,
+) -> Result<(), MachineError> {
+    let region = kvm_userspace_memory_region {
+        slot,
+        flags: if access == Access::ReadOnly { KVM_MEM_READONLY } else { 0 },
+        guest_phys_addr: place,
+        memory_size: bytes,
+        userspace_addr: memory.addr() as u64,
+    };
+    // SAFETY: as our caller promises.
+    unsafe { vm.set_user_memory_region(region) }.map_err(refused("a memory slot"))
 }

@@ -1,20 +1,33 @@
 //! One processor: its state at the start, and running it.
 
-use std::io;
-use std::time::Instant;
+pub(crate) mod begin;
+pub mod counter;
+pub mod runner;
+mod state;
 
-use kvm_bindings::{KVM_MAX_CPUID_ENTRIES, kvm_regs, kvm_segment};
-use kvm_ioctls::{Kvm, VcpuExit, VcpuFd, VmFd};
-use vm_memory::{Address as _, GuestAddress};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+
+use kvm_bindings::{CpuId, KVM_MAX_CPUID_ENTRIES};
+use kvm_ioctls::{Cap, Kvm, VcpuExit, VcpuFd};
+use quietcore_boot::CrashRecord;
 
 use crate::bus::{After, Bus};
+use crate::exits::statistics::Statistics;
 use crate::exits::{Exits, Reason};
-use crate::image::START_INFORMATION;
+use crate::machine::Parts;
+use crate::processor::begin::Begin;
+use crate::processor::counter::Counter;
+use crate::processor::state::{ProcessorState, SharedState};
 
-/// Protection on, and the bit that is always set.
-const CR0_AT_START: u64 = 0x11;
-/// The bit of the flags that is always set.
-const FLAGS_AT_START: u64 = 0x2;
+/// The leaf of CPUID with the features, among them (in ECX) the timer that goes by the counter,
+/// and that there is somebody beneath.
+const FEATURES_LEAF: u32 = 1;
+const HAS_DEADLINE_TIMER: u32 = 1 << 24;
+const IS_GUEST: u32 = 1 << 31;
+/// The leaf of CPUID with the place of the processor among others.
+const TOPOLOGY_LEAF: u32 = 0xB;
 
 /// Why a processor can't be made, or does not go on.
 #[derive(Debug, thiserror::Error)]
@@ -46,12 +59,47 @@ pub enum Stopped {
     Shutdown,
     /// A signal interrupted it; it can go on.
     Interrupted,
+    /// The guest wrote to memory that it may only read.
+    WroteReadOnly {
+        /// The address of that memory.
+        address: u64,
+        /// The address of the instruction, or of the one behind it.
+        instruction: u64,
+    },
 }
 
 /// A processor of a machine, to be run by one thread.
 #[derive(Debug)]
 pub struct Processor {
     file: VcpuFd,
+    counter: Counter,
+    /// After the file: it goes last.
+    parts: Arc<Parts>,
+}
+
+impl AsRawFd for Processor {
+    /// KVM's file of it, for a filter that lets its thread run it.
+    fn as_raw_fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+}
+
+/// What a processor is reset to.
+#[derive(Debug)]
+pub struct Checkpoint {
+    own: ProcessorState,
+    shared: SharedState,
+}
+
+/// One exit, answered.
+struct Left {
+    reason: Reason,
+    /// The port or the address.
+    detail: u64,
+    /// The guest's counter when it was seen.
+    begin: u64,
+    /// What it means for the guest; `None` where it goes on.
+    stopped: Option<Stopped>,
 }
 
 fn refused(what: &'static str) -> impl Fn(kvm_ioctls::Error) -> ProcessorError {
@@ -59,64 +107,87 @@ fn refused(what: &'static str) -> impl Fn(kvm_ioctls::Error) -> ProcessorError {
 }
 
 impl Processor {
-    pub(crate) fn new(
-        kvm: &Kvm,
-        vm: &VmFd,
-        index: u8,
-        entry: GuestAddress,
-    ) -> Result<Self, ProcessorError> {
-        let file = vm.create_vcpu(u64::from(index)).map_err(refused("a processor"))?;
-        let features = kvm
-            .get_supported_cpuid(KVM_MAX_CPUID_ENTRIES)
-            .map_err(refused("a list of features"))?;
+    pub(crate) fn new(parts: Arc<Parts>, index: u8, begin: Begin) -> Result<Self, ProcessorError> {
+        let file = parts.vm.create_vcpu(u64::from(index)).map_err(refused("a processor"))?;
+        let features = features(&parts.kvm, index).map_err(refused("a list of features"))?;
         file.set_cpuid2(&features).map_err(refused("these features"))?;
-        let processor = Self { file };
-        processor.begin_at(entry)?;
+        let khz = file.get_tsc_khz().map_err(refused("to tell the counter's frequency"))?;
+        let counter =
+            Counter::align(&file, u64::from(khz) * 1000).map_err(refused("to tell the counter"))?;
+        let processor = Self { file, counter, parts };
+        begin.put(&processor.file).map_err(refused("the state in which it begins"))?;
         Ok(processor)
     }
 
-    /// Protected mode with flat segments and without paging, as PVH says.
-    fn begin_at(&self, entry: GuestAddress) -> Result<(), ProcessorError> {
-        let mut special = self.file.get_sregs().map_err(refused("a look at its state"))?;
-        let flat = kvm_segment {
-            limit: u32::MAX,
-            present: 1,
-            s: 1,
-            db: 1,
-            g: 1,
-            ..kvm_segment::default()
-        };
-        special.cs = kvm_segment { type_: 0xB, selector: 8, ..flat };
-        let data = kvm_segment { type_: 3, selector: 16, ..flat };
-        (special.ds, special.es, special.fs, special.gs, special.ss) =
-            (data, data, data, data, data);
-        special.tr = kvm_segment {
-            limit: 0x67,
-            type_: 0xB,
-            present: 1,
-            selector: 24,
-            ..kvm_segment::default()
-        };
-        special.cr0 = CR0_AT_START;
-        special.cr4 = 0;
-        special.efer = 0;
-        self.file.set_sregs(&special).map_err(refused("its state"))?;
-        let registers = kvm_regs {
-            rip: entry.raw_value(),
-            rbx: START_INFORMATION.raw_value(),
-            rflags: FLAGS_AT_START,
-            ..kvm_regs::default()
-        };
-        self.file.set_regs(&registers).map_err(refused("its registers"))
+    /// The guest's time stamp counter.
+    pub fn counter(&self) -> Counter {
+        self.counter
     }
 
-    /// How often the guest's time stamp counter counts in a second.
+    /// What KVM counts for this processor, in a file that any thread may read.
     ///
     /// # Errors
-    /// [`ProcessorError`]: KVM does not say.
-    pub fn counter_hz(&self) -> Result<u64, ProcessorError> {
-        let khz = self.file.get_tsc_khz().map_err(refused("to tell the counter's frequency"))?;
-        Ok(u64::from(khz) * 1000)
+    /// Kernels before 5.14 have none.
+    pub fn statistics(&self) -> io::Result<Statistics> {
+        Statistics::of(&self.file)
+    }
+
+    /// What it and the machine's interrupt controllers are now: to be taken before the guest runs,
+    /// and given to [`reset`](Self::reset).
+    ///
+    /// # Errors
+    /// [`ProcessorError`].
+    pub fn checkpoint(&self) -> Result<Checkpoint, ProcessorError> {
+        let told = |(what, because)| ProcessorError::Refused { what, because };
+        Ok(Checkpoint {
+            own: ProcessorState::of(&self.parts.kvm, &self.file).map_err(told)?,
+            shared: SharedState::of(&self.parts.vm).map_err(told)?,
+        })
+    }
+
+    /// Makes it what it was, but for the counter, which goes on. The memory is the caller's to make
+    /// anew.
+    ///
+    /// # Errors
+    /// [`ProcessorError`]; then it is to be thrown away.
+    pub fn reset(&mut self, to: &Checkpoint) -> Result<(), ProcessorError> {
+        let told = |(what, because)| ProcessorError::Refused { what, because };
+        to.shared.put_back(&self.parts.vm).map_err(told)?;
+        to.own.put_back(&self.file).map_err(told)
+    }
+
+    /// Where it is, as a crash is recorded: with this exception, about this address. After a
+    /// shutdown on AMD's processors the registers are those of a reset; others keep them.
+    pub fn crash_record(&self, vector: u64, address: u64) -> CrashRecord {
+        let is = self.file.get_regs().unwrap_or_default();
+        CrashRecord {
+            vector,
+            error_code: 0,
+            instruction: is.rip,
+            stack: is.rsp,
+            flags: is.rflags,
+            address,
+            registers: [
+                is.r15, is.r14, is.r13, is.r12, is.r11, is.r10, is.r9, is.r8, is.rbp, is.rdi,
+                is.rsi, is.rdx, is.rcx, is.rbx, is.rax,
+            ],
+        }
+    }
+
+    /// KVM's file of its machine.
+    pub(crate) fn machine_file(&self) -> RawFd {
+        self.parts.vm.as_raw_fd()
+    }
+
+    /// Says whether it shall leave its guest as soon as it has entered it.
+    pub(crate) fn leave_at_once(&mut self, does: bool) {
+        self.file.set_kvm_immediate_exit(u8::from(does));
+    }
+
+    /// The word that says so, in the page that KVM shares with this process; mapped as long as the
+    /// processor is.
+    pub(crate) fn at_once_word(&mut self) -> *mut u8 {
+        &raw mut self.file.get_kvm_run().immediate_exit
     }
 
     /// Runs the guest until it ends or a signal comes. Each exit is counted.
@@ -124,54 +195,101 @@ impl Processor {
     /// # Errors
     /// [`ProcessorError`]: the guest can't go on.
     pub fn run(&mut self, bus: &impl Bus, exits: &Exits) -> Result<Stopped, ProcessorError> {
+        exits.date(self.counter.hertz(), self.counter.ahead());
         loop {
-            let ran = self.file.run();
-            let left = Instant::now();
-            let (reason, after) = match ran {
-                Ok(VcpuExit::IoOut(port, data)) => (Reason::PortWrite, bus.write_port(port, data)),
-                Ok(VcpuExit::IoIn(port, data)) => {
-                    data.fill(0xFF);
-                    bus.read_port(port, data);
-                    (Reason::PortRead, After::GoOn)
-                }
-                Ok(VcpuExit::MmioWrite(address, data)) => {
-                    (Reason::AddressWrite, bus.write_address(address, data))
-                }
-                Ok(VcpuExit::MmioRead(address, data)) => {
-                    data.fill(0xFF);
-                    bus.read_address(address, data);
-                    (Reason::AddressRead, After::GoOn)
-                }
-                Ok(VcpuExit::Hlt) => (Reason::Halt, After::GoOn),
-                Ok(VcpuExit::Shutdown) => {
-                    exits.count(Reason::Shutdown, 0);
-                    return Ok(Stopped::Shutdown);
-                }
-                Ok(exit) => {
-                    let because = format!("{exit:?}");
-                    exits.count(Reason::Other, 0);
-                    return Err(self.stuck(because));
-                }
-                Err(error) if is_interruption(&error) => {
-                    exits.count(Reason::Signal, 0);
-                    return Ok(Stopped::Interrupted);
-                }
+            let left = match self.leave(bus) {
+                Ok(left) => left,
                 Err(error) => {
-                    exits.count(Reason::Other, 0);
-                    return Err(self.stuck(error.to_string()));
+                    exits.count(Reason::Other, 0, self.counter.read(), 0);
+                    return Err(error);
                 }
             };
-            exits.count(reason, left.elapsed().as_nanos() as u64);
-            if let After::End(status) = after {
-                return Ok(Stopped::Ended(status));
+            let Left { reason, detail, begin, stopped } = left;
+            let counts = self.counter.read().wrapping_sub(begin);
+            exits.count(reason, detail, begin, self.counter.nanoseconds(counts));
+            if let Some(stopped) = stopped {
+                return Ok(stopped);
             }
         }
     }
 
-    fn stuck(&self, because: String) -> ProcessorError {
-        let address = self.file.get_regs().map_or(0, |registers| registers.rip);
-        ProcessorError::Stuck { address, because }
+    /// Runs the guest until it leaves once, and answers it.
+    fn leave(&mut self, bus: &impl Bus) -> Result<Left, ProcessorError> {
+        let ran = self.file.run();
+        let begin = self.counter.read();
+        let (reason, detail, after) = match ran {
+            Ok(VcpuExit::IoOut(port, data)) => {
+                (Reason::PortWrite, u64::from(port), bus.write_port(port, data))
+            }
+            Ok(VcpuExit::IoIn(port, data)) => {
+                data.fill(0xFF);
+                bus.read_port(port, data);
+                (Reason::PortRead, u64::from(port), After::GoOn)
+            }
+            Ok(VcpuExit::MmioWrite(address, _)) if self.parts.read_only.contains(address) => {
+                let stopped = Stopped::WroteReadOnly { address, instruction: self.instruction() };
+                let (reason, stopped) = (Reason::AddressWrite, Some(stopped));
+                return Ok(Left { reason, detail: address, begin, stopped });
+            }
+            Ok(VcpuExit::MmioWrite(address, data)) => {
+                (Reason::AddressWrite, address, bus.write_address(address, data))
+            }
+            Ok(VcpuExit::MmioRead(address, data)) => {
+                data.fill(0xFF);
+                bus.read_address(address, data);
+                (Reason::AddressRead, address, After::GoOn)
+            }
+            Ok(VcpuExit::Hlt) => (Reason::Halt, 0, After::GoOn),
+            Ok(VcpuExit::Shutdown) => {
+                let (reason, stopped) = (Reason::Shutdown, Some(Stopped::Shutdown));
+                return Ok(Left { reason, detail: 0, begin, stopped });
+            }
+            Ok(exit) => {
+                let because = format!("{exit:?}");
+                return Err(self.stuck(because));
+            }
+            Err(error) if is_interruption(&error) => {
+                let (reason, stopped) = (Reason::Signal, Some(Stopped::Interrupted));
+                return Ok(Left { reason, detail: 0, begin, stopped });
+            }
+            Err(error) => return Err(self.stuck(error.to_string())),
+        };
+        let stopped = match after {
+            After::GoOn => None,
+            After::End(status) => Some(Stopped::Ended(status)),
+        };
+        Ok(Left { reason, detail, begin, stopped })
     }
+
+    fn stuck(&self, because: String) -> ProcessorError {
+        ProcessorError::Stuck { address: self.instruction(), because }
+    }
+
+    /// The address of the next instruction; 0 where KVM does not say.
+    fn instruction(&self) -> u64 {
+        self.file.get_regs().map_or(0, |registers| registers.rip)
+    }
+}
+
+/// What the processor can: all that KVM can do for it.
+fn features(kvm: &Kvm, index: u8) -> Result<CpuId, kvm_ioctls::Error> {
+    let mut features = kvm.get_supported_cpuid(KVM_MAX_CPUID_ENTRIES)?;
+    for leaf in features.as_mut_slice() {
+        match leaf.function {
+            FEATURES_LEAF => {
+                leaf.ebx = leaf.ebx & 0x00FF_FFFF | u32::from(index) << 24;
+                // Without it, Linux does not look for KVM's clock.
+                leaf.ecx |= IS_GUEST;
+                // KVM leaves it to us to say so, because it depends on who has the controller.
+                if kvm.check_extension(Cap::TscDeadlineTimer) {
+                    leaf.ecx |= HAS_DEADLINE_TIMER;
+                }
+            }
+            TOPOLOGY_LEAF => leaf.edx = u32::from(index),
+            _ => {}
+        }
+    }
+    Ok(features)
 }
 
 fn is_interruption(error: &kvm_ioctls::Error) -> bool {

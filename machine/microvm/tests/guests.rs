@@ -65,7 +65,7 @@ fn run(image: &Path, job: u64) -> Option<Outcome> {
         machine => machine.expect("a machine"),
     };
     let mut processor = machine.processor(0, entry).expect("a processor");
-    let counter_hz = processor.counter_hz().expect("a frequency");
+    let counter_hz = processor.counter().hertz();
     let job = Place { address: 0, bytes: job };
     let memory_bytes = machine.memory().size().get();
     let page = HostPage { job, memory_bytes, ..HostPage::of_counter(counter_hz) };

@@ -32,6 +32,8 @@ pub struct ChannelMemory {
     /// Valid as long as `memory` lives; given out only with the life of `self`.
     channel: Channel<'static>,
     memory: SharedMemory,
+    /// What it was made with; empty where another process made it.
+    entries: Vec<Entry>,
 }
 
 impl ChannelMemory {
@@ -46,7 +48,13 @@ impl ChannelMemory {
         // `self` lives, beyond which no channel is given out, and is reached through channels only;
         // the seal keeps the file from shrinking under it.
         let channel = unsafe { Channel::initialise(memory.base(), memory.bytes(), entries) }?;
-        Ok(Self { channel, memory })
+        Ok(Self { channel, memory, entries: entries.to_vec() })
+    }
+
+    /// Puts the description of a channel that was made here right, where a partition has
+    /// overwritten it; returns whether one had.
+    pub fn mend(&self) -> bool {
+        !self.entries.is_empty() && self.channel.mend(&self.entries)
     }
 
     /// Maps a channel that another process made.
@@ -57,7 +65,7 @@ impl ChannelMemory {
         let memory = SharedMemory::open(file)?;
         // SAFETY: as in `create`.
         let channel = unsafe { Channel::attach(memory.base(), memory.bytes()) }?;
-        Ok(Self { channel, memory })
+        Ok(Self { channel, memory, entries: Vec::new() })
     }
 
     /// Maps the channel behind a descriptor that this process was started with. The descriptor
@@ -142,6 +150,21 @@ mod tests {
         partition.channel().signal_writer(0).unwrap().send(Nanos::new(9), 77);
         let received = reader.receive().unwrap();
         assert_eq!((received.value, received.count, received.sent), (77, 1, Nanos::new(9)));
+    }
+
+    #[test]
+    fn a_channel_that_was_overwritten_is_attached_to_again_once_it_is_mended() {
+        use std::os::unix::fs::FileExt as _;
+        let host = ChannelMemory::create(&[SPEED]).unwrap();
+        host.channel().signal_writer(0).unwrap().send(Nanos::new(9), 77);
+        assert!(!host.mend(), "nothing is wrong with it");
+        for place in [0, 8, 16, 24, 32, 4096, 4104] {
+            host.file().unwrap().write_all_at(&[0xA5; 4], place).unwrap();
+            assert!(host.mend(), "{place}");
+            let partition = ChannelMemory::open(host.file().unwrap()).unwrap();
+            let mut reader = partition.channel().signal_reader(0).unwrap();
+            assert_eq!(reader.receive().unwrap().value, 77, "what was sent stays");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::num::NonZeroU64;
 
 use quietcore_units::{CpuId, CpuSet, Nanos};
 use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{
     CpuSet as KernelCpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack,
 };
@@ -39,6 +40,20 @@ pub enum Policy {
 /// `EPERM` or `ENOMEM` without `CAP_IPC_LOCK` and beyond `RLIMIT_MEMLOCK`.
 pub fn lock_memory() -> io::Result<()> {
     Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?)
+}
+
+/// Lets a process that has locked its memory get more after it has given up its capabilities, to
+/// which no limit applies: the limit is taken away, or, where that is refused, what it gets from
+/// now on is not locked.
+///
+/// # Errors
+/// Those of `mlockall`; then what it gets may be refused.
+pub fn lock_memory_without_capabilities() -> io::Result<()> {
+    let unlimited = Rlimit { current: None, maximum: None };
+    if setrlimit(Resource::Memlock, unlimited).is_ok() {
+        return Ok(());
+    }
+    Ok(mlockall(MlockAllFlags::CURRENT)?)
 }
 
 /// Asks for timers with 1 ns of slack; the kernel's default of 50 µs is for saving power.

@@ -72,6 +72,11 @@ impl<C: Clock> SegmentWire<C> {
         }
     }
 
+    /// The instant at which the next frame comes back by itself.
+    pub fn next_due(&self) -> Option<Nanos> {
+        self.answers.next_due()
+    }
+
     /// Frames that did not come back.
     pub fn lost(&self) -> u64 {
         self.answers.lost()

@@ -4,6 +4,7 @@
 //! |--------|------|---------------------------|
 //! | [`wire`] | the trait [`Wire`] and its errors; all that a `no_std` MainDevice needs | |
 //! | [`packet`] | a raw socket on a network interface, EtherCAT frames only | 2 and more |
+//! | [`tap`] | the far end of a virtual network interface, EtherCAT frames only | 2 and more |
 //! | [`in_process`] | a simulated segment in the same process, without privileges | none |
 //! | [`server`] | answers the frames of a wire with a simulated segment | 2 and more |
 //! | [`answers`] | frames that wait for the instant of their delivery | |
@@ -24,6 +25,8 @@ pub mod in_process;
 pub mod packet;
 #[cfg(feature = "std")]
 pub mod server;
+#[cfg(feature = "std")]
+pub mod tap;
 pub mod wire;
 
 #[cfg(feature = "std")]
@@ -32,4 +35,6 @@ pub use in_process::SegmentWire;
 pub use packet::{OpenError, PacketWire};
 #[cfg(feature = "std")]
 pub use server::Server;
-pub use wire::{FRAME_BYTES_MAX, Wire, WireError};
+#[cfg(feature = "std")]
+pub use tap::{TapError, TapWire};
+pub use wire::{ETHERCAT_TYPE, FRAME_BYTES_MAX, Wire, WireError};

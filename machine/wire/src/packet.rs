@@ -16,7 +16,7 @@
 use std::ffi::c_int;
 use std::hint;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_units::Nanos;
@@ -116,17 +116,17 @@ impl PacketWire {
             Err(other) => Err(WireError::Refused(other.raw_os_error())),
         }
     }
+}
 
-    /// Sleeps until a frame is there or the time is over.
-    fn sleep(&self, left: Nanos) -> Result<(), WireError> {
-        let timeout = Timespec {
-            tv_sec: (left.get() / NANOS_PER_SECOND) as i64,
-            tv_nsec: (left.get() % NANOS_PER_SECOND) as i64,
-        };
-        match poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&timeout)) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(other) => Err(WireError::Refused(other.raw_os_error())),
-        }
+/// Sleeps until a frame is there or the time is over.
+pub(crate) fn sleep(file: BorrowedFd<'_>, left: Nanos) -> Result<(), WireError> {
+    let timeout = Timespec {
+        tv_sec: (left.get() / NANOS_PER_SECOND) as i64,
+        tv_nsec: (left.get() % NANOS_PER_SECOND) as i64,
+    };
+    match poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(other) => Err(WireError::Refused(other.raw_os_error())),
     }
 }
 
@@ -159,13 +159,19 @@ impl Wire for PacketWire {
             if now < *asleep_from.get_or_insert(now + self.spin) {
                 hint::spin_loop();
             } else {
-                self.sleep(until - now)?;
+                sleep(self.as_fd(), until - now)?;
             }
         }
     }
 
     fn now(&self) -> Nanos {
         Monotonic.now()
+    }
+}
+
+impl AsFd for PacketWire {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -95,6 +95,9 @@ impl Collector<'_> {
         if !found.remarks.is_empty() {
             activity.insert("remarks".to_owned(), found.remarks.clone());
         }
+        if let Some(exits) = found.exits.words() {
+            activity.insert("guest_exits".to_owned(), exits);
+        }
         if let Some(state) = state {
             activity.insert("memory_locked".to_owned(), state.locked.to_string());
         }
@@ -213,7 +216,8 @@ fn record(
         wakeup,
         scan,
         routine: None,
-        counters: counters(planned, task, &counted),
+        interrupt: None,
+        counters: counters(planned.planned_cycles, task, &counted),
         spikes: spikes(task, activity),
         timeline: timeline(task),
         conditions: Conditions::default(),
@@ -223,9 +227,10 @@ fn record(
     }
 }
 
-fn counters(planned: &TaskRun, task: &TaskStatistics, counted: &Counted) -> Counters {
+/// What was counted of a task, of which so many cycles were asked for.
+pub fn counters(planned_cycles: u64, task: &TaskStatistics, counted: &Counted) -> Counters {
     Counters {
-        planned_cycles: planned.planned_cycles,
+        planned_cycles,
         missed_cycles: Some(counted.missed_cycles),
         longest_miss_run: Some(counted.longest_miss_run),
         early: counted.early,
@@ -254,7 +259,8 @@ fn spikes(task: &TaskStatistics, activity: &Activity) -> Vec<Spike> {
         .collect()
 }
 
-fn timeline(task: &TaskStatistics) -> Timeline {
+/// The time line of a task.
+pub fn timeline(task: &TaskStatistics) -> Timeline {
     Timeline {
         slot_cycles: task.slot_cycles(),
         slots: task

@@ -29,6 +29,8 @@ pub(crate) struct PartitionFindings {
     pub(crate) heard: Heard,
     /// Whether it was stopped when its time was over, and not before.
     pub(crate) ended_in_time: bool,
+    /// How often its processor left the guest, where it is one.
+    pub(crate) exits: ExitsSeen,
 }
 
 /// What was in force for one task: at first, and what it became if that changed.
@@ -36,6 +38,48 @@ pub(crate) struct PartitionFindings {
 pub(crate) struct StatesSeen {
     pub(crate) first: Option<ThreadState>,
     pub(crate) drift: Option<ThreadState>,
+}
+
+/// Exits of a guest between two looks: the first one at its running leading task, and the last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ExitsSeen {
+    first: Option<ExitsLook>,
+    last: Option<ExitsLook>,
+}
+
+/// Exits and cycles at one look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExitsLook {
+    /// Cycles of the leading task, those that were missed included.
+    pub(crate) cycles: u64,
+    /// Exits to the guest's process.
+    pub(crate) to_process: u64,
+    /// All exits, where KVM counts them.
+    pub(crate) all: Option<u64>,
+}
+
+impl ExitsSeen {
+    /// Notes one look.
+    pub(crate) fn note(&mut self, look: ExitsLook) {
+        self.first.get_or_insert(look);
+        self.last = Some(look);
+    }
+
+    /// What was seen, in words; `None` where there was nothing to be seen.
+    pub(crate) fn words(&self) -> Option<String> {
+        let (first, last) = (self.first?, self.last?);
+        let cycles = last.cycles.saturating_sub(first.cycles);
+        if cycles == 0 {
+            return None;
+        }
+        let per_cycle = |first: u64, last: u64| last.saturating_sub(first) as f64 / cycles as f64;
+        let to_process = per_cycle(first.to_process, last.to_process);
+        let all = match first.all.zip(last.all) {
+            Some((first, last)) => format!("{:.3} a cycle", per_cycle(first, last)),
+            None => "not counted by this kernel".to_owned(),
+        };
+        Some(format!("{all}, {to_process:.3} a cycle to its process; in {cycles} cycles"))
+    }
 }
 
 impl Findings {
@@ -46,6 +90,7 @@ impl Findings {
             remarks: String::new(),
             heard: Heard::default(),
             ended_in_time: false,
+            exits: ExitsSeen::default(),
         };
         Self {
             started_at: (machine.time_of_day)(),
@@ -129,6 +174,19 @@ mod tests {
             cpu_share: 1.0,
             faults,
         }
+    }
+
+    #[test]
+    fn exits_are_told_by_the_cycle() {
+        let mut seen = ExitsSeen::default();
+        assert_eq!(seen.words(), None, "no guest");
+        seen.note(ExitsLook { cycles: 1000, to_process: 7, all: Some(5000) });
+        assert_eq!(seen.words(), None, "no cycle between two looks");
+        seen.note(ExitsLook { cycles: 3000, to_process: 9, all: Some(9000) });
+        let words = "2.000 a cycle, 0.001 a cycle to its process; in 2000 cycles";
+        assert_eq!(seen.words().as_deref(), Some(words));
+        seen.note(ExitsLook { cycles: 3000, to_process: 9, all: None });
+        assert!(seen.words().unwrap().starts_with("not counted by this kernel, "));
     }
 
     #[test]

@@ -30,8 +30,9 @@ mod troubles;
 mod work;
 
 pub use campaign::{Asked, Campaign, CampaignError, Outcome};
+pub use collect::{counters, timeline};
 pub use measure::{Machine, MeasureError, Measured, measure};
 pub use observer::{Observer, Progress};
 pub use programs::Programs;
 pub use run::{PartitionRun, Run, runs};
-pub use work::{ProgramRun, Work};
+pub use work::{ProgramRun, Work, mode};

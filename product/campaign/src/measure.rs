@@ -15,7 +15,7 @@ use quietcore_units::Nanos;
 
 use crate::activity::Activity;
 use crate::collect::Collector;
-use crate::findings::{Findings, PartitionFindings};
+use crate::findings::{ExitsLook, Findings, PartitionFindings};
 use crate::observer::{Observer, Progress};
 use crate::run::Run;
 use crate::troubles::Listener;
@@ -190,6 +190,7 @@ impl Watch<'_, '_> {
             let due = looks.is_multiple_of(READ_BACK_EVERY);
             for (index, partition) in partitions.iter().enumerate() {
                 read_back(partition, &mut self.findings.partitions[index], due);
+                note_exits(partition, &mut self.findings.partitions[index]);
                 self.listen(index, partition);
                 self.end_in_time(index, partition);
             }
@@ -247,6 +248,16 @@ fn read_back(partition: &Partition, found: &mut PartitionFindings, due: bool) {
             seen.note(state);
         }
     }
+}
+
+/// Notes how often a guest's processor has left it, once its leading task runs.
+fn note_exits(partition: &Partition, found: &mut PartitionFindings) {
+    let Some(guest) = partition.guest() else { return };
+    let leading = partition.region().task(0);
+    let Some(leading) = leading.filter(|task| task.state() == TaskState::Running) else { return };
+    let Ok(counters) = leading.counters() else { return };
+    let (to_process, all) = guest.exit_counts();
+    found.exits.note(ExitsLook { cycles: counters.cycles, to_process, all });
 }
 
 fn progress(run: &Run, partitions: &[Partition]) -> Progress {

@@ -108,7 +108,7 @@ impl<'a> Listener<'a> {
         let Some((staged, names)) = &self.program else { return };
         heard.lost = 0;
         for reader in &mut self.readers {
-            while let Some(event) = reader.next_event() {
+            for event in reader.drain() {
                 let task = names.get(event.task as usize).copied();
                 let troubles = match event.what {
                     Happening::KernelError { task: by, status, service } => {

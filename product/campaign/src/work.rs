@@ -154,7 +154,7 @@ impl ProgramRun {
         program.cpu = self.cpu;
         program.cycles = self.cycles;
         program.warm_up_cycles = self.warm_up_cycles;
-        Job::Program { program: Box::new(program), fieldbus: self.assembly.fieldbus.clone() }
+        Job::of_program(program, self.assembly.fieldbus.clone(), self.assembly.guest.as_ref())
     }
 
     fn leads_by_clock(&self) -> bool {
@@ -236,9 +236,10 @@ fn probe_task(job: &LatencyJob, number: usize, cpu: Option<u32>) -> TaskRun {
 }
 
 /// How releases are made, in words.
-fn mode(wake: Wake) -> String {
+pub fn mode(wake: Wake) -> String {
     match wake {
         Wake::Sleep => "sleep".to_owned(),
+        Wake::Spin => "spin: it never sleeps".to_owned(),
         Wake::Early(margin) => format!("early wake, {margin} before the release"),
         Wake::Adaptive { share_percent } => {
             format!("early wake, learned margin, at most {share_percent} % of the core")

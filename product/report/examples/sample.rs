@@ -1,6 +1,6 @@
 //! Writes reports of synthetic evidence into a folder, to look at them: a mixed campaign, one that
 //! passes, one in mode `sleep`, a program of two tasks, an imported one with an overflow, an
-//! emulated one, a large one, the routines of a kernel, and an empty one.
+//! emulated one, a large one, the routines of a kernel, interrupts, and an empty one.
 //!
 //! ```text
 //! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples
@@ -20,6 +20,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{Counters, Record, Timeline};
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use serde_json::json;
+use synthetic::interrupt::interrupt;
 use synthetic::kernel::kernel;
 use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, with_program, without};
 
@@ -39,6 +40,7 @@ fn main() -> io::Result<()> {
         ("emulated", emulated()),
         ("large", large()),
         ("kernel", kernel(&[100, 100_000])),
+        ("interrupt", interrupt()),
         ("empty", evidence(Vec::new(), EXCEEDANCE)),
     ];
     for (name, evidence) in samples {

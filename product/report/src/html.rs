@@ -14,6 +14,7 @@ mod definitions;
 mod distributions;
 mod doctor;
 mod elements;
+mod interrupts;
 mod method;
 mod routines;
 mod statistics;
@@ -81,7 +82,10 @@ const RECORDINGS: (&str, &str) = ("recordings", "Recordings");
 /// The section of a kernel's routines; only where there are some.
 const ROUTINES: (&str, &str) = ("routines", "Routines of the kernel");
 
-/// Sections that are about releases; left out where there is a kernel and nothing was released.
+/// The section of interrupts; only where there are some.
+const INTERRUPTS: (&str, &str) = ("interrupts", "Interrupts");
+
+/// Sections that are about releases; left out where nothing was released.
 const OF_RELEASES: [&str; 5] = ["distributions", "comparison", "course", "figures", "method"];
 
 /// The sections that there are, in their order.
@@ -93,9 +97,13 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     }
     if !summary.kernels.is_empty() {
         names.insert(after, ROUTINES);
-        if summary.records.is_empty() {
-            names.retain(|(anchor, _)| !OF_RELEASES.contains(anchor));
-        }
+    }
+    if !summary.interrupts.is_empty() {
+        names.insert(after, INTERRUPTS);
+    }
+    let is_of_others = !summary.kernels.is_empty() || !summary.interrupts.is_empty();
+    if is_of_others && summary.records.is_empty() {
+        names.retain(|(anchor, _)| !OF_RELEASES.contains(anchor));
     }
     names
 }
@@ -132,6 +140,7 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         "comparison" => comparison::section(summary, frame, published),
         "course" => course::section(summary, frame),
         "routines" => routines::section(summary),
+        "interrupts" => interrupts::section(summary),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
         "figures" => statistics::section(summary),
         "conditions" => conditions::section(summary),

@@ -12,6 +12,7 @@
 //! evidence takes part: a profile with the reservation that was asked for and not measured makes
 //! PASS to NOT PROVEN. It is the rule of `Evidence::overall`, with the reason beside the verdict.
 
+mod interrupts;
 mod matrix;
 mod notices;
 mod routines;
@@ -21,6 +22,7 @@ use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
+pub use interrupts::{Beside, InterruptLine, beside, lines};
 pub use matrix::{
     Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary, ProgramFault,
 };
@@ -42,6 +44,8 @@ pub struct Summary<'a> {
     pub records: Vec<RecordSummary<'a>>,
     /// Each record of a kernel's routine, in the same order.
     pub routines: Vec<RecordSummary<'a>>,
+    /// Each record of an interrupt, in the same order.
+    pub interrupts: Vec<RecordSummary<'a>>,
     /// The routines of each kernel as a table.
     pub kernels: Vec<KernelSummary<'a>>,
     /// Each partition, in the order of the records; those without a record come last.
@@ -99,12 +103,13 @@ impl RecordSummary<'_> {
 impl<'a> Summary<'a> {
     /// Summarises the evidence.
     pub fn of(evidence: &'a Evidence) -> Self {
-        let of_releases = |record: &&Record| record.routine.is_none();
+        let of_releases = |record: &&Record| record.is_of_releases();
         let records: Vec<_> = evidence.records.iter().filter(of_releases).map(summarise).collect();
         let partitions = matrix::partitions(evidence, &records);
         let notices = notices::notices(evidence);
         let (routines, kernels) = (routines::records(evidence), routines::kernels(evidence));
-        Self { evidence, records, routines, kernels, partitions, notices }
+        let interrupts = interrupts::records(evidence);
+        Self { evidence, records, routines, interrupts, kernels, partitions, notices }
     }
 
     /// The verdict on what was declared: the worst over the partitions; `None` where no partition
@@ -140,9 +145,9 @@ impl<'a> Summary<'a> {
         parts.join(" · ")
     }
 
-    /// The records of releases, then those of routines.
+    /// The records of releases, then those of routines and of interrupts.
     pub fn all_records(&self) -> impl Iterator<Item = &RecordSummary<'a>> + Clone {
-        self.records.iter().chain(&self.routines)
+        self.records.iter().chain(&self.routines).chain(&self.interrupts)
     }
 
     /// What a partition is called: imported data have files instead.

@@ -13,6 +13,7 @@
 //! table of their own where it doesn't fit. Text from files loses its control characters, so
 //! nothing in a record can move the cursor or change the colours.
 
+mod interrupts;
 mod probe;
 mod routines;
 mod scan;
@@ -55,6 +56,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     if by_hand {
         summary.records.iter().for_each(|record| page.probe(record));
         summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
+        page.interrupts(&summary);
         return page.text;
     }
     for partition in &summary.partitions {
@@ -66,6 +68,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.classes(partition);
     }
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
+    page.interrupts(&summary);
     page.text
 }
 

@@ -14,6 +14,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use roxmltree::{Document, Node};
 use serde_json::json;
+use synthetic::interrupt::interrupt;
 use synthetic::kernel::kernel;
 use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, with_program, without};
 
@@ -451,4 +452,30 @@ fn routines_beside_releases_take_no_part_in_the_verdict() {
         |page: &str| part(page, "<section id=\"verdict\"", "<section id=\"distributions\"");
     assert_eq!(verdict(&page), verdict(&without));
     assert!(page.contains("<section id=\"routines\"") && !without.contains("id=\"routines\""));
+}
+
+/// Goal: interrupts stand beside what was published of the same, on one axis, and are not judged.
+#[test]
+fn interrupts_have_a_page_of_their_own_with_the_published_figures() {
+    let page = html::render(&interrupt(), &[]);
+    check(&page);
+    let xml = xml(&page);
+    let document = Document::parse(&xml).unwrap();
+    let sections = document.descendants().filter(|node| node.has_tag_name("section"));
+    let sections: Vec<_> = sections.map(|node| node.attribute("id").unwrap()).collect();
+    assert_eq!(sections, ["verdict", "interrupts", "conditions", "doctor"]);
+    let plots: Vec<_> = document.descendants().filter(|node| node.has_tag_name("svg")).collect();
+    let places = |plot: &Node<'_, '_>| {
+        let ticks = plot.descendants().filter(|node| node.attribute("class") == Some("tick"));
+        ticks.map(|tick| tick.attribute("x").unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(plots.len(), 2);
+    assert_eq!(places(&plots[0]), places(&plots[1]), "what is compared has one axis");
+    let tables = document.descendants().filter(|node| node.has_tag_name("table"));
+    // A head, four quantities, five published rows.
+    assert_eq!(tables.map(|table| count(table, "tr")).collect::<Vec<_>>()[..2], [10, 10]);
+    for word in ["JARI-Works 3.2", "002/table-2", "3 interrupts more were left out"] {
+        assert!(page.contains(word), "{word}");
+    }
+    assert!(!page.contains("NOT PROVEN"));
 }

@@ -10,6 +10,7 @@ use quietcore_record::record::KernelErrors;
 use quietcore_record::verdict::Verdict;
 use quietcore_report::{Summary, junit, text};
 use roxmltree::{Document, Node};
+use synthetic::interrupt::interrupt;
 use synthetic::kernel::kernel;
 use synthetic::{LOUD, QUIET, evidence, record, with_program, without};
 
@@ -222,4 +223,21 @@ fn the_terminal_has_a_table_of_the_routines() {
 fn routines_alone_are_something_that_was_measured() {
     let junit = junit::render(&kernel(&[100]));
     assert!(!junit.contains("something was measured"), "{junit}");
+}
+
+#[test]
+fn interrupts_stand_above_the_published_figures() {
+    let shown = text::render(&interrupt(), 100, false);
+    let row = |name: &str| {
+        let line = shown.lines().find(|line| line.starts_with(name));
+        let line = line.unwrap_or_else(|| panic!("no `{name}` in {shown}"));
+        line[name.len()..].split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("by the register *")[0], "9.30");
+    assert_eq!(row("context switch")[0], "0.70");
+    assert_eq!(
+        row("  Linux+KVM+RT Patch, JARI-Works 3.2"),
+        ["18.32", "19.76", "–", "21.85", "10", "000"]
+    );
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
 }

@@ -351,6 +351,15 @@ impl Client {
         self.done(&Request::Restart { partition: partition.to_owned(), how })
     }
 
+    /// Holds the program of a partition between two cycles, or lets it go on.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn pause(&mut self, partition: &str, pause: bool) -> Result<(), ClientError> {
+        let partition = partition.to_owned();
+        self.done(&if pause { Request::Pause { partition } } else { Request::Resume { partition } })
+    }
+
     /// What has happened, from number `since` on; not necessarily all of it: ask again with the
     /// number after the last until nothing comes.
     ///

@@ -79,6 +79,14 @@ pub trait Site: Send + Sync {
     /// [`ControlError`] when there is no such partition, or it can't be started.
     fn restart(&self, partition: &str, how: Restart) -> Result<(), ControlError>;
 
+    /// Holds the program of a partition between two cycles, or lets it go on; waits until that has
+    /// happened. Nothing happens where it is so already. While it is held, the fieldbus gets no
+    /// frames.
+    ///
+    /// # Errors
+    /// [`ControlError`] when there is no such partition, or it does not run.
+    fn pause(&self, partition: &str, pause: bool) -> Result<(), ControlError>;
+
     /// What has happened since, in order, with [`EventLine::sequence`] at least `since`. Old events
     /// are forgotten; a gap in the numbers says so.
     fn events(&self, since: u64) -> Vec<EventLine>;
@@ -95,6 +103,8 @@ pub enum Activity {
     Starting,
     /// Cycles are run.
     Running,
+    /// It is held between two cycles, as it was asked to.
+    Paused,
     /// It has stopped itself; its outputs are as the site file says for a fault.
     Fault {
         /// What happened.
@@ -120,6 +130,7 @@ impl fmt::Display for Activity {
         match self {
             Self::Starting => f.write_str("starting"),
             Self::Running => f.write_str("running"),
+            Self::Paused => f.write_str("paused"),
             Self::Fault { why } => write!(f, "fault: {why}"),
             Self::Waiting { restart_in, why } => write!(f, "restart in {restart_in}: {why}"),
             Self::Stopped { why } => write!(f, "stopped: {why}"),
@@ -133,6 +144,7 @@ impl Activity {
         match self {
             Self::Starting => "starting",
             Self::Running => "running",
+            Self::Paused => "paused",
             Self::Fault { .. } => "fault",
             Self::Waiting { .. } => "waiting",
             Self::Stopped { .. } => "stopped",
@@ -142,7 +154,7 @@ impl Activity {
     /// Why it isn't running, where there is a reason.
     pub fn why(&self) -> Option<&str> {
         match self {
-            Self::Starting | Self::Running => None,
+            Self::Starting | Self::Running | Self::Paused => None,
             Self::Fault { why } | Self::Waiting { why, .. } | Self::Stopped { why } => Some(why),
         }
     }

@@ -165,6 +165,11 @@ impl Site for FakeSite {
         self.ask(partition, format!("restart {partition} {how:?}")).map(|_| ())
     }
 
+    fn pause(&self, partition: &str, pause: bool) -> Result<(), ControlError> {
+        let what = if pause { "pause" } else { "resume" };
+        self.ask(partition, format!("{what} {partition}")).map(|_| ())
+    }
+
     fn events(&self, since: u64) -> Vec<EventLine> {
         self.state().events.iter().filter(|event| event.sequence >= since).cloned().collect()
     }

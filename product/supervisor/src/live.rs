@@ -131,6 +131,7 @@ impl Running {
                 tasks: TaskDescription::all(&assembly),
                 job: assembly.job,
                 fieldbus: assembly.fieldbus,
+                guest: assembly.guest,
                 warm: plan.start == Restart::Warm,
                 channels: channels.clone(),
                 partition,
@@ -362,6 +363,10 @@ impl Site for Inner {
 
     fn restart(&self, partition: &str, how: Restart) -> Result<(), ControlError> {
         self.ask(partition, |reply| Request::Restart { how, reply })
+    }
+
+    fn pause(&self, partition: &str, pause: bool) -> Result<(), ControlError> {
+        self.ask(partition, |reply| Request::Pause { pause, reply })
     }
 
     fn events(&self, since: u64) -> Vec<EventLine> {

@@ -12,7 +12,7 @@
 //! | `open` | `opened`, and with it the exchange's file, open for reading only |
 //! | `write`, `unforce-all` | `applied` |
 //! | `trace-start` | `tracing`; the recording ends with the connection at the latest |
-//! | `trace-stop`, `restart`, `down` | `done` |
+//! | `trace-stop`, `restart`, `pause`, `resume`, `down` | `done` |
 //! | `deploy` | any number of `progress`, then `deployed` |
 //! | `events` | `events`; with `follow` one after another until the client goes |
 //!
@@ -93,6 +93,16 @@ pub enum Request {
         /// How much of its past it keeps.
         how: Restart,
     },
+    /// Holds a program between two cycles.
+    Pause {
+        /// The partition.
+        partition: String,
+    },
+    /// Lets a program that was held go on.
+    Resume {
+        /// The partition.
+        partition: String,
+    },
     /// Brings the site down.
     Down,
     /// What has happened.
@@ -107,7 +117,7 @@ pub enum Request {
 }
 
 /// The words of [`Request`], for those who mistype one.
-const REQUESTS: [&str; 11] = [
+const REQUESTS: [&str; 13] = [
     "hello",
     "ps",
     "open",
@@ -117,6 +127,8 @@ const REQUESTS: [&str; 11] = [
     "trace-stop",
     "deploy",
     "restart",
+    "pause",
+    "resume",
     "down",
     "events",
 ];

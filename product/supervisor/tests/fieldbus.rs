@@ -3,6 +3,12 @@
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use quietcore_segment::{Options, Segment, SubDevice};
+use quietcore_supervisor::control::ChangeKind;
+use quietcore_wire::{PacketWire, Server};
 use site::Site;
 
 const SITE: &str = r#"
@@ -46,4 +52,61 @@ fn a_program_that_is_slow_to_initialize_finds_its_fieldbus_in_op() {
     let told: Vec<_> = events.iter().map(|event| (&event.kind, &event.text)).collect();
     let troubles = ["al-state", "working-counter", "subdevice-lost", "subdevice-recovered"];
     assert!(!told.iter().any(|(kind, _)| troubles.contains(&kind.as_str())), "{told:#?}");
+}
+
+/// The same with another program behind an interface, slow enough for an emulated machine.
+fn elsewhere() -> String {
+    let mut text = SITE.to_owned();
+    for (from, to) in [
+        ("\"slow\"", "\"counter\""),
+        ("\"5 ms\"\npolicy", "\"20 ms\"\nwatchdog = \"20 ms\"\nsensitivity = 100\npolicy"),
+        ("\"sim\"\ncycle = \"5 ms\"", "\"left\"\ncycle = \"20 ms\"\nlost = 50"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    text + r#"
+[[fieldbus.ec0.map]]
+variable = "counter_Y.output"
+entry = "valves.output_1"
+scale = 0.001
+"#
+}
+
+/// Ends the segment's thread, whatever becomes of the site.
+struct StopAtEnd<'run>(&'run AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// Goal: a partition drives SubDevices that are behind a network interface.
+/// Method: a pair of virtual interfaces; behind the other one a segment, which in the end has the
+/// value that the program was told to put out.
+#[test]
+fn subdevices_behind_an_interface_get_the_programs_outputs() {
+    quietcore_skip::own_network!();
+    let line = ["coupler", "analog-output-4"].map(|name| SubDevice::by_name(name).unwrap());
+    let wire = PacketWire::open("right").unwrap();
+    let mut server = Server::new(wire, Segment::new(line.into(), Options::default()));
+    let stop = AtomicBool::new(false);
+    let served = thread::scope(|scope| {
+        let server = scope.spawn(|| server.serve(|_| stop.load(Relaxed)).unwrap());
+        let stopping = StopAtEnd(&stop);
+        let site = Site::up(&elsewhere(), "counter");
+        site.wait_for_value("counter_DW.total", |total| total > 50.0);
+        site.change(ChangeKind::Force, "counter_Y.output", Some("1.5"));
+        let cycles = site.value("counter_DW.total");
+        site.wait_for_value("counter_DW.total", |total| total > cycles + 10.0);
+        let fieldbus = site.client().list().unwrap().remove(0).fieldbus.unwrap();
+        assert_eq!((&*fieldbus.state, fieldbus.subdevices), ("OP", 2));
+        assert_eq!(fieldbus.working_counter, fieldbus.working_counter_expected);
+        drop(stopping);
+        server.join().unwrap()
+    });
+    assert!(served.received > 60 && served.answered > 60, "{served:?}");
+    let valves = server.segment_mut().subdevices()[1].outputs();
+    assert_eq!(valves[..2], 1500_i16.to_le_bytes(), "1.5 in units of 0.001");
 }

@@ -90,6 +90,17 @@ fn held(site: &Site) -> (usize, usize) {
     (timers, read("maps").lines().filter(|line| line.contains(" ---p ")).count())
 }
 
+/// Whether the partition is a guest. Its stacks have nothing between them that is no memory, so
+/// that one which grows without end is stopped where all of its memory ends.
+fn is_guest(site: &Site) -> bool {
+    site.client().list().expect("the site answers")[0].backend == "kvm"
+}
+
+/// The timers that a kernel needs to end its cycles: one in a process; a guest has its processor's.
+fn timers(site: &Site) -> usize {
+    usize::from(!is_guest(site))
+}
+
 /// Goal: the tasks run at their rates beside one that takes several cycles, and each has its row.
 #[test]
 fn tasks_preempt_a_long_one_and_have_rows_of_their_own() {
@@ -149,9 +160,10 @@ fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
         let site = up();
         let fast = site.wait_for_value("osek_DW.fast", |count| count > 10.0);
         let (before, process_before) = (held(&site), process(&site));
-        assert_eq!(before.0, 1, "one timer, which ends the cycles");
+        assert_eq!(before.0, timers(&site), "one timer, which ends the cycles");
         site.change(ChangeKind::Set, "osek_P.misbehave", Some(misbehave));
         let text = site.wait_for_event(kind);
+        let says = if misbehave == "3" && is_guest(&site) { "in `deeper` (osek.c:" } else { says };
         assert!(text.contains(says), "{misbehave}: {text}");
         site.wait_for_event("restarted");
         site.wait_for("running", |state| *state == Activity::Running);
@@ -162,7 +174,7 @@ fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
         site.wait_for_value("osek_DW.waiter", |count| count > waiter + 3.0);
         // The build before stays in its slot until it is needed, with its stacks.
         let after = held(&site);
-        assert_eq!(after.0, 1, "{misbehave}");
+        assert_eq!(after.0, timers(&site), "{misbehave}");
         assert!(after.1 <= 2 * before.1 + 2, "{misbehave}: {before:?} became {after:?}");
     }
 }
@@ -214,7 +226,7 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
         let rounds = site.value("osek_DW.rounds");
         site.wait_for_value("osek_DW.rounds", |seen| seen > rounds);
     }
-    assert_eq!(held(&site).0, 1, "one timer");
+    assert_eq!(held(&site).0, timers(&site), "one timer");
     let tasks = figures(&site);
     assert!(tasks[1].snapshot.counters.cycles > 20, "the rows go on");
 

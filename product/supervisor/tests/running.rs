@@ -75,6 +75,34 @@ fn a_step_that_never_ends_is_ended_and_named() {
     site.wait_for("running", |state| *state == Activity::Running);
 }
 
+/// Goal: a program is held between two cycles, can be looked at, and goes on as if nothing was.
+#[test]
+fn a_paused_program_stands_between_two_cycles_and_goes_on() {
+    let site = Site::up(SITE, "counter");
+    site.wait_for_value("counter_DW.total", |value| value > 5.0);
+    let mut client = site.client();
+    client.pause("axis", true).unwrap();
+    client.pause("axis", true).expect("it is so already");
+    site.wait_for("paused", |state| *state == Activity::Paused);
+    let held = site.value("counter_DW.total");
+    let refused = client.write("axis", &[release("counter_U.input")]).unwrap_err().to_string();
+    assert!(refused.contains("paused") && refused.contains("quietcore resume axis"), "{refused}");
+    // Longer than a partition may stand still without having been asked to.
+    std::thread::sleep(Duration::from_millis(2500));
+    assert_eq!(site.value("counter_DW.total"), held);
+    client.pause("axis", false).unwrap();
+    site.wait_for_value("counter_DW.total", |value| value > held + 5.0);
+    site.wait_for("running", |state| *state == Activity::Running);
+    let state = client.list().unwrap().remove(0);
+    assert_eq!(state.restarts, 0);
+    assert!(state.missed_cycles < 500, "the pause is none: {}", state.missed_cycles);
+    assert!(site.wait_for_event("resumed").contains("after a pause of 2."));
+}
+
+fn release(variable: &str) -> Change {
+    Change { kind: ChangeKind::Unforce, variable: variable.to_owned(), value: None }
+}
+
 #[test]
 fn a_program_that_fails_again_and_again_is_not_restarted_for_ever() {
     let site = Site::up(SITE, "counter");
@@ -135,7 +163,8 @@ fn a_restart_that_is_refused_is_tried_again() {
 
 fn find_module(folder: &Path) -> Option<PathBuf> {
     std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).find_map(|path| {
-        let is_module = path.extension().is_some_and(|extension| extension == "so");
+        let is_module =
+            path.extension().is_some_and(|extension| extension == "so" || extension == "elf");
         if is_module { Some(path) } else { find_module(&path) }
     })
 }

@@ -7,14 +7,15 @@ mod running;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use quietcore_probe::guest::irq::{INTERRUPTS_MAX, PUBLISHED_INTERRUPTS};
 use quietcore_probe::job::Injection;
 use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
 use quietcore_units::{CpuSet, Nanos};
 
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
-    Assignment, Deploy, Down, Events, Force, How, Of, Ps, RestartRequest, Set, Top, TraceRequest,
-    Unforce, Up, Watch,
+    Assignment, Deploy, Down, Events, Force, How, Of, PauseRequest, Ps, RestartRequest,
+    ResumeRequest, Set, Top, TraceRequest, Unforce, Up, Watch,
 };
 
 /// Run industrial control programs beside ordinary workloads on one machine, and prove with
@@ -71,6 +72,10 @@ pub(crate) enum Command {
     Deploy(Deploy),
     /// Start the program of a partition anew
     Restart(RestartRequest),
+    /// Hold the program of a partition between two cycles
+    Pause(PauseRequest),
+    /// Let a program that was held go on
+    Resume(ResumeRequest),
     /// Say what differs between two runs, or put a published table beside one
     Compare(Compare),
     /// Simulate an EtherCAT segment on a network interface, for any main device
@@ -165,6 +170,17 @@ pub(crate) enum ProbeKind {
     Exec(Exec),
     /// What the OSEK kernel takes for the ten routines of seed 001
     Osek(Osek),
+    /// How long an interrupt of a clock board takes to its handler and its task in a guest
+    Irq(Irq),
+}
+
+/// What a probe runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProbeBackend {
+    /// A process of this machine
+    Process,
+    /// A guest of our own virtual machine monitor
+    Kvm,
 }
 
 /// How a thread comes to its release.
@@ -174,6 +190,8 @@ pub(crate) enum Mode {
     Sleep,
     /// Sleep to a margin before the release and spin to the instant
     EarlyWake,
+    /// Never sleep: spin from one release to the next; for a guest, which then is not left
+    Spin,
 }
 
 /// A scheduling policy.
@@ -189,6 +207,9 @@ pub(crate) enum PolicyName {
 
 #[derive(Debug, Args)]
 pub(crate) struct Latency {
+    /// What the task runs in; a guest has one task, on one CPU
+    #[arg(long, value_enum, default_value_t = ProbeBackend::Process)]
+    pub(crate) backend: ProbeBackend,
     /// CPUs to measure, one pinned thread on each; the last one by default
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<CpuSet>,
@@ -309,6 +330,9 @@ pub(crate) struct Exec {
 
 #[derive(Debug, Args)]
 pub(crate) struct Osek {
+    /// What the kernel runs in: a process, on the hosted port, or a guest, on the bare one
+    #[arg(long, value_enum, default_value_t = ProbeBackend::Process)]
+    pub(crate) backend: ProbeBackend,
     /// How often each routine is measured, a run for each number; seed 001 measured 100
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "100,1000000",
         value_parser = clap::value_parser!(u64).range(1..=LOOPS_MAX))]
@@ -333,6 +357,39 @@ pub(crate) struct Osek {
     #[arg(long, value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u8).range(0..=i64::from(OTHERS_MAX)))]
     pub(crate) other_tasks: u8,
+    /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
+    #[arg(long, value_name = "KIND:N")]
+    pub(crate) load: Vec<String>,
+    /// Keep records and report in this new folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print records as JSON, as `show --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Irq {
+    /// Time between two interrupts; seed 002 measured 10 ms
+    #[arg(long, value_name = "D,..", value_delimiter = ',', default_value = "10 ms,1 ms")]
+    pub(crate) period: Vec<Nanos>,
+    /// Interrupts to measure of each period; seed 002 measured 10000
+    #[arg(long, value_name = "N", default_value_t = PUBLISHED_INTERRUPTS,
+        value_parser = clap::value_parser!(u64).range(1..=INTERRUPTS_MAX))]
+    pub(crate) interrupts: u64,
+    /// The CPU of the guest's processor; the last one by default
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
+    /// The CPU that raises the interrupts; the first one by default
+    #[arg(long, value_name = "N")]
+    pub(crate) board_cpu: Option<u32>,
+    /// Priority of SCHED_FIFO of both threads, 1 to 98; the board's is one higher
+    #[arg(long, value_name = "N", default_value_t = 90,
+        value_parser = clap::value_parser!(u8).range(1..=98))]
+    pub(crate) priority: u8,
+    /// Keep the processor in the guest while that waits, where KVM lets it
+    #[arg(long)]
+    pub(crate) polls: bool,
     /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]
     pub(crate) load: Vec<String>,

@@ -341,6 +341,10 @@ fn programs_are_deployed_restarted_and_brought_down() {
     assert_eq!(asked, format!("deploy axis {}", at.canonicalize().unwrap().display()));
     assert!(refused(at, &["deploy", "axis", "nowhere"]).contains("nowhere"));
     assert_eq!(done(at, &["restart", "axis", "cold"]), "axis: started cold\n");
+    assert!(done(at, &["pause", "axis"]).starts_with("axis: paused; "));
+    assert_eq!(done(at, &["resume", "axis"]), "axis: goes on\n");
+    let asked = ground.site.state().asked.clone();
+    assert!(asked.ends_with(&["pause axis".to_owned(), "resume axis".to_owned()]), "{asked:?}");
     let child = command_in(at, &["down", "line"]).stdout(Stdio::piped()).spawn().unwrap();
     let end = Instant::now() + Duration::from_secs(10);
     while !ground.site.state().asked.contains(&"down".to_owned()) {
@@ -415,7 +419,7 @@ fn help_teaches_with_examples_and_fits_the_screen() {
     let folder = tempfile::tempdir().unwrap();
     for verb in [
         "up", "ps", "top", "events", "watch", "set", "force", "unforce", "trace", "deploy",
-        "restart",
+        "restart", "pause", "resume",
     ] {
         let help = done(folder.path(), &[verb, "--help"]);
         let teaches = help.contains("Example") || verb == "top";

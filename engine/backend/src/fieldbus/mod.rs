@@ -3,12 +3,14 @@
 //! | module | what |
 //! |--------|------|
 //! | [`line`] | the simulated segment: SubDevices, plants and faults |
-//! | [`image`] | the MainDevice behind the scan cycle's process image |
+//! | [`wire`] | the wires of a host, and the bus on one of them |
+//!
+//! What is the same in a guest is in `quietcore-fieldbus`.
 
-pub mod image;
 mod line;
+pub mod wire;
 
-use quietcore_maindevice::{Expectation, Expected, Identity, Object, StartUp, Synchronisation};
+pub use quietcore_fieldbus::{BusJob, SubDeviceJob};
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +19,8 @@ use serde::{Deserialize, Serialize};
 pub struct FieldbusJob {
     /// Where its frames go.
     pub interface: InterfaceJob,
-    /// Time between two frames.
-    pub cycle: Nanos,
-    /// Whether the SubDevices' clocks are synchronised, and their outputs with them.
-    pub distributed_clocks: bool,
-    /// Cycles without an answer in a row after which it counts as lost.
-    pub lost_after: u32,
-    /// The SubDevices in the order of the line; none accepts whatever is found.
-    pub subdevices: Vec<SubDeviceJob>,
+    /// The SubDevices, and how they are driven.
+    pub bus: BusJob,
 }
 
 /// Where the frames go.
@@ -42,21 +38,6 @@ pub enum InterfaceJob {
         /// Seed of what is left to chance.
         seed: u64,
     },
-}
-
-/// A SubDevice as it is expected.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SubDeviceJob {
-    /// Its name in the site file.
-    pub name: String,
-    /// The built-in device that it is, where that is known.
-    pub device: Option<String>,
-    /// Vendor, product, and revision where it matters.
-    pub identity: Option<(u32, u32, Option<u32>)>,
-    /// Bytes of its inputs and outputs, where they are known.
-    pub process_data: Option<(u16, u16)>,
-    /// Objects that are written before SAFE-OP: index, sub-index, value.
-    pub start_up: Vec<(u16, u8, Vec<u8>)>,
 }
 
 /// A plant behind SubDevices.
@@ -97,44 +78,4 @@ pub enum FaultWhat {
     Emergency { subdevice: usize, code: u16 },
     MailboxSilent { subdevice: usize },
     WorkingCounter { subdevice: usize, change: i16 },
-}
-
-impl FieldbusJob {
-    /// What the MainDevice expects to find.
-    fn expectation(&self) -> Expectation {
-        let expectation = Expectation::anything(self.cycle);
-        if self.subdevices.is_empty() {
-            return expectation;
-        }
-        expectation.with(self.subdevices.iter().map(|one| self.expected(one)).collect())
-    }
-
-    fn expected(&self, one: &SubDeviceJob) -> Expected {
-        let has_clock = one.device.as_deref() == Some("servo-drive");
-        Expected {
-            name: one.name.clone(),
-            identity: one.identity.map(|(vendor, product, revision)| Identity {
-                vendor,
-                product,
-                revision,
-                serial: None,
-            }),
-            process_data: one
-                .process_data
-                .map(|(inputs, outputs)| (usize::from(inputs), usize::from(outputs))),
-            start_up: one
-                .start_up
-                .iter()
-                .map(|(index, subindex, data)| StartUp {
-                    object: Object { index: *index, subindex: *subindex, complete: false },
-                    data: data.clone(),
-                })
-                .collect(),
-            synchronisation: if self.distributed_clocks && has_clock {
-                Synchronisation::Sync0
-            } else {
-                Synchronisation::Frame
-            },
-        }
-    }
 }

@@ -6,39 +6,44 @@
 //! |-----------:|------|
 //! | 0 | a pipe: the job as one line of JSON, then orders of a line each until it closes |
 //! | 1 | the exchange's memory file, which the process maps |
-//! | 2 | a pipe: remarks for people, kept up to [`REMARK_BYTES_MAX`] |
+//! | 2 | a pipe: remarks for people; the last [`REMARK_BYTES_MAX`] are kept |
 //! | those that the job names | the memory files of its channels |
 //!
 //! When the pipe on descriptor 0 closes, for whatever reason, the process ends: a host that was
 //! killed leaves no real-time thread behind. The process has a group of its own, so that Ctrl-C at
 //! the terminal reaches the host only, which then stops the partition in order.
 
-use std::io::{self, Write as _};
+use std::borrow::Cow;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use command_fds::CommandFdExt as _;
 use quietcore_exchange::{Region, Shape, TaskStatistics};
+use quietcore_host::controls::CacheWaysError;
 use quietcore_process::exchange::{Exchange, ExchangeError};
 use quietcore_process::readback::ThreadState;
 use quietcore_scan::process::job::Order;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::job::Job;
+use crate::kvm::host::Host;
 use descendants::Mark;
+use orders::Orders;
+use remarks::Remarks;
 
 mod descendants;
+mod orders;
+mod remarks;
 mod serve;
 
+pub use remarks::REMARK_BYTES_MAX;
 pub use serve::serve;
-
-/// What is kept of the remarks of a partition.
-pub const REMARK_BYTES_MAX: u64 = 16 << 10;
 
 /// How long a partition may take to end after it was told to.
 const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -58,6 +63,9 @@ pub enum PartitionError {
     /// There is no exchange for it.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
+    /// There is no part of the last-level cache for it.
+    #[error(transparent)]
+    Cache(#[from] CacheWaysError),
     /// The job can't be handed over.
     #[error("the job could not be handed to the partition")]
     Job(#[source] io::Error),
@@ -87,10 +95,11 @@ fn last_words(remarks: &str) -> String {
 pub struct Partition {
     child: Child,
     mark: Mark,
-    life: Option<ChildStdin>,
+    /// Its job and orders; its process ends when this is gone.
+    orders: Option<Orders>,
     exchange: Arc<Exchange>,
-    remarks: Arc<Mutex<Vec<u8>>>,
-    collecting: Option<JoinHandle<()>>,
+    remarks: Remarks,
+    guest: Option<Host>,
 }
 
 impl Partition {
@@ -112,8 +121,17 @@ impl Partition {
         program: &Path,
         job: &Job,
         shape: &Shape,
-        channels: Vec<OwnedFd>,
+        mut channels: Vec<OwnedFd>,
     ) -> Result<Self, PartitionError> {
+        let mut job = Cow::Borrowed(job);
+        let mut guest = None;
+        if let Job::Guest { .. } = &*job
+            && let Job::Guest { setting, .. } = job.to_mut()
+        {
+            let (host, files) = Host::new(setting)?;
+            channels.extend(files);
+            guest = Some(host);
+        }
         let exchange = Arc::new(Exchange::create(shape)?);
         let file = exchange.file().map_err(PartitionError::Job)?;
         let mut command = Command::new(program);
@@ -136,23 +154,20 @@ impl Partition {
                 program: program.display().to_string(),
                 source,
             })?;
-        let remarks = Arc::new(Mutex::new(Vec::new()));
-        let collecting = child.stderr.take().map(|pipe| {
-            let remarks = Arc::clone(&remarks);
-            thread::spawn(move || collect(pipe, &remarks))
-        });
-        let life = child.stdin.take();
-        let partition = Self { child, mark, life, exchange, remarks, collecting };
-        partition.hand_over(job).map_err(PartitionError::Job)?;
+        let remarks = Remarks::collect(child.stderr.take());
+        let pipe = child.stdin.take();
+        let mut partition = Self { child, mark, orders: None, exchange, remarks, guest };
+        partition.orders = pipe.map(Orders::new).transpose().map_err(PartitionError::Job)?;
+        if let Some(host) = &partition.guest {
+            host.settle(partition.process_id())?;
+        }
+        partition.hand_over(&*job).map_err(PartitionError::Job)?;
         Ok(partition)
     }
 
     fn hand_over(&self, line: &impl serde::Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_vec(line)?;
-        line.push(b'\n');
-        let mut pipe = self.life.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-        pipe.write_all(&line)?;
-        pipe.flush()
+        let orders = self.orders.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+        orders.give(line)
     }
 
     /// Gives an order to a partition with a program. What becomes of it is told as an event.
@@ -160,7 +175,16 @@ impl Partition {
     /// # Errors
     /// [`PartitionError::Job`] when the process has ended.
     pub fn order(&self, order: &Order) -> Result<(), PartitionError> {
-        self.hand_over(order).map_err(PartitionError::Job)
+        let handed = match &self.guest {
+            None => self.hand_over(order),
+            Some(host) => host.deliver(order).and_then(|order| self.hand_over(&order)),
+        };
+        handed.map_err(PartitionError::Job)
+    }
+
+    /// What is shared with a guest's process; `None` where it is none.
+    pub fn guest(&self) -> Option<&Host> {
+        self.guest.as_ref()
     }
 
     /// The kernel's number of its process.
@@ -214,7 +238,7 @@ impl Partition {
     /// [`PartitionError::Wait`] when the process can't be waited for.
     pub fn stop(&mut self) -> Result<ExitStatus, PartitionError> {
         self.request_stop();
-        self.life = None;
+        self.orders = None;
         let end = Instant::now() + STOP_GRACE;
         loop {
             if let Some(status) = self.reap().map_err(PartitionError::Wait)? {
@@ -255,18 +279,14 @@ impl Partition {
         let _ = self.child.kill();
     }
 
-    /// What the process has said so far.
+    /// What the process has said so far: the last [`REMARK_BYTES_MAX`] of it.
     pub fn remarks(&self) -> String {
-        let remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&remarks).trim().to_owned()
+        self.remarks.text()
     }
 
-    /// All that the process said, when it has ended.
+    /// All that the process said, when it has ended; the last [`REMARK_BYTES_MAX`] of it.
     pub fn take_remarks(&mut self) -> String {
-        if let Some(collecting) = self.collecting.take() {
-            let _ = collecting.join();
-        }
-        self.remarks()
+        self.remarks.whole_text()
     }
 }
 
@@ -274,16 +294,5 @@ impl Drop for Partition {
     fn drop(&mut self) {
         // A partition that was stopped in order has ended already, and this does nothing.
         let _ = self.stop();
-    }
-}
-
-/// Keeps what comes through the pipe, up to the limit. What is beyond it is read and dropped, so
-/// that the process never waits for us.
-fn collect(mut pipe: impl io::Read, remarks: &Mutex<Vec<u8>>) {
-    let mut buffer = [0; 1024];
-    while let Ok(length @ 1..) = pipe.read(&mut buffer) {
-        let mut kept = remarks.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = (REMARK_BYTES_MAX as usize).saturating_sub(kept.len());
-        kept.extend_from_slice(&buffer[..length.min(room)]);
     }
 }

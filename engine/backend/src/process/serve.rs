@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::fd::AsFd as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -14,9 +15,15 @@ use quietcore_scan::process::orders::{Orders, read_lines};
 use quietcore_scan::process::threads;
 use quietcore_scan::program::NoFieldbus;
 
-use crate::fieldbus::image::BusImage;
+use crate::fieldbus::wire::HostBus;
 use crate::job::Job;
+use crate::kvm;
+use crate::remark::remark;
 
+/// Of the thread that reads orders, a line each.
+const LIFE_STACK_BYTES: usize = 256 << 10;
+/// The exit status of a process whose job could not be done.
+const FAILED: u8 = 2;
 /// How long the process waits for its threads when the host has gone.
 const ORPHAN_GRACE: Duration = Duration::from_millis(500);
 
@@ -25,8 +32,8 @@ pub fn serve() -> ExitCode {
     match serve_job() {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            eprintln!("quietcore-runtime: {problem}");
-            ExitCode::from(2)
+            remark(format_args!("quietcore-runtime: {problem}"));
+            ExitCode::from(FAILED)
         }
     }
 }
@@ -52,35 +59,78 @@ fn serve_job() -> Result<(), String> {
     let mapped = file.try_clone().map_err(|error| format!("descriptor 1: {error}"))?;
     let exchange = Exchange::open(mapped).map_err(|error| error.to_string())?;
     let region = exchange.region();
+    // Before there is another thread.
+    let guest = match &job {
+        Job::Guest { program, fieldbus, setting } => {
+            Some(kvm::Ready::new(program, fieldbus.as_ref(), setting, region, &file)?)
+        }
+        _ => None,
+    };
+    let is_guest = guest.is_some();
     let (lines, orders) = Orders::channel();
     thread::scope(|scope| {
-        let life = thread::Builder::new().name("life".to_owned());
+        // Its stack is locked, all of it.
+        let life = thread::Builder::new().name("life".to_owned()).stack_size(LIFE_STACK_BYTES);
         // The thread ends with the process: either the host closes the pipe after the tasks have
         // ended, or it has gone, and then the process ends here.
         let watching = life.spawn_scoped(scope, move || {
+            if is_guest {
+                end_if_failed(kvm::seal());
+            }
             read_lines(&mut input, &lines);
             region.request_stop();
             thread::sleep(ORPHAN_GRACE);
             std::process::exit(3);
         });
         watching.map_err(|error| format!("the pipe can't be watched: {error}"))?;
-        match &job {
-            Job::Latency(job) => partition::run_latency(job, region),
-            Job::Program { program, fieldbus } => {
-                let run = match fieldbus {
-                    None => threads::run(program, region, &file, || Ok(NoFieldbus), &orders),
-                    Some(job) => {
-                        let bring_up = || BusImage::bring_up(job, region);
-                        threads::run(program, region, &file, bring_up, &orders)
-                    }
-                };
-                if let Err(problem) = run {
-                    eprintln!("quietcore-runtime: {problem}");
-                    std::process::exit(2);
-                }
+        end_if_failed(caught(|| match &job {
+            Job::Latency(job) => {
+                partition::run_latency(job, region);
+                Ok(())
             }
-        }
+            Job::Program { program, fieldbus: None } => {
+                threads::run(program, region, &file, || Ok(NoFieldbus), &orders)
+            }
+            Job::Program { program, fieldbus: Some(job) } => {
+                let bring_up = || HostBus::bring_up(job, region);
+                threads::run(program, region, &file, bring_up, &orders)
+            }
+            Job::Guest { program, .. } => guest.map_or(Ok(()), |guest| guest.run(program, &orders)),
+        }));
         // The thread above waits for the pipe; it ends with the process.
         std::process::exit(0)
     })
+}
+
+/// Does the work; a panic of it is a failure. Else the thread that waits for the pipe would keep
+/// the process, with nothing in it that runs.
+fn caught(work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    // What it leaves half done is not used any more: the process ends.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<&str>().copied();
+        let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Err(format!("it panicked: {}", said.unwrap_or("it did not say why")))
+    })
+}
+
+/// Ends the process when its job could not be done, and says why.
+fn end_if_failed(run: Result<(), String>) {
+    if let Err(problem) = run {
+        remark(format_args!("quietcore-runtime: {problem}"));
+        std::process::exit(i32::from(FAILED));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_failure_that_is_said() {
+        assert_eq!(caught(|| Ok(())), Ok(()));
+        assert_eq!(caught(|| Err("why".to_owned())), Err("why".to_owned()));
+        let text = caught(|| panic!("{} is odd", 7)).unwrap_err();
+        assert_eq!(text, "it panicked: 7 is odd");
+        assert_eq!(caught(|| panic!("plainly")), Err("it panicked: plainly".to_owned()));
+    }
 }

@@ -10,15 +10,22 @@ use quietcore_osek::system::System;
 use super::measurement::{Job, Progress, SHARED, Yield};
 use super::reading::Reading;
 use super::{OsekError, Plan, program};
+use crate::routines::{Bring, Kernel};
 
 /// The kernel. There is one in a process, as its tasks, which have no parameters, know it by name.
 // SAFETY: this probe calls its services, and its machine's `raise` and `trigger`.
 pub(super) static SYSTEM: System<Hosted> = unsafe { System::new(Hosted::new()) };
 
-/// A way to bring an interrupt to the task that runs.
-pub(super) trait Bring {
-    /// Brings the interrupt of a source; its ISR has run when this returns.
-    fn bring(source: u32);
+/// The kernel on the hosted port.
+pub(super) enum OnHost {}
+
+impl Kernel for OnHost {
+    type Port = Hosted;
+
+    #[inline(always)]
+    fn system() -> &'static System<Hosted> {
+        &SYSTEM
+    }
 }
 
 /// Through the virtual interrupt controller, without the operating system.

@@ -1,18 +1,8 @@
-//! The clocks that a routine can be measured with.
-//!
-//! A task has no parameter and the first thing it does is to read the clock, so which clock that is
-//! has to be known when the program is compiled: tasks are generic over [`Reading`].
+//! The clocks of a process that a routine can be measured with.
 
 use quietcore_clock::{Clock as _, Counter, Monotonic};
 
-/// A clock, or what stands in for one.
-pub trait Reading: 'static {
-    /// The count now, before what is measured.
-    fn begin() -> u64;
-
-    /// The count now, after what is measured.
-    fn end() -> u64;
-}
+pub use crate::routines::Reading;
 
 /// The processor's time stamp counter.
 #[derive(Debug)]

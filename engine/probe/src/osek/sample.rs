@@ -1,6 +1,6 @@
 //! From the readings of a series to its figures. Pure.
 
-use quietcore_record::histogram::Histogram;
+use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_record::record::trimmed_mean;
 
 /// What a series of one routine yielded.
@@ -26,6 +26,12 @@ pub struct Offset {
 }
 
 impl Offset {
+    /// That of a histogram of the empty measurement, whose values have a bin each.
+    pub fn of_histogram(raw: &Histogram) -> Self {
+        let median = raw.quantile(0.5).map_or(0, Quantile::lower_bound);
+        Self { median, mean: trimmed_mean(raw).unwrap_or_default() }
+    }
+
     /// That of a sample of the empty measurement, whose counts these are. Changes their order.
     pub fn of(sample: &Sample, counts: &mut [u64]) -> Self {
         Self { median: median(counts), mean: trimmed_mean(&sample.raw).unwrap_or_default() }
@@ -43,6 +49,22 @@ impl Sample {
             sample.net_ns.record(nanoseconds(count.saturating_sub(offset.median), hertz));
         }
         sample
+    }
+}
+
+impl Sample {
+    /// The same of counts that come as a histogram: those of a bin count as its lowest.
+    pub fn of_histogram(raw: Histogram, offset: Offset, hertz: u64) -> Self {
+        let (mut net_ns, mut clamped) = (Histogram::new(), 0);
+        for bin in raw.bins() {
+            if bin.low_ns < offset.median {
+                clamped += bin.count;
+            }
+            let net = bin.low_ns.saturating_sub(offset.median);
+            net_ns.record_many(nanoseconds(net, hertz), bin.count);
+        }
+        net_ns.record_many(u64::MAX, raw.overflow());
+        Self { raw, net_ns, offset, clamped }
     }
 }
 
@@ -81,6 +103,18 @@ mod tests {
         assert_eq!((sample.raw.min_ns(), sample.raw.max_ns()), (40, 300));
         let times: Vec<_> = sample.net_ns.bins().map(|bin| (bin.low_ns, bin.count)).collect();
         assert_eq!(times, [(0, 3), (1, 1), (100, 1)]);
+    }
+
+    #[test]
+    fn a_histogram_gives_what_its_counts_would() {
+        let counts = [40, 50, 51, 52, 300, 2_000];
+        let offset = Offset { median: 50, mean: 50.5 };
+        let one_by_one = Sample::of(&counts, offset, 2_500_000_000);
+        let mut raw = Histogram::new();
+        counts.iter().for_each(|count| raw.record(*count));
+        assert_eq!(Sample::of_histogram(raw.clone(), offset, 2_500_000_000), one_by_one);
+        let mut counts = counts;
+        assert_eq!(Offset::of_histogram(&raw), Offset::of(&one_by_one, &mut counts));
     }
 
     proptest! {

@@ -32,6 +32,8 @@ pub(crate) struct Compiler {
     words: Vec<String>,
     /// Its version and what it compiles for; part of the hash.
     pub(crate) identity: String,
+    /// What it compiles for, as `x86_64-linux-gnu`.
+    pub(crate) machine: String,
     time_limit: Duration,
 }
 
@@ -98,7 +100,12 @@ impl Compiler {
             (!words.is_empty()).then_some(words)
         };
         let words = named.or_else(from_environment).unwrap_or_else(|| vec!["gcc".to_owned()]);
-        let mut compiler = Self { words, identity: String::new(), time_limit: options.time_limit };
+        let mut compiler = Self {
+            words,
+            identity: String::new(),
+            machine: String::new(),
+            time_limit: options.time_limit,
+        };
         let here = PathBuf::from("/");
         let version = compiler.run(&here, &["--version".to_owned()])?.text;
         let first = version.lines().next().unwrap_or_default().to_owned();
@@ -110,6 +117,7 @@ impl Compiler {
             return Err(CompilerError::Unknown { program, says: first });
         }
         compiler.identity = format!("{first} for {machine}");
+        machine.clone_into(&mut compiler.machine);
         Ok(compiler)
     }
 

@@ -14,7 +14,7 @@
 
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
-use object::{LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _};
+use object::{LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags};
 
 use crate::symbols::DataImage;
 
@@ -36,6 +36,13 @@ pub enum ImageError {
     /// It breaks a rule.
     #[error("the linked file {0}")]
     Refused(String),
+}
+
+impl ImageError {
+    pub(super) fn stack() -> Self {
+        let why = "needs an executable stack; a nested function or a piece of assembly asks for it";
+        Self::Refused(why.to_owned())
+    }
 }
 
 fn refused<T>(why: impl Into<String>) -> Result<T, ImageError> {
@@ -94,9 +101,7 @@ impl<'d> LinkedFile<'d> {
             return refused("is for another processor than this one");
         }
         if self.segments(elf::PT_GNU_STACK.0).iter().any(|it| it.flags & elf::PF_X.0 != 0) {
-            return refused(
-                "needs an executable stack; a nested function or a piece of assembly asks for it",
-            );
+            return Err(ImageError::stack());
         }
         let loaded = self.segments(elf::PT_LOAD.0);
         if loaded.iter().any(|it| it.flags & elf::PF_W.0 != 0 && it.flags & elf::PF_X.0 != 0) {
@@ -107,7 +112,19 @@ impl<'d> LinkedFile<'d> {
         data_image(&loaded, &self.segments(elf::PT_GNU_RELRO.0))
     }
 
-    fn check_sections(&self) -> Result<(), ImageError> {
+    /// Refuses what a loader would have to do beside mapping the file, or could not do.
+    pub(super) fn check_sections(&self) -> Result<(), ImageError> {
+        for symbol in self.file.symbols() {
+            // What the function is, code of the program would decide inside of the loader.
+            let SymbolFlags::Elf { st_info, .. } = symbol.flags() else { continue };
+            if st_info.st_type() == elf::STT_GNU_IFUNC {
+                return refused(format!(
+                    "has a function that is chosen when it is loaded (`{}`); leave out \
+                     `target_clones` and `ifunc`",
+                    symbol.name().unwrap_or_default()
+                ));
+            }
+        }
         for section in self.file.sections() {
             let name = section.name().unwrap_or_default();
             // Constructors would run inside of the loader, where nothing guards against a crash.

@@ -1,6 +1,7 @@
 //! The steps of a build, in order.
 
 mod kernel;
+mod link;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -10,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::build::compiler::{Compiler, Outcome, WORKING_FOLDER};
-use crate::build::image::{LinkedFile, MODULE_SYMBOL};
+use crate::build::image::LinkedFile;
 use crate::build::objects::{self, Object, Selection};
 use crate::build::sources::{self, SourceFile, Sources};
 use crate::build::store::{self, Fresh};
@@ -18,12 +19,10 @@ use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, hea
 use crate::debug::{self, DebugInfo};
 use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
 use crate::osek;
+use link::{Kit, Linked};
 
 /// Where the sources are copied to, below the folder of the build.
 const SOURCE_FOLDER: &str = "source";
-
-/// Tells the linker what a module exports.
-const EXPORTS_FILE: &str = "exports.map";
 
 /// Most compilers at once.
 const WORKERS_MAX: usize = 8;
@@ -34,14 +33,13 @@ const WORKERS_MAX: usize = 8;
 ///   program's.
 /// - Static variables that are never written are variables all the same: they are what one tunes.
 /// - Products are not fused with sums, which would give other digits than the simulation did.
-const COMPILE: [&str; 14] = [
+const COMPILE: [&str; 13] = [
     "-c",
     "-std=gnu11",
     "-O2",
     "-g",
     "-gdwarf-5",
     "-gz=none",
-    "-fPIC",
     "-fvisibility=hidden",
     "-fno-ipa-reference-addressable",
     "-ffp-contract=off",
@@ -49,21 +47,6 @@ const COMPILE: [&str; 14] = [
     "-fdiagnostics-color=never",
     "-Wall",
     "-Wextra",
-];
-
-/// How the module is linked. Without a word on its stack: an object that wants it executable is
-/// noticed.
-const LINK: [&str; 10] = [
-    "-shared",
-    "-nostartfiles",
-    "-fPIC",
-    "-fdiagnostics-color=never",
-    "-Wl,-z,now",
-    "-Wl,-z,relro",
-    "-Wl,-z,separate-code",
-    "-Wl,-z,max-page-size=4096",
-    "-Wl,-z,common-page-size=4096",
-    "-Wl,--build-id=sha1",
 ];
 
 /// A build on its way.
@@ -74,6 +57,7 @@ struct Recipe<'a> {
     options: &'a Options,
     compiler: &'a Compiler,
     sources: &'a Sources,
+    kit: &'a Kit,
     /// Whether the code expects a `long` of 32 bits.
     short_long: bool,
 }
@@ -85,10 +69,11 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
     }
     let application = kernel::find(&mut sources, options)?;
     let compiler = Compiler::find(options)?;
-    let words = headers::all().chain(COMPILE).chain(LINK);
-    let mut parts: Vec<&[u8]> = words.map(str::as_bytes).collect();
+    let kit = Kit::find(options, &compiler)?;
+    let mut parts: Vec<&[u8]> = headers::all().chain(COMPILE).map(str::as_bytes).collect();
+    parts.extend(kit.parts());
     if application.is_some() {
-        parts.push(osek::LIBRARY);
+        parts.push(kit.kernel()?);
         parts.extend(osek::HEADERS.map(|(_, text)| text.as_bytes()));
     }
     let hash = store::hash(&sources, options, &compiler.identity, &parts);
@@ -109,6 +94,7 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         options,
         compiler: &compiler,
         sources: &sources,
+        kit: &kit,
         short_long: expects_short_long(&sources),
     };
     let fresh = match &application {
@@ -122,18 +108,21 @@ impl Recipe<'_> {
     fn build(&self) -> Result<Fresh, BuildError> {
         headers::write(self.scratch)?;
         self.copy_sources()?;
-        self.write_exports()?;
         let objects = self.compile_all()?;
         let entry = interface::choose(&objects, self.options.model.as_deref())
             .map_err(|error| or_refused(error, &objects))?;
         self.check_unbuilt(&objects, &entry)?;
         let mut roots = entry.functions();
         let selection = self.select(&objects, &roots)?;
-        let first = self.link("first.so", &paths(&objects, &selection), &[])?;
+        let first = self.link_open(&paths(&objects, &selection))?;
         let info = debug_info(&first)?;
         widths::check(&info)?;
         let mut discovery = interface::discover(&info, &entry, &self.surroundings(&entry))?;
-        let glue = self.compile_text("quietcore_glue", &interface::glue(&discovery), &[])?;
+        let glue = self.compile_text(
+            "quietcore_glue",
+            &interface::glue(&discovery, self.kit.first()),
+            &[],
+        )?;
         // The glue may need what the entry points do not, such as initial parameters.
         roots.extend(glue.needed.iter().cloned());
         let selection = self.select(&objects, &roots)?;
@@ -142,22 +131,20 @@ impl Recipe<'_> {
         if self.short_long {
             discovery.remarks.push(widths::SHORT_LONG_REMARK.to_owned());
         }
-        let mut files = paths(&objects, &selection);
-        files.push(glue.path.to_string_lossy().into_owned());
-        let module = self.link("module.so", &files, &["-Wl,-z,defs"])?;
-        self.finish(module, &discovery, &objects, &selection, &glue)
+        let linked = self.link_whole(&objects, &selection, &[&glue], None)?;
+        self.finish(linked, &discovery, &objects, &selection, &glue)
     }
 
     fn finish(
         &self,
-        module: Vec<u8>,
+        whole: Linked,
         discovery: &Discovery,
         objects: &[Object],
         selection: &Selection,
         glue: &Object,
     ) -> Result<Fresh, BuildError> {
+        let Linked { first: module, second, data } = whole;
         let linked = LinkedFile::parse(&module)?;
-        let data = linked.check()?;
         let info = debug_info(&module)?;
         let access: HashMap<_, _> = discovery
             .instances
@@ -177,14 +164,8 @@ impl Recipe<'_> {
             remarks: discovery.remarks.clone(),
             left_out: self.left_out(objects, selection),
             module,
+            second,
         })
-    }
-
-    /// Says what a module exports.
-    fn write_exports(&self) -> Result<(), BuildError> {
-        let exports = self.scratch.join(EXPORTS_FILE);
-        let text = format!("{{ global: {MODULE_SYMBOL}; local: *; }};\n");
-        fs::write(&exports, text).map_err(|error| BuildError::io(&exports, error))
     }
 
     /// Writes the sources as they were read into a folder of the build's own.
@@ -257,6 +238,7 @@ impl Recipe<'_> {
     fn compile_arguments(&self) -> Vec<String> {
         let scratch = self.scratch.to_string_lossy();
         let mut arguments: Vec<String> = COMPILE.iter().map(|it| (*it).to_owned()).collect();
+        arguments.extend(self.kit.compile_arguments());
         arguments.push(format!("-ffile-prefix-map={scratch}=quietcore"));
         arguments.push(format!("-fdebug-prefix-map={WORKING_FOLDER}=."));
         if self.short_long {
@@ -273,23 +255,6 @@ impl Recipe<'_> {
         arguments.extend(headers::search(self.scratch));
         arguments.extend(self.options.defines.iter().map(|define| format!("-D{define}")));
         arguments
-    }
-
-    /// Links object files; the file is read back as it is.
-    fn link(&self, name: &str, files: &[String], more: &[&str]) -> Result<Vec<u8>, BuildError> {
-        let output = self.scratch.join(name);
-        let mut arguments: Vec<String> = LINK.iter().map(|it| (*it).to_owned()).collect();
-        arguments.extend(more.iter().map(|it| (*it).to_owned()));
-        let exports = self.scratch.join(EXPORTS_FILE);
-        arguments.push(format!("-Wl,--version-script={}", exports.display()));
-        arguments.extend(["-o".to_owned(), output.to_string_lossy().into_owned()]);
-        arguments.extend(files.iter().cloned());
-        arguments.push("-lm".to_owned());
-        let outcome = self.compiler.run(self.scratch, &arguments)?;
-        if !outcome.success {
-            return Err(refused([&outcome]));
-        }
-        fs::read(&output).map_err(|error| BuildError::io(&output, error))
     }
 
     /// The objects of the program. One that did not compile is an error if a name is open that it

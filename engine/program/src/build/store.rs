@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! OUT/servo-1f0c…/            the first 16 digits of the hash
-//! ├── module.so
+//! ├── module.so               for a guest: slot-a.elf and slot-b.elf
 //! ├── symbols.json            quietcore.symbols/1
-//! └── build.json              quietcore.build/1; with the sums of the other two
+//! └── build.json              quietcore.build/1; with the sums of the others
 //! ```
 
 use std::fs;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::build::sources::Sources;
-use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options};
+use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, Target};
 use crate::interface::Interface;
 use crate::symbols::{DataImage, Symbols};
 
@@ -23,9 +23,10 @@ use crate::symbols::{DataImage, Symbols};
 pub const BUILD_SCHEMA: &str = "quietcore.build/1";
 
 /// Changes whenever the same sources would be built into something else.
-const RECIPE: &str = "quietcore program recipe 2";
+const RECIPE: &str = "quietcore program recipe 3";
 
 const MODULE_FILE: &str = "module.so";
+const SLOT_FILES: [&str; 2] = ["slot-a.elf", "slot-b.elf"];
 const SYMBOLS_FILE: &str = "symbols.json";
 const BUILD_FILE: &str = "build.json";
 
@@ -39,6 +40,7 @@ const HASH_DIGITS: usize = 16;
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     schema: String,
+    target: Target,
     hash: String,
     compiler: String,
     data: DataImage,
@@ -47,6 +49,7 @@ struct Record {
     remarks: Vec<String>,
     left_out: Vec<LeftOut>,
     module_sha256: String,
+    second_sha256: Option<String>,
     symbols_sha256: String,
 }
 
@@ -54,6 +57,8 @@ struct Record {
 #[derive(Debug)]
 pub(super) struct Fresh {
     pub(super) module: Vec<u8>,
+    /// For a guest the image for slot B.
+    pub(super) second: Option<Vec<u8>>,
     pub(super) symbols: Symbols,
     pub(super) data: DataImage,
     pub(super) interface: Interface,
@@ -116,12 +121,18 @@ pub(super) fn folder(out_dir: &Path, name: &str, hash: &str) -> PathBuf {
 /// A build that is on disk already, whole and undamaged.
 pub(super) fn find(folder: &Path, hash: &str) -> Option<Build> {
     let record: Record = serde_json::from_slice(&read(&folder.join(BUILD_FILE)).ok()?).ok()?;
-    let module = folder.join(MODULE_FILE);
+    let (module, second) = file_names(record.target);
+    let (module, second) = (folder.join(module), second.map(|name| folder.join(name)));
+    let second_sum = match &second {
+        Some(second) => Some(sum(&fs::read(second).ok()?)),
+        None => None,
+    };
     let symbols_file = folder.join(SYMBOLS_FILE);
     let symbols_bytes = fs::read(&symbols_file).ok()?;
     let intact = record.schema == BUILD_SCHEMA
         && record.hash == hash
         && record.module_sha256 == sum(&fs::read(&module).ok()?)
+        && record.second_sha256 == second_sum
         && record.symbols_sha256 == sum(&symbols_bytes);
     if !intact {
         return None;
@@ -129,7 +140,9 @@ pub(super) fn find(folder: &Path, hash: &str) -> Option<Build> {
     let symbols = Symbols::from_json(&symbols_bytes).ok()?;
     Some(Build {
         model: record.interface.model.clone(),
+        target: record.target,
         module,
+        second,
         symbols_file,
         symbols,
         data: record.data,
@@ -153,8 +166,10 @@ pub(super) fn keep(
 ) -> Result<Build, BuildError> {
     let whole = scratch.join("whole");
     let symbols = fresh.symbols.to_json();
+    let target = if fresh.second.is_some() { Target::Guest } else { Target::Module };
     let record = Record {
         schema: BUILD_SCHEMA.to_owned(),
+        target,
         hash: hash.to_owned(),
         compiler: compiler.to_owned(),
         data: fresh.data,
@@ -163,15 +178,16 @@ pub(super) fn keep(
         remarks: fresh.remarks,
         left_out: fresh.left_out,
         module_sha256: sum(&fresh.module),
+        second_sha256: fresh.second.as_deref().map(sum),
         symbols_sha256: sum(&symbols),
     };
     let mut description =
         serde_json::to_vec_pretty(&record).map_err(|error| BuildError::io(place, error.into()))?;
     description.push(b'\n');
     fs::create_dir(&whole).map_err(|error| BuildError::io(&whole, error))?;
-    for (name, content) in
-        [(MODULE_FILE, &fresh.module), (SYMBOLS_FILE, &symbols), (BUILD_FILE, &description)]
-    {
+    let (module, second) = file_names(target);
+    let files = [(module, &fresh.module), (SYMBOLS_FILE, &symbols), (BUILD_FILE, &description)];
+    for (name, content) in files.into_iter().chain(second.zip(fresh.second.as_ref())) {
         write_synced(&whole.join(name), content)?;
     }
     if fs::rename(&whole, place).is_err() {
@@ -188,6 +204,14 @@ pub(super) fn keep(
         .ok_or_else(|| BuildError::io(place, io::Error::other("what was written is not there")))?;
     build.cached = false;
     Ok(build)
+}
+
+/// What the files of the program are called.
+fn file_names(target: Target) -> (&'static str, Option<&'static str>) {
+    match target {
+        Target::Module => (MODULE_FILE, None),
+        Target::Guest => (SLOT_FILES[0], Some(SLOT_FILES[1])),
+    }
 }
 
 fn write_synced(path: &Path, content: &[u8]) -> Result<(), BuildError> {

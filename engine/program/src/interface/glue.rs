@@ -12,14 +12,14 @@ pub(crate) const INSTANCE_PREFIX: &str = "quietcore_instance_";
 /// Where the loader puts its services; `Com.h` refers to it.
 pub(crate) const SERVICES_NAME: &str = "quietcore_services_given";
 
-/// The glue of a model.
-pub(crate) fn glue(discovery: &Discovery) -> String {
+/// The glue of a model. `first` is a function to be called before all others, where there is one.
+pub(crate) fn glue(discovery: &Discovery, first: Option<&str>) -> String {
     let mut text = String::new();
-    write(&mut text, discovery).expect("text can always be added to text");
+    write(&mut text, discovery, first).expect("text can always be added to text");
     text
 }
 
-fn write(text: &mut String, discovery: &Discovery) -> fmt::Result {
+fn write(text: &mut String, discovery: &Discovery, first: Option<&str>) -> fmt::Result {
     let interface = &discovery.interface;
     writeln!(text, "/* How to run the model {}; generated with each build. */", interface.model)?;
     match &discovery.header {
@@ -47,7 +47,7 @@ fn write(text: &mut String, discovery: &Discovery) -> fmt::Result {
         }
     }
     writeln!(text, "const struct quietcore_services *{SERVICES_NAME};\n")?;
-    write_initialize(text, discovery)?;
+    write_initialize(text, discovery, first)?;
     write_step(text, discovery)?;
     writeln!(text, "static void quietcore_terminate(void)\n{{")?;
     if let Some(call) = &discovery.terminate {
@@ -71,8 +71,14 @@ fn write(text: &mut String, discovery: &Discovery) -> fmt::Result {
     )
 }
 
-fn write_initialize(text: &mut String, discovery: &Discovery) -> fmt::Result {
+fn write_initialize(text: &mut String, discovery: &Discovery, first: Option<&str>) -> fmt::Result {
+    if let Some(first) = first {
+        writeln!(text, "extern void {first}(void);\n")?;
+    }
     writeln!(text, "static void quietcore_initialize(void)\n{{")?;
+    if let Some(first) = first {
+        writeln!(text, "  {first}();")?;
+    }
     for (member, variable) in &discovery.packed {
         // A member may be an address of the first number instead of the structure.
         writeln!(text, "  {member} = (void *)&{variable};")?;

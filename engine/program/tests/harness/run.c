@@ -1,5 +1,6 @@
 /*
- * Loads a module the way a partition does, and does what its arguments say, one after the other:
+ * Loads a module the way a partition does, or puts an image for a guest where it belongs (see place.h), and
+ * does what its arguments say, one after the other:
  *
  *   run MODULE IMAGE_ADDRESS IMAGE_BYTES COMMAND...
  *
@@ -11,10 +12,10 @@
  *   peek:OFFSET:BYTES           prints a little-endian word of the data image
  *   poke:OFFSET:BYTES:MASK:VALUE  changes the bits of a word
  *
- * A fault prints "fault" with the address of the instruction, counted from the load base.
+ * A fault prints "fault" with the address of the instruction, counted from the load base; for an
+ * image that is the address itself.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,10 +25,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "quietcore_module.h"
+#include "place.h"
 #include "quietcore_services.h"
 
-static uintptr_t base;
 static unsigned char *image;
 /* What is read: the image itself, after a remap the same memory as a monitor sees it. */
 static const unsigned char *outside;
@@ -44,6 +44,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     (void)at;
 #endif
     (void)info;
+    leave();
     printf("fault %d %" PRIxPTR "\n", number, instruction - base);
     fflush(stdout);
     _exit(0);
@@ -95,17 +96,24 @@ static int command(const struct quietcore_module *module, char *text, size_t byt
         return remap(bytes);
     } else if (strcmp(text, "services") == 0) {
         *module->services = &services;
+        no_thread = 0;
     } else if (strcmp(text, "init") == 0) {
+        enter();
         module->initialize();
+        leave();
     } else if (strcmp(text, "terminate") == 0) {
+        enter();
         module->terminate();
+        leave();
     } else if (strcmp(text, "status") == 0) {
         const char *status = module->error_status();
         printf("%s\n", status ? status : "none");
     } else if (sscanf(text, "step:%" SCNu64 ":%" SCNu64, &rate, &count) == 2) {
+        enter();
         while (count--) {
             module->step((uint32_t)rate);
         }
+        leave();
     } else if (sscanf(text, "peek:%" SCNu64 ":%" SCNu64, &offset, &length) == 2) {
         memcpy(&word, outside + offset, length);
         printf("%" PRIu64 "\n", word);
@@ -123,24 +131,14 @@ static int command(const struct quietcore_module *module, char *text, size_t byt
 int main(int count, char **arguments)
 {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-    Dl_info info;
 
     if (count < 4) {
         return 2;
     }
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGFPE, &action, NULL);
-    void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        fprintf(stderr, "%s\n", dlerror());
-        return 2;
-    }
-    const struct quietcore_module *module = dlsym(library, "quietcore_module");
-    if (!module || module->version != QUIETCORE_MODULE_VERSION || !dladdr(module, &info)) {
-        fprintf(stderr, "no module\n");
-        return 2;
-    }
-    base = (uintptr_t)info.dli_fbase;
+    sigaction(SIGILL, &action, NULL);
+    const struct quietcore_module *module = load(arguments[1]);
     image = (unsigned char *)(base + strtoull(arguments[2], NULL, 10));
     outside = image;
     size_t bytes = strtoull(arguments[3], NULL, 10);

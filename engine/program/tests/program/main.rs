@@ -12,6 +12,8 @@ mod support;
 mod carrying;
 mod errors;
 mod forms;
+mod guest;
+mod guest_kernel;
 mod osek;
 mod repeating;
 mod variables;

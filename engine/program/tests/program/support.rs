@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
-use quietcore_program::build::{Build, BuildError, Options, build};
+use quietcore_program::build::{Build, BuildError, Options, Target, build};
 use quietcore_program::symbols::DataImage;
 use tempfile::TempDir;
 
@@ -45,6 +45,22 @@ pub(crate) fn folder(files: &[(&str, &str)]) -> TempDir {
 /// Options that do not depend on the environment.
 pub(crate) fn options() -> Options {
     Options { compiler: Some("gcc".into()), ..Options::default() }
+}
+
+/// The same for a guest.
+pub(crate) fn guest_options() -> Options {
+    Options { target: Target::Guest, ..options() }
+}
+
+/// Skips the surrounding test where programs for guests can't be built.
+macro_rules! need_musl {
+    () => {
+        need_compiler!();
+        if !std::path::Path::new("/usr/lib/x86_64-linux-musl/libc.a").exists() {
+            quietcore_skip::skip!("there is no static C library for guests; install musl-dev");
+            return;
+        }
+    };
 }
 
 /// Builds a folder, and keeps the result until the program is dropped.
@@ -85,6 +101,17 @@ impl Program {
     ///
     /// `NAME?` reads a variable, `NAME=VALUE` sets it; all else is said to the loader as it is.
     pub(crate) fn run(&self, commands: &[&str]) -> Vec<String> {
+        self.run_file(&self.built.module, self.built.data, commands)
+    }
+
+    /// The same with the image for slot B.
+    pub(crate) fn run_second(&self, commands: &[&str]) -> Vec<String> {
+        let second = self.built.second.as_ref().unwrap();
+        let data = DataImage { address: 0x3000_0000, ..self.built.data };
+        self.run_file(second, data, commands)
+    }
+
+    fn run_file(&self, file: &Path, data: DataImage, commands: &[&str]) -> Vec<String> {
         let symbols = &self.built.symbols;
         let mut words = Vec::new();
         let mut readers = Vec::new();
@@ -101,9 +128,9 @@ impl Program {
                 words.push((*command).to_owned());
             }
         }
-        let DataImage { address, bytes } = self.built.data;
-        let output = Command::new(harness())
-            .arg(&self.built.module)
+        let DataImage { address, bytes } = data;
+        let output = Command::new(harness("run"))
+            .arg(file)
             .args([address.to_string(), bytes.to_string()])
             .args(words)
             .output()
@@ -126,25 +153,39 @@ impl Program {
     }
 }
 
-/// The loader, compiled once a process.
-fn harness() -> &'static Path {
-    static HARNESS: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
-    let (_, path) = HARNESS.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().join("run");
+/// What the loader of kernels says of so many cycles of so many µs.
+pub(crate) fn drive(file: &Path, cycles: u32, period_us: u32) -> Vec<String> {
+    let output = Command::new(harness("kernel"))
+        .arg(file)
+        .args([cycles, period_us].map(|number| number.to_string()))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?} {errors}", output.status);
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// A loader of `tests/harness`, compiled once a process.
+fn harness(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    static COMPILED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    let folder = FOLDER.get_or_init(|| TempDir::new().unwrap());
+    let path = folder.path().join(name);
+    let mut compiled = COMPILED.lock().unwrap();
+    if !compiled.contains(&path) {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let output = Command::new("gcc")
             .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror"])
             .arg(format!("-I{}", here.join("include").display()))
             .arg(format!("-I{}", here.join("../../ground/exchange/include").display()))
-            .arg(here.join("tests/harness/run.c"))
+            .arg(here.join("tests/harness").join(name).with_extension("c"))
             .arg("-o")
             .arg(&path)
             .arg("-ldl")
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        (folder, path)
-    });
+        compiled.push(path.clone());
+    }
     path
 }

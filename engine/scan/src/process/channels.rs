@@ -6,35 +6,24 @@
 //! job: entries, order of the signals ──────────┘
 //! ```
 //!
-//! The other partition writes the same memory and is not trusted: a channel whose table is not the
-//! one that the host made is refused, and sizes are those of the job. All of it lives as long as
-//! the process, because programs do, and is given out for ever.
+//! All of it lives as long as the process, because programs do, and is given out for ever.
 
 use std::boxed::Box;
 use std::string::{String, ToString as _};
-use std::vec::Vec;
 
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::channel::{Channel, Entry};
-use quietcore_exchange::com::{ComGroup, ComSignal, ComTable, Direction, OnTimeout, Shelter};
+use quietcore_exchange::channel::Channel;
+use quietcore_exchange::com::{ComTable, Shelter};
 use quietcore_process::channel::ChannelMemory;
 use quietcore_process::guard;
 
+use crate::channels::{Numbered, compare};
 use crate::process::job::ChannelJob;
 
 /// The channels of this process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Channels {
     table: &'static ComTable<'static>,
-}
-
-/// The numbered signals and groups of the channels so far.
-#[derive(Default)]
-struct Numbered {
-    signals: Vec<ComSignal<'static>>,
-    groups: Vec<ComGroup<'static>>,
-    /// Bytes of each signal's value; none where it is a queue.
-    bytes: Vec<Option<u8>>,
 }
 
 impl Channels {
@@ -45,17 +34,12 @@ impl Channels {
     pub(crate) fn open(jobs: &[ChannelJob]) -> Result<Self, String> {
         let mut numbered = Numbered::default();
         for job in jobs {
-            let added = map(job).and_then(|channel| numbered.add(job, &channel));
+            let added = map(job)
+                .and_then(|channel| numbered.add(&channel, job.sends, &job.entries, &job.signals));
             added.map_err(|why| std::format!("channel `{}`: {why}", job.name))?;
         }
-        let Numbered { signals, groups, bytes } = numbered;
         let shelter = Shelter { enter: guard::enter_shelter, leave: guard::leave_shelter };
-        let table = ComTable::new(signals.leak(), groups.leak(), Monotonic.now());
-        let table = table.with_shelter(shelter);
-        let is_as_told = (0..).zip(&bytes).all(|(id, bytes)| table.value_bytes(id) == *bytes);
-        if !is_as_told {
-            return Err("a channel changed while it was mapped".to_string());
-        }
+        let table = numbered.into_table(shelter, Monotonic.now())?;
         let table: &'static ComTable<'static> = Box::leak(Box::new(table));
         Ok(Self { table })
     }
@@ -70,45 +54,16 @@ impl Channels {
 fn map(job: &ChannelJob) -> Result<Channel<'static>, String> {
     let memory = ChannelMemory::inherited(job.descriptor).map_err(|error| error.to_string())?;
     let channel = Box::leak(Box::new(memory)).channel();
-    let expected = job.entries.iter().copied().map(Entry::from);
-    let found = (0..channel.entry_count()).filter_map(|index| channel.entry(index));
-    if !found.eq(expected) {
-        return Err("it does not carry what this partition was told; another program may have \
-                    written to it; bring the site down and up again"
-            .to_string());
-    }
+    compare(&channel, &job.entries)?;
     Ok(channel)
-}
-
-impl Numbered {
-    fn add(&mut self, job: &ChannelJob, channel: &Channel<'static>) -> Result<(), String> {
-        let direction = if job.sends { Direction::Send } else { Direction::Receive };
-        let no_number = || "the partition has more signals than there are numbers".to_string();
-        let group = u16::try_from(self.groups.len()).map_err(|_| no_number())?;
-        for (index, entry) in job.entries.iter().enumerate() {
-            if let Entry::Group { .. } = Entry::from(*entry) {
-                let made = ComGroup::new(channel, index, direction, OnTimeout::Keep);
-                self.groups.push(made.ok_or("a group of it can't be reached")?);
-            }
-        }
-        for index in &job.signals {
-            let index = *index as usize;
-            let entry = job.entries.get(index).ok_or("a signal of it stands nowhere")?;
-            let made = ComSignal::new(channel, index, direction, OnTimeout::Keep, group);
-            self.signals.push(made.ok_or("a signal of it can't be reached")?);
-            self.bytes.push(match Entry::from(*entry) {
-                Entry::Signal { bytes, .. } | Entry::Member { bytes, .. } => Some(bytes),
-                Entry::Group { .. } | Entry::Queue { .. } => None,
-            });
-        }
-        if self.signals.len() > usize::from(u16::MAX) { Err(no_number()) } else { Ok(()) }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::fd::IntoRawFd as _;
+    use std::vec::Vec;
 
+    use quietcore_exchange::channel::Entry;
     use quietcore_exchange::com::ComStatus;
     use quietcore_units::Nanos;
 

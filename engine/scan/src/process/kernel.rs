@@ -1,370 +1,98 @@
-//! The cycle of a program that is a kernel with tasks of its own: what it is asked, and what it
-//! tells of its tasks.
-//!
-//! ```text
-//! due                                          until        next release
-//!  ├ late ┼ step: tick, then the kernel's tasks ┤── reserve ──┼ margin ┤
-//!         started                               └ a signal, if a task still runs
-//! ```
-//!
-//! A task that still runs at `until` goes on in the next step, so the step's execution time is what
-//! the kernel used of this cycle, and the watchdog sees no more than that of any task. The kernel's
-//! tasks have rows of their own in the exchange, behind that of the leading task, whose thread
-//! alone writes them.
-//!
-//! Bound: some thirty stores a job. Two system calls in a cycle in which a task runs, which set the
-//! timer and stop it; none in one in which the kernel stays idle. A program that is no kernel pays
-//! nothing of it.
+//! The thread that a kernel's cycle runs in, its timer and its shelter.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io;
-use std::sync::Mutex;
-use std::sync::atomic::{
-    AtomicU32,
-    Ordering::{Acquire, Relaxed, Release as Published},
-};
-use std::vec::Vec;
 
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::com::{Job, KernelHost};
-use quietcore_exchange::{Cycle, EventWriter, Happening, Recorder, Region, TaskState, TraceWriter};
+use quietcore_exchange::com::Shelter;
+use quietcore_exchange::{Recorder, Region, TaskState};
 use quietcore_process::guard;
 use quietcore_process::timer::ThreadTimer;
 use quietcore_units::Nanos;
 
-use crate::change::slot_of;
-use crate::process::job::{KernelTask, TaskJob};
-use crate::task::Release;
-
-/// The part of each period in which the thread sleeps, whatever its tasks still have to do. Linux
-/// stops real-time threads that take more than 95 % (`kernel.sched_rt_runtime_us`), for 50 ms at
-/// once; a task that runs in all the time that is left would bring that about every second.
-const RESERVE_PERCENT: u64 = 10;
-/// What is left of a deadline for all that follows the step: forces, outputs, statistics. So much
-/// of it, …
-const FOLLOWING_PERCENT: u64 = 10;
-/// … and no more than this.
-const FOLLOWING_MAX: Nanos = Nanos::from_micros(50);
-/// A cycle that begins late has so much of its period for its step, or a machine that is always
-/// late would never get on.
-const LEAST_PERCENT: u64 = 10;
-/// Errors that are kept before the leading task can tell them: those of `initialize`.
-const EARLY_MAX: usize = 16;
-/// A task of the kernel has no period that it could be late by.
-const NO_PERIOD: Nanos = Nanos::from_secs(3600);
+use crate::job::KernelTask;
+use crate::kernel::{self, Allowance, Ground, Inside, Leading};
+use crate::process::job::TaskJob;
 
 std::thread_local! {
     /// Of the thread that leads; no other thread has one.
-    static LEADING: RefCell<Option<Leading>> = const { RefCell::new(None) };
-}
-
-/// What the thread that leads knows of the cycle that it runs.
-#[derive(Debug)]
-struct Leading {
-    timer: ThreadTimer,
-    due: Cell<Nanos>,
-    until: Cell<Nanos>,
-    /// The number of the cycle, as events bear it.
-    cycle: Cell<u64>,
-    cpu: Cell<u32>,
-    inside: Cell<Inside>,
-    /// When the first cycle of that build was due: none of its tasks was released before.
-    first_due: Cell<Nanos>,
+    static LEADING: RefCell<Option<(Leading, ThreadTimer)>> = const { RefCell::new(None) };
 }
 
 /// Does something if the calling thread leads a kernel.
 #[inline]
-fn leading<R>(work: impl FnOnce(&Leading) -> R) -> Option<R> {
-    LEADING.with(|place| Some(work(place.try_borrow().ok()?.as_ref()?)))
+fn leading<R>(work: impl FnOnce(&Leading, &ThreadTimer) -> R) -> Option<R> {
+    LEADING.with(|place| {
+        let place = place.try_borrow().ok()?;
+        let (lead, timer) = place.as_ref()?;
+        Some(work(lead, timer))
+    })
 }
 
-/// A build whose step runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Inside {
-    /// Its data slot.
-    pub(crate) slot: u8,
-    /// Its number in the partition's life; zero for none.
-    pub(crate) generation: u32,
-}
+/// The threads of this process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Threads;
 
-impl Inside {
-    /// Says that the calling thread is about to run its step.
+impl Ground for Threads {
     #[inline]
-    pub(crate) fn enter(self) {
-        leading(|lead| {
-            if lead.inside.replace(self) != self {
-                lead.first_due.set(lead.due.get());
-            }
-        });
+    fn leading<R>(&self, work: impl FnOnce(&Leading) -> R) -> Option<R> {
+        leading(|lead, _| work(lead))
+    }
+
+    fn interrupt_at(&self, instant: Option<Nanos>) {
+        leading(|_, timer| timer.set(instant));
+    }
+
+    fn now(&self) -> Nanos {
+        Monotonic.now()
+    }
+
+    fn shelter(&self) -> Shelter {
+        Shelter { enter: guard::enter_shelter, leave: guard::leave_shelter }
     }
 }
 
-/// How long the step of a cycle may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Allowance {
-    /// Time between releases.
-    pub(crate) period: Nanos,
-    /// The latest completion after a release.
-    pub(crate) deadline: Nanos,
-    /// The longest that the task wakes before a release.
-    pub(crate) margin: Nanos,
-}
+/// The cycle of a kernel in this process.
+pub(crate) type KernelCycle<'a> = kernel::KernelCycle<'a, Threads>;
 
-impl Allowance {
-    /// That of the task which leads.
-    pub(crate) fn of(job: &TaskJob, margin: Nanos) -> Self {
-        Self { period: job.kind.period(), deadline: job.deadline, margin }
-    }
-
-    /// The instant at which the step of a cycle that was due at `due` and began at `started` has to
-    /// be back.
-    pub(crate) fn until(&self, due: Nanos, started: Nanos) -> Nanos {
-        let reserve = self.period / 100 * RESERVE_PERCENT;
-        let following = (self.deadline / 100 * FOLLOWING_PERCENT).min(FOLLOWING_MAX);
-        let room = self.period.saturating_sub(self.margin).saturating_sub(reserve);
-        let least = started + self.period / 100 * LEAST_PERCENT;
-        (due + room.min(self.deadline.saturating_sub(following))).max(least)
-    }
-}
-
-/// An error that was found outside of the leading thread.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    task: Option<u32>,
-    status: u8,
-    service: u8,
-}
-
-/// The statistics, events and trace of a task of the kernel.
-struct Row<'a> {
-    number: u32,
+/// Makes the calling thread the one that leads, with a row for each task. `None` when the region
+/// has no place for one.
+///
+/// # Errors
+/// When the kernel of the host has no timer for it.
+pub(crate) fn lead<'a>(
+    cycle: &KernelCycle<'a>,
     region: Region<'a>,
-    recorder: Recorder<'a>,
-    events: EventWriter<'a>,
-    trace: Option<TraceWriter<'a>>,
-    deadline: Option<Nanos>,
-    overruns_in_a_row: u64,
+    tasks: &[KernelTask],
+    first_row: u32,
+    slot_cycles: u64,
+    thread_id: u32,
+) -> io::Result<Option<()>> {
+    let timer = ThreadTimer::new()?;
+    LEADING.with_borrow_mut(|place| *place = Some((Leading::new(), timer)));
+    Ok(cycle.open_rows(region, Recorder::new, tasks, first_row, slot_cycles, thread_id))
 }
 
-/// The cycle that the kernel runs in.
-pub(crate) struct KernelCycle<'a> {
-    /// Of the leading thread; there are none before it has begun.
-    rows: Mutex<Vec<Row<'a>>>,
-    early: Mutex<Vec<Found>>,
-    early_count: AtomicU32,
+/// Ends what [`lead`] began.
+pub(crate) fn end(cycle: &KernelCycle<'_>, state: TaskState) {
+    cycle.end(state);
+    LEADING.with_borrow_mut(|place| *place = None);
 }
 
-impl<'a> KernelCycle<'a> {
-    pub(crate) fn new() -> Self {
-        Self {
-            rows: Mutex::new(Vec::new()),
-            early: Mutex::new(Vec::with_capacity(EARLY_MAX)),
-            early_count: AtomicU32::new(0),
-        }
-    }
-
-    /// Makes the calling thread the one that leads, with a row for each task. `None` when the
-    /// region has no place for one.
-    ///
-    /// # Errors
-    /// When the kernel of the host has no timer for it.
-    pub(crate) fn lead(
-        &self,
-        region: Region<'a>,
-        tasks: &[KernelTask],
-        first_row: u32,
-        slot_cycles: u64,
-        thread_id: u32,
-    ) -> io::Result<Option<()>> {
-        let lead = Leading {
-            timer: ThreadTimer::new()?,
-            due: Cell::new(Nanos::ZERO),
-            until: Cell::new(Nanos::ZERO),
-            cycle: Cell::new(0),
-            cpu: Cell::new(0),
-            inside: Cell::new(Inside::default()),
-            first_due: Cell::new(Nanos::ZERO),
-        };
-        LEADING.with_borrow_mut(|place| *place = Some(lead));
-        let mut rows = Vec::with_capacity(tasks.len());
-        for (number, task) in (first_row..).zip(tasks) {
-            let Some(shared) = region.task(number) else { return Ok(None) };
-            let Some(events) = region.event_writer(number) else { return Ok(None) };
-            let mut recorder = Recorder::new(shared, NO_PERIOD, slot_cycles);
-            recorder.set_thread_id(thread_id);
-            rows.push(Row {
-                number,
-                region,
-                recorder,
-                events,
-                trace: region.trace_writer(number),
-                deadline: task.deadline,
-                overruns_in_a_row: 0,
-            });
-        }
-        if let Ok(mut place) = self.rows.try_lock() {
-            *place = rows;
-        }
-        Ok(Some(()))
-    }
-
-    /// Ends what [`lead`](Self::lead) began.
-    pub(crate) fn end(&self, state: TaskState) {
-        self.with_rows(|rows| rows.iter_mut().for_each(|row| row.recorder.set_state(state)));
-        LEADING.with_borrow_mut(|place| *place = None);
-    }
-
-    /// Says that what counts begins now, with the leading task's release at `due`.
-    pub(crate) fn measure(&self, due: Nanos) {
-        // The cycles that clearing took are ticks, and no job of theirs was late by itself.
-        leading(|lead| lead.first_due.set(lead.first_due.get().max(due)));
-        self.with_rows(|rows| {
-            for row in rows {
-                row.recorder.set_first_release(due);
-                row.recorder.set_state(TaskState::Running);
-            }
-        });
-    }
-
-    /// Forgets all jobs so far, as after a warm-up.
-    pub(crate) fn forget(&self) {
-        self.with_rows(|rows| rows.iter_mut().for_each(|row| row.recorder.clear()));
-    }
-
-    /// Begins cycle number `cycle`.
-    #[inline]
-    pub(crate) fn begin_cycle(&self, release: &Release, cycle: u64, allowance: &Allowance) {
-        leading(|lead| {
-            lead.due.set(release.due);
-            lead.until.set(allowance.until(release.due, release.started));
-            lead.cycle.set(cycle);
-            lead.cpu.set(release.cpu);
-            if self.early_count.load(Acquire) > 0 {
-                self.tell_early(lead);
-            }
-            // Not where a job ends: that is on the stack of its task. Before the first step nobody
-            // knows for which build.
-            let Inside { generation, .. } = lead.inside.get();
-            if generation == 0 {
-                return;
-            }
-            self.with_rows(|rows| {
-                let traces = rows.iter_mut().filter_map(|row| row.trace.as_mut());
-                traces.for_each(|trace| trace.look(generation));
-            });
-        });
-    }
-
-    /// Tells what was found before the leading task ran, or beside it.
-    #[cold]
-    fn tell_early(&self, lead: &Leading) {
-        let Ok(mut early) = self.early.try_lock() else { return };
-        self.early_count.store(0, Relaxed);
-        for found in early.drain(..) {
-            self.with_rows(|rows| tell(lead, rows, found));
-        }
-    }
-
-    /// Keeps what was found outside of the leading thread, while there is room.
-    fn keep(&self, found: Found) {
-        if let Ok(mut early) = self.early.lock()
-            && early.len() < EARLY_MAX
-        {
-            early.push(found);
-            self.early_count.store(early.len() as u32, Published);
-        }
-    }
-
-    /// Uses the rows; nobody else does so at the same time.
-    fn with_rows(&self, work: impl FnOnce(&mut [Row<'a>])) {
-        if let Ok(mut rows) = self.rows.try_lock() {
-            work(&mut rows);
-        }
-    }
-
-    /// Uses the rows in the leading thread, which must not be ended meanwhile: they would stay
-    /// half written.
-    fn in_shelter(&self, work: impl FnOnce(&mut [Row<'a>])) {
-        guard::enter_shelter();
-        self.with_rows(work);
-        guard::leave_shelter();
-    }
-}
-
-fn tell(lead: &Leading, rows: &mut [Row<'_>], found: Found) {
-    let Found { task, status, service } = found;
-    let of_task = task.and_then(|task| usize::try_from(task).ok());
-    // One that no task is to blame for stands in the first row's ring, for the leading task.
-    let index = of_task.filter(|task| *task < rows.len());
-    let Some(row) = rows.get_mut(index.unwrap_or(0)) else { return };
-    let number = if index.is_some() { row.number } else { 0 };
-    let what = Happening::KernelError { task, status, service };
-    row.events.tell(lead.cycle.get(), Monotonic.now(), number, what);
-}
-
-fn record(lead: &Leading, rows: &mut [Row<'_>], job: &Job) {
-    let row = usize::try_from(job.task).ok().and_then(|task| rows.get_mut(task));
-    let Some(row) = row else { return };
-    let [released, started, finished] =
-        [job.released_ns, job.started_ns, job.finished_ns].map(Nanos::new);
-    // What starts by itself does so while the build is loaded, and is due when its cycles begin.
-    let released = released.max(lead.first_due.get());
-    let response = finished.saturating_sub(released);
-    let overrun = row.deadline.is_some_and(|deadline| response > deadline);
-    let cycle = Cycle {
-        due: released,
-        started,
-        wakeup_latency: Nanos::ZERO,
-        margin: Nanos::ZERO,
-        spin: Nanos::ZERO,
-        cpu: lead.cpu.get(),
-    };
-    let Inside { slot, generation } = lead.inside.get();
-    if let Some(trace) = &mut row.trace
-        && let Some(data) = row.region.writable_data(slot_of(slot))
-    {
-        // The trace of a task counts its jobs.
-        trace.take(row.recorder.counters().cycles, started, &data, generation);
-    }
-    row.recorder.record_scan(&cycle, Nanos::new(job.execution_ns), response, overrun);
-    row.overruns_in_a_row = if overrun { row.overruns_in_a_row + 1 } else { 0 };
-    if overrun {
-        let (response_ns, in_a_row) = (response.get(), row.overruns_in_a_row);
-        let what = Happening::Overrun { response_ns, in_a_row };
-        row.events.tell(lead.cycle.get(), finished, row.number, what);
-    }
+/// Says that the calling thread is about to run the step of a build.
+#[inline]
+pub(crate) fn enter(build: Inside) {
+    leading(|lead, _| lead.enter(build));
 }
 
 /// Stops the timer of the calling thread, if it leads a kernel: its step was ended by a fault.
 pub(crate) fn stop_timer() {
-    leading(|lead| lead.timer.set(None));
+    leading(|_, timer| timer.set(None));
 }
 
-impl KernelHost for KernelCycle<'_> {
-    fn due(&self) -> Nanos {
-        leading(|lead| lead.due.get()).unwrap_or_default()
-    }
-
-    fn until(&self) -> Nanos {
-        leading(|lead| lead.until.get()).unwrap_or_default()
-    }
-
-    fn interrupt_at(&self, instant: Option<Nanos>) {
-        leading(|lead| lead.timer.set(instant));
-    }
-
-    fn note_job(&self, job: &Job) {
-        leading(|lead| self.in_shelter(|rows| record(lead, rows, job)));
-    }
-
-    fn note_error(&self, task: Option<u32>, status: u8, service: u8) {
-        let found = Found { task, status, service };
-        if leading(|lead| self.in_shelter(|rows| tell(lead, rows, found))).is_none() {
-            guard::enter_shelter();
-            self.keep(found);
-            guard::leave_shelter();
-        }
-    }
+/// How long a step of the task that leads may take.
+pub(crate) fn allowance_of(job: &TaskJob, margin: Nanos) -> Allowance {
+    Allowance { period: job.kind.period(), deadline: job.deadline, margin }
 }
 
 #[cfg(test)]

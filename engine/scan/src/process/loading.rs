@@ -22,6 +22,7 @@ use rustix::thread::gettid;
 
 use crate::change::slot_of;
 use crate::fault::Fault;
+use crate::kernel::Inside;
 use crate::process::departure;
 use crate::process::job::{self, KernelTask};
 use crate::process::kernel;
@@ -43,7 +44,7 @@ pub(crate) fn watched_loader(limit: Nanos) -> Watched {
 pub(crate) struct Loaded {
     module: Module,
     /// What the services of a kernel have to know of it.
-    kernel: Option<kernel::Inside>,
+    kernel: Option<Inside>,
     watched: Arc<[Watched]>,
 }
 
@@ -56,8 +57,8 @@ impl Program for Loaded {
         let Some(watched) = self.watched.get(task) else {
             return Err(Fault::Model { status: ShortText::default() });
         };
-        if let Some(kernel) = self.kernel {
-            kernel.enter();
+        if let Some(build) = self.kernel {
+            kernel::enter(build);
             departure::enter(self.module.under_way());
         }
         // SAFETY: each rate is given to one task only, which `Loader::load` checks; initialised
@@ -161,7 +162,7 @@ impl Loader<'_> {
         }
         self.give_values(build)?;
         let Stage { slot, generation, .. } = *stage;
-        let kernel = kernel::Inside { slot, generation };
+        let kernel = Inside { slot, generation };
         let kernel = (!self.kernel_tasks.is_empty()).then_some(kernel);
         let program = Loaded { module, kernel, watched: Arc::clone(&self.watched) };
         Ok(Arc::new(Build { stage: stage.clone(), program }))

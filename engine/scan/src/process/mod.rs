@@ -12,9 +12,8 @@
 //! | [`job`] | what the process is asked to run |
 //! | `channels` | the channels to other partitions, as the program sees them |
 //! | `departure` | a program that ends its thread or the process |
-//! | `kernel` | the cycle of a program that is a kernel with tasks of its own |
+//! | `kernel` | the thread that the cycle of a kernel runs in, and its timer |
 //! | `loading` | a build from its module file to a program in a data slot |
-//! | `release` | waiting for the next release |
 //! | [`threads`] | the threads of the tasks |
 //! | `watchman` | the thread that finds a step which does not return |
 //! | [`orders`] | new builds, staged while the tasks run |
@@ -25,6 +24,5 @@ pub mod job;
 mod kernel;
 mod loading;
 pub mod orders;
-mod release;
 pub mod threads;
 mod watchman;

@@ -34,6 +34,20 @@ pub struct Orders {
     lines: Receiver<Vec<u8>>,
 }
 
+/// What came of waiting for an order.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
+pub enum Taken {
+    /// An order.
+    Order(Order),
+    /// A line that is none, and why.
+    Unreadable(String),
+    /// None came in time.
+    Nothing,
+    /// None will come any more.
+    Closed,
+}
+
 /// Reads lines until the pipe closes, and passes them on. Returns when it has closed.
 pub fn read_lines(input: &mut impl BufRead, sender: &SyncSender<Vec<u8>>) {
     loop {
@@ -54,6 +68,18 @@ impl Orders {
     pub fn channel() -> (SyncSender<Vec<u8>>, Self) {
         let (sender, lines) = sync_channel(WAITING_MAX);
         (sender, Self { lines })
+    }
+
+    /// Waits for the next order.
+    pub fn take(&self, patience: Duration) -> Taken {
+        match self.lines.recv_timeout(patience) {
+            Ok(line) => match serde_json::from_slice(&line) {
+                Ok(order) => Taken::Order(order),
+                Err(error) => Taken::Unreadable(error.to_string()),
+            },
+            Err(RecvTimeoutError::Timeout) => Taken::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Taken::Closed,
+        }
     }
 
     /// Carries out orders until the tasks are `over`.
@@ -87,6 +113,9 @@ fn carry_out(
     let task = loader.region.layout().shape.task_count;
     let (generation, result) = match serde_json::from_slice(line) {
         Ok(Order::Stage(build)) => (build.stage.generation, stage(&build, loader, slots, shared)),
+        Ok(Order::Deliver { build, .. }) => {
+            (build.stage.generation, Err("it is for a guest, and this is a process".to_string()))
+        }
         Err(error) => (0, Err(std::format!("this is no order: {error}"))),
     };
     let what = match result {
@@ -101,14 +130,9 @@ fn carry_out(
 
 /// Loads a build into the slot that is free.
 fn stage(build: &Build, loader: &Loader<'_>, slots: &Slots, shared: &Shared) -> Result<(), String> {
-    let free = 1 - shared.active();
-    if build.stage.slot != free {
-        return Err(std::format!("it is meant for slot {}, but that is in use", build.stage.slot));
-    }
-    if shared.is_on_probation() {
-        return Err("the running build is on probation, and the one before is kept".to_string());
-    }
-    let place = &slots[usize::from(free)];
+    let free = build.stage.check_free(shared.active(), shared.is_on_probation());
+    free.map_err(|why| why.to_string())?;
+    let place = &slots[usize::from(build.stage.slot)];
     clear(place, RELEASE_MAX)?;
     place.store(Some(loader.load(build)?));
     Ok(())

@@ -13,6 +13,7 @@ use std::string::String;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::thread::{self, Thread};
+use std::time::Duration;
 use std::vec::Vec;
 
 use arc_swap::ArcSwapOption;
@@ -26,20 +27,23 @@ use quietcore_process::setting;
 use quietcore_units::Nanos;
 use rustix::thread::gettid;
 
+use crate::change::Builds;
 use crate::follower::Follower;
+use crate::kernel::Allowance;
 use crate::leader::Leader;
 use crate::process::channels::Channels;
 use crate::process::departure;
 use crate::process::job::{ProgramJob, TaskJob, TaskKind};
-use crate::process::kernel::{Allowance, KernelCycle};
-use crate::process::loading::{self, Loader, Slots};
+use crate::process::kernel::{self, KernelCycle, Threads, allowance_of};
+use crate::process::loading::{self, Loaded, Loader, Slots};
 use crate::process::orders::Orders;
-use crate::process::release::Waiting;
 use crate::process::watchman::{self, Watched};
 use crate::program::Fieldbus;
+use crate::release::{Rest, Waiting};
+use crate::running::{self, Plan};
 use crate::shared::{Shared, TASK_LIMIT};
 use crate::stage::{Room, Stage};
-use crate::task::{Task, TaskSettings};
+use crate::task::{Release, Task, TaskSettings};
 use crate::watchdog::Watchdog;
 
 /// Stack of a thread: all of it is locked.
@@ -104,7 +108,7 @@ pub fn run<F: Fieldbus + Send>(
         job.tasks.iter().map(watched).chain([loading::watched_loader(loading::CALL_MAX)]).collect();
     let rates: Vec<u32> = job.tasks.iter().map(|task| task.rate).collect();
     let channels = Channels::open(&job.channels)?;
-    let kernel = KernelCycle::new();
+    let kernel = KernelCycle::new(Threads);
     let services = Provision { table: channels.table(), kernel: &kernel };
     let services = Services::new(&services);
     let loader = Loader {
@@ -153,7 +157,7 @@ fn run_loaded<F: Fieldbus + Send>(
         threads: Default::default(),
         ready: Barrier::new(job.tasks.len()),
         start: AtomicU64::new(0),
-        measuring: AtomicBool::new(job.warm_up_cycles == 0),
+        measuring: AtomicBool::new(false),
         done: AtomicBool::new(false),
         memory_refused,
     };
@@ -234,7 +238,7 @@ impl<'map> Hall<'_, 'map> {
         if let (0, Some(kernel)) = (index, self.kernel) {
             let first = self.job.tasks.len() as u32;
             let tasks = &self.job.kernel_tasks;
-            let leads = kernel.lead(self.region, tasks, first, slot_cycles, thread_id);
+            let leads = kernel::lead(kernel, self.region, tasks, first, slot_cycles, thread_id);
             leads
                 .map_err(|error| std::eprintln!("quietcore-runtime: no timer: {error}"))
                 .ok()??;
@@ -269,9 +273,9 @@ impl<'map> Hall<'_, 'map> {
         task: &TaskJob,
         cpu: Option<u32>,
         start: Nanos,
-    ) -> Waiting<'static, Monotonic> {
+    ) -> Waiting<'static, Parking> {
         let margin = Margin::new(task.wake, task.kind.period());
-        Waiting::new(&Monotonic, task.kind, index, margin, cpu, start)
+        Waiting::new(&Parking, task.kind, index, margin, cpu, start)
     }
 
     fn stop(&self) -> bool {
@@ -287,6 +291,15 @@ impl<'map> Hall<'_, 'map> {
             if let Some(thread) = self.threads.get(task).and_then(OnceLock::get) {
                 thread.unpark();
             }
+        }
+    }
+
+    fn plan(&self, job: &TaskJob) -> Plan {
+        Plan {
+            kind: job.kind,
+            overrun: job.overrun,
+            warm_up_cycles: self.job.warm_up_cycles,
+            cycles: self.job.cycles,
         }
     }
 
@@ -309,68 +322,8 @@ impl<'map> Hall<'_, 'map> {
             return;
         };
         let mut waiting = self.waiting(0, job, cpu, start);
-        let warm_up = self.job.warm_up_cycles;
-        let allowance = Allowance::of(job, waiting.margin_max());
-        self.channels.table().begin(start);
-        leader.begin(start);
-        if warm_up == 0 {
-            self.begin_measuring(&mut leader, waiting.due());
-        }
-        let mut left = self.job.cycles;
-        let mut warming = warm_up;
-        let mut end = TaskState::Finished;
-        while left != Some(0) {
-            let Some(release) = waiting.wait(&self.shared, || self.stop()) else {
-                end = TaskState::Stopped;
-                break;
-            };
-            self.channels.table().begin_cycle(release.started);
-            if let Some(kernel) = self.kernel {
-                kernel.begin_cycle(&release, leader.task().cycle, &allowance);
-            }
-            let guards = self.slots.each_ref().map(ArcSwapOption::load);
-            let builds = guards.each_ref().map(|build| build.as_deref());
-            let done = leader.cycle(&release, &builds, &self.shared, || Monotonic.now());
-            self.wake(done.fired);
-            let next = waiting.advance(job.overrun, done.finished.at);
-            if next.skipped > 0 {
-                leader.task().note_skipped(&release, job.kind.period(), next.skipped);
-            }
-            leader.after(next.skipped);
-            if warming > 0 {
-                warming = warming.saturating_sub(1 + next.skipped);
-                if warming == 0 {
-                    self.forget(&mut leader);
-                    waiting.catch_up();
-                    self.begin_measuring(&mut leader, waiting.due());
-                    self.measuring.store(true, Ordering::Relaxed);
-                }
-            } else {
-                left = left.map(|left| left.saturating_sub(1 + next.skipped));
-            }
-        }
-        if warming > 0 {
-            self.forget(&mut leader);
-        }
-        leader.task().recorder().set_state(end);
-        self.kernel.inspect(|kernel| kernel.end(end));
-        self.done.store(true, Ordering::Relaxed);
-        for thread in self.threads.iter().filter_map(OnceLock::get) {
-            thread.unpark();
-        }
-    }
-
-    /// Forgets all cycles so far.
-    fn forget<B: Fieldbus>(&self, leader: &mut Leader<'_, B>) {
-        leader.task().recorder().clear();
-        self.kernel.inspect(|kernel| kernel.forget());
-    }
-
-    /// Says that what counts begins now, with the release at `due`.
-    fn begin_measuring<B: Fieldbus>(&self, leader: &mut Leader<'_, B>, due: Nanos) {
-        leader.task().recorder().set_first_release(due);
-        leader.task().recorder().set_state(TaskState::Running);
-        self.kernel.inspect(|kernel| kernel.measure(due));
+        let leading = Leading { hall: self, allowance: allowance_of(job, waiting.margin_max()) };
+        running::lead(&leading, &mut leader, &mut waiting, &self.plan(job), start);
     }
 
     fn follow(&self, index: usize, job: &TaskJob) {
@@ -379,45 +332,109 @@ impl<'map> Hall<'_, 'map> {
         let Some((task, cpu)) = prepared else { return };
         let mut follower = Follower::new(task, self.region);
         let mut waiting = self.waiting(index, job, cpu, start);
-        let mut warming = self.job.warm_up_cycles > 0;
-        let mut has_run = false;
-        follower.task().recorder().set_first_release(waiting.due());
-        if !warming {
-            follower.task().recorder().set_state(TaskState::Running);
+        let following = Leading { hall: self, allowance: allowance_of(job, waiting.margin_max()) };
+        running::follow(&following, &mut follower, &mut waiting, &self.plan(job));
+    }
+}
+
+/// The hall as one of its threads sees it.
+struct Leading<'a, 'job, 'map> {
+    hall: &'a Hall<'job, 'map>,
+    /// How long a step may take, where the program is a kernel.
+    allowance: Allowance,
+}
+
+impl running::Hall for Leading<'_, '_, '_> {
+    type Program = Loaded;
+
+    fn shared(&self) -> &Shared {
+        &self.hall.shared
+    }
+
+    #[inline]
+    fn now(&self) -> Nanos {
+        Monotonic.now()
+    }
+
+    fn stops(&self) -> bool {
+        self.hall.stop()
+    }
+
+    fn pauses(&self) -> bool {
+        self.hall.region.pause_requested()
+    }
+
+    #[inline]
+    fn with_builds<R>(&self, work: impl FnOnce(&Builds<'_, Loaded>) -> R) -> R {
+        let guards = self.hall.slots.each_ref().map(ArcSwapOption::load);
+        work(&guards.each_ref().map(|build| build.as_deref()))
+    }
+
+    fn wake(&self, fired: u32) {
+        self.hall.wake(fired);
+    }
+
+    fn begin(&self, start: Nanos) {
+        self.hall.channels.table().begin(start);
+    }
+
+    #[inline]
+    fn begin_cycle(&self, release: &Release, cycle: u64) {
+        self.hall.channels.table().begin_cycle(release.started);
+        if let Some(kernel) = self.hall.kernel {
+            kernel.begin_cycle(release, cycle, &self.allowance);
         }
-        while let Some(release) = waiting.wait(&self.shared, || self.stop()) {
-            if warming && !has_run && self.measuring.load(Ordering::Relaxed) {
-                // Its first release ever came after the warm-up, so that it counts.
-                warming = false;
-                follower.task().recorder().set_first_release(release.due);
-                follower.task().recorder().set_state(TaskState::Running);
-            }
-            has_run = true;
-            let guards = self.slots.each_ref().map(ArcSwapOption::load);
-            let builds = guards.each_ref().map(|build| build.as_deref());
-            let Some(finished) =
-                follower.cycle(&release, &builds, &self.shared, || Monotonic.now())
-            else {
-                // A build is being swapped, which the leading task does within its cycle.
-                thread::yield_now();
-                continue;
-            };
-            let next = waiting.advance(job.overrun, finished.at);
-            if next.skipped > 0 {
-                follower.task().note_skipped(&release, job.kind.period(), next.skipped);
-            }
-            if warming && self.measuring.load(Ordering::Relaxed) {
-                warming = false;
-                follower.task().recorder().clear();
-                waiting.catch_up();
-                follower.task().recorder().set_first_release(waiting.due());
-                follower.task().recorder().set_state(TaskState::Running);
-            }
+    }
+
+    fn measure(&self, due: Nanos) {
+        self.hall.kernel.inspect(|kernel| kernel.measure(due));
+        self.hall.measuring.store(true, Ordering::Relaxed);
+    }
+
+    fn measures(&self) -> bool {
+        self.hall.measuring.load(Ordering::Relaxed)
+    }
+
+    fn forget(&self) {
+        self.hall.kernel.inspect(|kernel| kernel.forget());
+    }
+
+    fn end(&self, state: TaskState) {
+        self.hall.kernel.inspect(|kernel| kernel::end(kernel, state));
+        self.hall.done.store(true, Ordering::Relaxed);
+        for thread in self.hall.threads.iter().filter_map(OnceLock::get) {
+            thread.unpark();
         }
-        if warming {
-            follower.task().recorder().clear();
-        }
-        follower.task().recorder().set_state(TaskState::Stopped);
+    }
+
+    fn yield_now(&self) {
+        thread::yield_now();
+    }
+}
+
+/// The clock of a thread, which is woken by unparking it.
+#[derive(Debug)]
+struct Parking;
+
+impl Clock for Parking {
+    #[inline]
+    fn now(&self) -> Nanos {
+        Monotonic.now()
+    }
+
+    #[inline]
+    fn sleep_until(&self, due: Nanos) {
+        Monotonic.sleep_until(due);
+    }
+
+    fn cpu(&self) -> u32 {
+        Monotonic.cpu()
+    }
+}
+
+impl Rest for Parking {
+    fn rest(&self, longest: Nanos) {
+        thread::park_timeout(Duration::from_nanos(longest.get()));
     }
 }
 

@@ -255,7 +255,18 @@ impl<'map> Channel<'map> {
         }
         // SAFETY: as the caller promises.
         let words = unsafe { words_of(base, size) }?;
-        let header = [VERSION, LAYOUT_HASH, needed as u64, entries.len() as u64];
+        let view = ChannelView { words, entry_count: entries.len() };
+        let channel = Self { view, writable: PhantomData };
+        channel.describe(entries, needed);
+        channel.set_initial_values(entries);
+        words[0].store(MAGIC, Release);
+        Ok(channel)
+    }
+
+    /// Writes header and table, all but the magic number.
+    fn describe(&self, entries: &[Entry], bytes: usize) {
+        let words = self.view.words;
+        let header = [VERSION, LAYOUT_HASH, bytes as u64, entries.len() as u64];
         for (place, word) in words[1..].iter().zip(header) {
             place.store(word, Relaxed);
         }
@@ -263,11 +274,28 @@ impl<'map> Channel<'map> {
         for (place, entry) in places.zip(entries) {
             entry.store(place);
         }
-        let view = ChannelView { words, entry_count: entries.len() };
-        let channel = Self { view, writable: PhantomData };
-        channel.set_initial_values(entries);
-        words[0].store(MAGIC, Release);
-        Ok(channel)
+    }
+
+    /// Whether header and table still say what the channel was made with.
+    fn is_described(&self, entries: &[Entry], bytes: usize) -> bool {
+        let words = self.view.words;
+        let header = [MAGIC, VERSION, LAYOUT_HASH, bytes as u64, entries.len() as u64];
+        let head_stands = words.iter().zip(header).all(|(place, word)| place.load(Relaxed) == word);
+        head_stands
+            && (0..entries.len()).all(|index| self.entry(index).as_ref() == entries.get(index))
+    }
+
+    /// Puts header and table right where a partition has overwritten them, so that others can
+    /// attach again; what was sent stays as it is. For whoever made the channel, with the entries
+    /// that it was made with. Returns whether there was anything to be put right.
+    pub fn mend(&self, entries: &[Entry]) -> bool {
+        let Ok(bytes) = channel_bytes(entries) else { return false };
+        if self.is_described(entries, bytes) {
+            return false;
+        }
+        self.describe(entries, bytes);
+        self.view.words[0].store(MAGIC, Release);
+        true
     }
 
     fn set_initial_values(&self, entries: &[Entry]) {

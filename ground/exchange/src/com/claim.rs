@@ -9,8 +9,9 @@ use core::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 
+/// Something that one task at a time may use.
 #[derive(Debug)]
-pub(super) struct Claim<T> {
+pub struct Claim<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -20,13 +21,14 @@ pub(super) struct Claim<T> {
 unsafe impl<T: Send> Sync for Claim<T> {}
 
 impl<T> Claim<T> {
-    pub(super) fn new(value: T) -> Self {
+    /// A value that nobody uses.
+    pub const fn new(value: T) -> Self {
         Self { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Uses the value; `None` when another task does so now.
     #[inline]
-    pub(super) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         if self.taken.swap(true, Acquire) {
             return None;
         }

@@ -39,6 +39,12 @@ pub trait KernelHost: Sync {
     /// The instant at which its step has to be back.
     fn until(&self) -> Nanos;
 
+    /// The instant now, for programs that have no operating system to ask. Who runs others does not
+    /// tell it: they ask their own.
+    fn clock(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
     /// Has the program's `interrupt` called at an instant, if its step still runs then; `None` is
     /// never. The last call counts.
     fn interrupt_at(&self, instant: Option<Nanos>);

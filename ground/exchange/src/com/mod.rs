@@ -27,6 +27,7 @@ mod kernel;
 mod services;
 mod table;
 
+pub use claim::Claim;
 pub use entry::{ComGroup, ComSignal, Direction, OnTimeout};
 pub use kernel::{Job, KernelHost, NoKernel};
 pub use services::{Provision, SERVICES_VERSION, Services};

@@ -22,7 +22,7 @@ use crate::com::table::{ComTable, SignalState};
 use crate::primitive::words::WORD_BYTES;
 
 /// The version of the table of functions.
-pub const SERVICES_VERSION: u32 = 2;
+pub const SERVICES_VERSION: u32 = 3;
 
 /// Messages are touched at this distance before their queue is claimed, so that a program which
 /// points to where nothing is crashes while it holds no claim: it may be another build that runs
@@ -59,6 +59,7 @@ pub struct Services<'a> {
     interrupt_at: unsafe extern "C" fn(*const c_void, u64),
     job: unsafe extern "C" fn(*const c_void, *const Job),
     error: unsafe extern "C" fn(*const c_void, u32, u8, u8),
+    clock: unsafe extern "C" fn(*const c_void) -> u64,
     provision: PhantomData<&'a Provision<'a, 'a>>,
 }
 
@@ -88,6 +89,7 @@ impl<'a> Services<'a> {
             interrupt_at,
             job,
             error,
+            clock,
             provision: PhantomData,
         }
     }
@@ -312,6 +314,16 @@ unsafe extern "C" fn until(context: *const c_void) -> u64 {
     // SAFETY: C hands back the context it was given.
     let kernel = unsafe { kernel(context) };
     kernel.map_or(0, |kernel| kernel.until().get())
+}
+
+/// `clock` of the table of functions.
+///
+/// # Safety
+/// `context` is that of [`Services::new`].
+unsafe extern "C" fn clock(context: *const c_void) -> u64 {
+    // SAFETY: C hands back the context it was given.
+    let kernel = unsafe { kernel(context) };
+    kernel.map_or(0, |kernel| kernel.clock().get())
 }
 
 /// `interrupt_at` of the table of functions.

@@ -36,10 +36,11 @@ pub struct Shelter {
 
 impl Shelter {
     /// For programs that nobody ends.
-    const NONE: Self = Self { enter: || {}, leave: || {} };
+    pub const NONE: Self = Self { enter: || {}, leave: || {} };
 
+    /// Does something from whose middle the program is not ended.
     #[inline]
-    fn hold<R>(self, work: impl FnOnce() -> R) -> R {
+    pub fn hold<R>(self, work: impl FnOnce() -> R) -> R {
         (self.enter)();
         let result = work();
         (self.leave)();

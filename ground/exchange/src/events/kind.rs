@@ -204,6 +204,13 @@ pub enum Happening {
         /// Its generation.
         generation: u32,
     },
+    /// No cycle is run from now on, until it goes on. It was asked to.
+    Paused,
+    /// Cycles are run again.
+    Resumed {
+        /// How long none was, in ns.
+        pause_ns: u64,
+    },
     /// The partition tells something that this program does not know.
     Unknown {
         /// The number of the kind.
@@ -305,6 +312,8 @@ impl Happening {
                 (30, [pack(task.unwrap_or(0), known), what, 0, 0])
             }
             Self::SwapWaits { generation } => (31, [u64::from(generation), 0, 0, 0]),
+            Self::Paused => (32, [0; WORDS]),
+            Self::Resumed { pause_ns } => (33, [pause_ns, 0, 0, 0]),
             Self::Unknown { kind, words } => (kind, words),
         }
     }
@@ -335,15 +344,7 @@ impl Happening {
             11 => Self::ForcesReleased { count: first },
             12 => Self::FieldbusLost { frames: first },
             13 => Self::FieldbusRecovered { outage_ns: first },
-            14 => {
-                let (subdevice, known) = unpack(first);
-                let (expected, found) = unpack(second);
-                Self::WorkingCounter {
-                    subdevice: (known != 0).then_some(subdevice),
-                    expected,
-                    found,
-                }
-            }
+            14 => Self::decode_working_counter(first, second),
             15 => {
                 let (state, code) = unpack(second);
                 Self::AlState { subdevice: first as u32, state, code }
@@ -376,8 +377,16 @@ impl Happening {
             }
             30 => Self::decode_kernel_error(first, second),
             31 => Self::SwapWaits { generation: first as u32 },
+            32 => Self::Paused,
+            33 => Self::Resumed { pause_ns: first },
             kind => Self::Unknown { kind, words },
         }
+    }
+
+    fn decode_working_counter(first: u64, second: u64) -> Self {
+        let (subdevice, known) = unpack(first);
+        let (expected, found) = unpack(second);
+        Self::WorkingCounter { subdevice: (known != 0).then_some(subdevice), expected, found }
     }
 
     fn decode_kernel_error(first: u64, second: u64) -> Self {
@@ -398,12 +407,12 @@ mod tests {
 
         /// Whatever stands in the ring becomes an event, which can be shown and told again.
         #[test]
-        fn every_word_is_an_event(kind in 0_u32..36, words in any::<[u64; WORDS]>()) {
+        fn every_word_is_an_event(kind in 0_u32..40, words in any::<[u64; WORDS]>()) {
             let what = Happening::decode(kind, words);
             let is_unknown = matches!(what, Happening::Unknown { .. });
             let has_no_words = what.to_string().starts_with("event ");
             prop_assert_eq!(has_no_words, is_unknown, "{}", what);
-            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=31), "{}", kind);
+            prop_assert_eq!(is_unknown, !matches!(kind, 1..=16 | 20..=33), "{}", kind);
             let (again, words) = what.encode();
             prop_assert_eq!((again, Happening::decode(again, words)), (kind, what));
         }

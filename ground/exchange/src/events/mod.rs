@@ -95,6 +95,12 @@ impl<'map> EventReader<'map> {
         })
     }
 
+    /// The events that are there now, and no more: however fast the writer tells, this ends.
+    pub fn drain(&mut self) -> impl Iterator<Item = Event> + '_ {
+        let waiting = self.ring.waiting().min(self.ring.capacity());
+        (0..waiting).map_while(|_| self.next_event())
+    }
+
     /// Events that were overwritten before they were heard.
     pub fn lost(&self) -> u64 {
         self.ring.lost()

@@ -8,6 +8,8 @@ impl fmt::Display for Happening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Started => f.write_str("started"),
+            Self::Paused => f.write_str("paused"),
+            Self::Resumed { pause_ns } => write!(f, "goes on after {pause_ns} ns"),
             Self::Overrun { response_ns, in_a_row } => {
                 write!(
                     f,

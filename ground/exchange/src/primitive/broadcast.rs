@@ -120,6 +120,11 @@ impl<'m> BroadcastReader<'m> {
         Some(Self { ring, position: ring.head.load(Acquire), lost: 0 })
     }
 
+    /// Records that the ring keeps.
+    pub fn capacity(&self) -> u64 {
+        self.ring.capacity
+    }
+
     /// Records that were overwritten before they were read.
     pub fn lost(&self) -> u64 {
         self.lost

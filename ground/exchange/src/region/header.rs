@@ -7,7 +7,7 @@
 //! | 12 | 4 | task count | host |
 //! | 16 | 8 | layout hash, [`LAYOUT_HASH`] | host |
 //! | 24 | 8 | size of the region in bytes | host |
-//! | 32 | 4 | stop: not zero asks all tasks to end | host |
+//! | 32 | 4 | wishes: 1 asks all tasks to end, 2 to pause; their sum for both | host |
 //! | 36 | 28 | the rest of the [`Shape`], four bytes each, in its order | host |
 
 use core::fmt;
@@ -24,9 +24,13 @@ use crate::{commands, control, events, forces, image, primitive, retain, trace};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"QUIETCOR");
 /// Raised with every change of meaning.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 /// Changes with every change of layout.
 pub(crate) const LAYOUT_HASH: u64 = layout_hash();
+
+/// What a host may wish, a bit each.
+const STOP: u32 = 1;
+const PAUSE: u32 = 2;
 
 /// Bytes of the header: one page.
 pub(crate) const HEADER_BYTES: usize = 4096;
@@ -38,7 +42,7 @@ pub(crate) struct Header {
     task_count: AtomicU32,
     layout_hash: AtomicU64,
     size: AtomicU64,
-    stop: AtomicU32,
+    wishes: AtomicU32,
     shape: [AtomicU32; 7],
 }
 
@@ -155,12 +159,25 @@ impl Header {
     }
 
     pub(crate) fn request_stop(&self) {
-        self.stop.store(1, Release);
+        self.wishes.fetch_or(STOP, Release);
+    }
+
+    pub(crate) fn request_pause(&self, pause: bool) {
+        if pause {
+            self.wishes.fetch_or(PAUSE, Release);
+        } else {
+            self.wishes.fetch_and(!PAUSE, Release);
+        }
     }
 
     #[inline]
     pub(crate) fn stop_requested(&self) -> bool {
-        self.stop.load(Relaxed) != 0
+        self.wishes.load(Relaxed) & STOP != 0
+    }
+
+    #[inline]
+    pub(crate) fn pause_requested(&self) -> bool {
+        self.wishes.load(Relaxed) & PAUSE != 0
     }
 }
 
@@ -250,7 +267,7 @@ mod tests {
     /// if a word changes its meaning, and write the new hash here in any case.
     #[test]
     fn the_layout_is_the_one_that_was_agreed_on() {
-        let pinned = (2, 17_305_717_857_106_985_585);
+        let pinned = (3, 17_305_717_857_106_985_585);
         assert_eq!(
             (VERSION, LAYOUT_HASH),
             pinned,

@@ -21,7 +21,9 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 
 use crate::commands::{CommandConsumer, CommandProducer};
-use crate::control::{Active, FieldbusStatus, write_active, write_fault, write_fieldbus};
+use crate::control::{
+    Active, FieldbusStatus, write_active, write_fault, write_fieldbus, write_paused,
+};
 use crate::data::{Slot, WritableData};
 use crate::events::EventWriter;
 use crate::forces::ForceTable;
@@ -106,6 +108,16 @@ impl<'map> Region<'map> {
     /// Asks all tasks to end after their current cycle.
     pub fn request_stop(&self) {
         self.header().request_stop();
+    }
+
+    /// Asks the tasks to pause between two cycles, or to go on.
+    pub fn request_pause(&self, pause: bool) {
+        self.header().request_pause(pause);
+    }
+
+    /// Says whether the tasks have paused. For the partition, between two cycles.
+    pub fn set_paused(&self, is_paused: bool) {
+        write_paused(self.section(self.layout().control), is_paused);
     }
 
     /// A data slot, to be written by the partition; `None` where the shape has none.

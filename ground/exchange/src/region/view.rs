@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::commands::OutcomeReader;
-use crate::control::{Active, FieldbusStatus, read_active, read_fault, read_fieldbus};
+use crate::control::{Active, FieldbusStatus, read_active, read_fault, read_fieldbus, read_paused};
 use crate::data::{DataSlot, Slot};
 use crate::events::EventReader;
 use crate::forces::ForceReader;
@@ -119,6 +119,17 @@ impl<'map> View<'map> {
     #[inline]
     pub fn stop_requested(&self) -> bool {
         self.header().stop_requested()
+    }
+
+    /// Whether the tasks shall pause between two cycles. Cheap enough for every cycle.
+    #[inline]
+    pub fn pause_requested(&self) -> bool {
+        self.header().pause_requested()
+    }
+
+    /// Whether the tasks have paused, so that no cycle is run.
+    pub fn is_paused(&self) -> bool {
+        read_paused(self.section(self.layout.control))
     }
 
     /// The data slot that the program runs in, and the build that it belongs to.

@@ -57,6 +57,14 @@ impl<'region> Recorder<'region> {
     /// `slot_cycles` releases make one stretch of the time line; after [`SLOT_COUNT`] stretches the
     /// last one takes all that still come.
     pub fn new(task: WritableTask<'region>, period: Nanos, slot_cycles: u64) -> Self {
+        let mut recorder = Self::of_clear(task, period, slot_cycles);
+        recorder.clear();
+        recorder
+    }
+
+    /// As [`new`](Self::new), for statistics that are clear and present already: those of a new
+    /// exchange, or those that somebody else has just cleared. It writes a dozen words.
+    pub fn of_clear(task: WritableTask<'region>, period: Nanos, slot_cycles: u64) -> Self {
         let shared = task.statistics();
         let mut recorder = Self {
             shared,
@@ -79,7 +87,7 @@ impl<'region> Recorder<'region> {
         recorder.begin_scan(0);
         recorder.end_scan();
         shared.period_ns.store(period.get(), Relaxed);
-        recorder.clear();
+        shared.slot_cycles.store(recorder.slot_cycles, Relaxed);
         recorder.set_state(TaskState::Starting);
         recorder
     }

@@ -99,6 +99,10 @@ impl KernelHost for Seen {
         Nanos::new(1_900)
     }
 
+    fn clock(&self) -> Nanos {
+        Nanos::new(1_234)
+    }
+
     fn interrupt_at(&self, instant: Option<Nanos>) {
         self.instants.lock().unwrap().push(instant);
     }

@@ -103,6 +103,7 @@ int is_a_kernel(void)
     struct quietcore_job job = {3u, 1u, 10u, 20u, 40u, 15u};
     CHECK(given->due(given->context) == 1000u);
     CHECK(given->until(given->context) == 1900u);
+    CHECK(given->clock(given->context) == 1234u);
     given->interrupt_at(given->context, 1900u);
     given->interrupt_at(given->context, 0u);
     given->job(given->context, &job);

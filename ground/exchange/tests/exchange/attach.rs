@@ -19,6 +19,24 @@ fn a_stop_request_reaches_the_partition() {
 }
 
 #[test]
+fn a_pause_is_asked_for_told_and_ended_beside_a_stop() {
+    let memory = Memory::of_shape(&ONE);
+    let host = memory.initialise(&ONE).unwrap();
+    let partition = memory.attach().unwrap();
+    let wishes = || (partition.pause_requested(), partition.stop_requested());
+    assert_eq!(wishes(), (false, false));
+    host.request_pause(true);
+    assert_eq!(wishes(), (true, false));
+    assert!(!host.is_paused(), "it has not been heard yet");
+    partition.set_paused(true);
+    assert!(host.is_paused());
+    host.request_stop();
+    assert_eq!(wishes(), (true, true));
+    host.request_pause(false);
+    assert_eq!(wishes(), (false, true), "the stop is still wished for");
+}
+
+#[test]
 fn whoever_attaches_finds_the_shape_that_was_asked_for() {
     let memory = Memory::of_shape(&SMALL);
     memory.initialise(&SMALL).unwrap();
@@ -82,7 +100,7 @@ fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
         assert_eq!(memory.view().err(), Some(error));
         error.to_string()
     };
-    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 2"));
+    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 3"));
     assert!(refused(12, &257_u32.to_le_bytes()).contains("257 tasks"));
     assert!(refused(12, &2_u32.to_le_bytes()).contains("but its contents need"));
     assert!(refused(16, &7_u64.to_le_bytes()).contains("layout 0x0000000000000007"));

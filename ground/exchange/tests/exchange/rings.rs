@@ -184,3 +184,26 @@ fn the_newest_whole_half_is_retained() {
     let after = Retained { number: 1, cycle: 99, generation: 8, bytes: 24 };
     assert_eq!(reader.read(&mut bytes), Ok(Some(after)), "what has no room is left out");
 }
+
+/// Goal: who listens is held up by no writer, however fast.
+/// Method: for each event that is heard another one is told.
+#[test]
+fn hearing_what_is_there_ends_while_more_is_told() {
+    let memory = Memory::of_shape(&SMALL);
+    let region = memory.initialise(&SMALL).unwrap();
+    let mut task = region.event_writer(0).unwrap();
+    let mut listener = memory.view().unwrap().events(0).unwrap();
+    for cycle in 0..2 {
+        task.tell(cycle, Nanos::new(cycle), 0, Happening::Started);
+    }
+    let mut heard = 0;
+    for event in listener.drain() {
+        assert_eq!(event.cycle, heard);
+        task.tell(heard + 2, Nanos::new(heard), 0, Happening::Started);
+        heard += 1;
+    }
+    assert_eq!(heard, 2);
+    // A head far ahead of what was written is no more than a ring full of events.
+    memory.poke(SMALL.layout().unwrap().events.offset, &[0, 0, 0, 0, 0, 1]);
+    assert!(listener.drain().count() <= 8);
+}

@@ -1,4 +1,5 @@
-//! What a panic ends in: a message, and the end of the process.
+//! What a panic ends in: a message, and the end of the process. In a guest it is an instruction
+//! that crashes, which the guest tells with the place of it.
 //!
 //! Only in the static library, which has no standard library to do this. A panic is a broken
 //! invariant of the kernel; nothing of it can be used after that.
@@ -12,12 +13,18 @@ use core::panic::PanicInfo;
 use crate::port::hosted::alone::write_error;
 use crate::text::Text;
 
+// SAFETY: so the C library declares it.
+unsafe extern "C" {
+    /// The C library's; in a program for a guest that of its support.
+    fn abort() -> !;
+}
+
 #[panic_handler]
 fn panic(information: &PanicInfo<'_>) -> ! {
     let mut text = Text::<512>::new();
     // A text that is too long is cut, which is no error.
     let _ = writeln!(text, "quietcore-osek: {information}");
     write_error(text.as_bytes());
-    // SAFETY: it ends the process, and has no conditions.
-    unsafe { libc::abort() }
+    // SAFETY: it ends the process or crashes, and has no conditions.
+    unsafe { abort() }
 }

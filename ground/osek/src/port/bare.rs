@@ -17,12 +17,9 @@
 use core::ptr;
 
 use crate::check::check;
-use crate::configuration::{Configuration, Entry, TASKS_MAX};
+use crate::configuration::{Configuration, TASKS_MAX};
 use crate::port::controller::{Controller, Interrupt, Seamless};
-use crate::port::own::{Contexts, Own};
-use crate::port::processor::switch::{
-    drop_and_begin, drop_and_resume, save_and_begin, save_and_resume,
-};
+use crate::port::own::{Contexts, Own, Way, entry_of};
 use crate::port::ticks::Ticks;
 use crate::port::{ALL_HELD, Enter, Fault, Job, Leave, Port};
 use crate::system::{StartError, System};
@@ -195,7 +192,7 @@ impl<B: Board> Bare<B> {
             }
             Arrival::Source(source) => self.pend_source(source),
         }
-        self.controller.set_level(self.controller.level())
+        self.controller.passes()
     }
 
     /// Takes what is pending and passes, the most urgent first. It may leave this context for
@@ -260,14 +257,26 @@ impl<B: Board> Bare<B> {
         }
     }
 
-    /// Sets the timer to what comes next: a tick that has not been noted, or the end of a budget.
+    /// What the timer is needed for next: a tick, or the end of a budget, that has not been noted.
+    fn next_ns(&self) -> Option<u64> {
+        let unless_noted = |interrupt, instant| {
+            if self.controller.is_pending(interrupt) { NEVER } else { instant }
+        };
+        let tick_ns = unless_noted(Interrupt::Tick, self.next_tick());
+        let budget_ns = unless_noted(Interrupt::Timer, self.budget_ns.get());
+        Some(tick_ns.min(budget_ns)).filter(|instant| *instant != NEVER)
+    }
+
+    /// Sets the timer to what comes next. An interrupt that comes in between may change what that
+    /// is, and set the timer before this does; so it is looked at again.
     fn arm(&self) {
-        let tick_ns = self.next_tick();
-        let tick_ns = if self.controller.is_pending(Interrupt::Tick) { NEVER } else { tick_ns };
-        let budget_ns = self.budget_ns.get();
-        let is_noted = self.controller.is_pending(Interrupt::Timer);
-        let next_ns = tick_ns.min(if is_noted { NEVER } else { budget_ns });
-        self.board.set_timer((next_ns != NEVER).then_some(next_ns));
+        loop {
+            let next_ns = self.next_ns();
+            self.board.set_timer(next_ns);
+            if self.next_ns() == next_ns {
+                return;
+            }
+        }
     }
 
     fn system(&self) -> &'static System<Self> {
@@ -291,9 +300,8 @@ extern "C" fn begin_task<B: Board>(this: usize, entry: usize) -> ! {
     let place: *const Bare<B> = ptr::with_exposed_provenance(this);
     // SAFETY: the number of the machine that switched here, which lives for ever.
     let machine = unsafe { &*place };
-    let entry: *const () = ptr::with_exposed_provenance(entry);
-    // SAFETY: `switch` made the number from such a function.
-    let entry = unsafe { core::mem::transmute::<*const (), Entry>(entry) };
+    // SAFETY: this is a context's start, which got it so.
+    let entry = unsafe { entry_of(entry) };
     machine.set_level(0);
     entry();
     machine.system().missing_end()
@@ -324,35 +332,24 @@ impl<B: Board> Port for Bare<B> {
 
     #[inline]
     unsafe fn switch(&self, leave: Leave, enter: Enter) {
-        let save = match leave {
-            Leave::Task(task) => self.contexts.place(usize::from(task)),
-            Leave::Idle => self.contexts.place(IDLE),
-            Leave::Ended => ptr::null_mut(),
+        let leave = match leave {
+            Leave::Task(task) => Some(usize::from(task)),
+            Leave::Idle => Some(IDLE),
+            Leave::Ended => None,
         };
-        let resume = match enter {
+        let way = match enter {
             Enter::Begin(task, entry) => {
+                let this = ptr::from_ref(self).expose_provenance();
                 let top = self.stacks[usize::from(task)].get().top;
                 let top = ptr::with_exposed_provenance_mut(top);
-                let this = ptr::from_ref(self).expose_provenance();
-                let entry = (entry as *const ()).expose_provenance();
-                if save.is_null() {
-                    // SAFETY: the task has no other job, so that its stack is free; the one that
-                    // ended may have been its own.
-                    unsafe { drop_and_begin(top, begin_task::<B>, this, entry) };
-                }
-                // SAFETY: as above; the place is this context's.
-                unsafe { save_and_begin(save, top, begin_task::<B>, this, entry) };
-                return;
+                Way::Begin { top, start: begin_task::<B>, this, entry }
             }
-            Enter::Resume(task) => self.contexts.get(usize::from(task)),
-            Enter::Idle => self.contexts.get(IDLE),
+            Enter::Resume(task) => Way::Resume(usize::from(task)),
+            Enter::Idle => Way::Resume(IDLE),
         };
-        if save.is_null() {
-            // SAFETY: our caller resumes only what was left.
-            unsafe { drop_and_resume(resume) };
-        }
-        // SAFETY: as above; the place is this context's.
-        unsafe { save_and_resume(save, resume) };
+        // SAFETY: our caller resumes only what was left. A task that begins has no other job, so
+        // that its stack is free; the one that ended may have been its own.
+        unsafe { self.contexts.go(leave, way) };
     }
 
     fn idle(&self) {

@@ -6,8 +6,13 @@
 )]
 
 use core::cell::{Cell, UnsafeCell};
+use core::mem::transmute;
+use core::ptr;
 
-use super::processor::switch::Context;
+use super::processor::switch::{
+    Context, Start, drop_and_begin, drop_and_resume, save_and_begin, save_and_resume,
+};
+use crate::configuration::Entry;
 
 /// Something that a machine's thread alone uses, its signal handlers included; on the bare machine
 /// its processor, with its interrupts.
@@ -40,6 +45,34 @@ impl<T> core::fmt::Debug for Own<T> {
     }
 }
 
+/// How the next context is entered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way {
+    /// `start(this, entry)` begins on the stack that ends below `top`.
+    Begin {
+        /// Where the stack ends.
+        top: *mut u8,
+        /// What it begins with.
+        start: Start,
+        /// The machine, for `start`.
+        this: usize,
+        /// The function of the task, for `start`.
+        entry: Entry,
+    },
+    /// The one that was left in this place goes on.
+    Resume(usize),
+}
+
+/// The function of a task, from what a [`Start`] gets of it.
+///
+/// # Safety
+/// `entry` is the second argument of a `Start` that [`Contexts::go`] began.
+pub(crate) unsafe fn entry_of(entry: usize) -> Entry {
+    let entry: *const () = ptr::with_exposed_provenance(entry);
+    // SAFETY: `go` made the number from such a function.
+    unsafe { transmute::<*const (), Entry>(entry) }
+}
+
 /// Contexts that were left.
 #[derive(Debug)]
 pub(crate) struct Contexts<const COUNT: usize>(UnsafeCell<[Context; COUNT]>);
@@ -63,5 +96,33 @@ impl<const COUNT: usize> Contexts<COUNT> {
     pub(crate) fn get(&self, index: usize) -> Context {
         // SAFETY: within the array, and nobody writes it now.
         unsafe { self.place(index).read() }
+    }
+
+    /// Goes on in another context. This one is left in the place of `leave`, and this returns when
+    /// it is resumed; without a place it is over.
+    ///
+    /// # Safety
+    /// What is resumed was left before and not resumed since. What begins has a stack that nothing
+    /// else uses, but for a context that is over with this.
+    #[inline]
+    pub(crate) unsafe fn go(&self, leave: Option<usize>, way: Way) {
+        match (leave.map(|index| self.place(index)), way) {
+            (None, Way::Begin { top, start, this, entry }) => {
+                let entry = (entry as *const ()).expose_provenance();
+                // SAFETY: as our caller promises.
+                unsafe { drop_and_begin(top, start, this, entry) }
+            }
+            (Some(place), Way::Begin { top, start, this, entry }) => {
+                let entry = (entry as *const ()).expose_provenance();
+                // SAFETY: as our caller promises; the place is this context's.
+                unsafe { save_and_begin(place, top, start, this, entry) };
+            }
+            // SAFETY: as our caller promises.
+            (None, Way::Resume(index)) => unsafe { drop_and_resume(self.get(index)) },
+            (Some(place), Way::Resume(index)) => {
+                // SAFETY: as our caller promises; the place is this context's.
+                unsafe { save_and_resume(place, self.get(index)) };
+            }
+        }
     }
 }

@@ -52,7 +52,7 @@ fn structures() -> String {
         task_names task_count isr_count resource_count counter_count alarm_count
         schedule_table_count expiry_point_count action_count);
     structure!(text, Services, "quietcore_services", version bytes context now due until
-        interrupt_at job error);
+        interrupt_at job error clock);
     text
 }
 

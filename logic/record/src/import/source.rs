@@ -90,6 +90,7 @@ impl Source {
             wakeup: None,
             scan: None,
             routine: None,
+            interrupt: None,
             counters: Counters::default(),
             spikes: Vec::new(),
             timeline: Timeline::default(),

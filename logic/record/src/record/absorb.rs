@@ -37,6 +37,12 @@ impl Record {
             later.raw.merge(&earlier.raw);
             later.clamped = later.clamped.saturating_add(earlier.clamped);
         }
+        if let (Some(later), Some(earlier)) = (&mut self.interrupt, &earlier.interrupt) {
+            later.register.merge(&earlier.register);
+            later.switch.merge(&earlier.switch);
+            later.until_task.merge(&earlier.until_task);
+            later.left_out = later.left_out.saturating_add(earlier.left_out);
+        }
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         let (counters, before) = (&mut self.counters, earlier.counters);
         counters.planned_cycles = counters.planned_cycles.saturating_add(before.planned_cycles);

@@ -45,6 +45,9 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
     if let Some(routine) = &record.routine {
         wrong.extend(routine.self_check(record));
     }
+    if let Some(interrupt) = &record.interrupt {
+        wrong.extend(interrupt.self_check(record));
+    }
     if let Some(injected) = injected {
         wrong.push(injection_finding(record, injected));
     }

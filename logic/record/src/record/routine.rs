@@ -150,14 +150,48 @@ pub enum Trigger {
     Software,
     /// By a signal of the operating system to the interrupted thread.
     Signal,
+    /// By the processor's local controller, which is told to interrupt its own processor.
+    Lapic,
+    /// By the timer of that controller, set to an instant that has passed.
+    Timer,
+    /// By a doorbell of the virtual machine: KVM makes an interrupt of a write to it, by an event
+    /// file and without its process.
+    Doorbell,
 }
 
 impl Trigger {
+    /// All of them; those that leave the program come last.
+    pub const ALL: [Self; 5] =
+        [Self::Software, Self::Signal, Self::Lapic, Self::Timer, Self::Doorbell];
+
+    /// What is brought in this way, in a sentence.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Software => {
+                "through the port's virtual interrupt controller alone, as INT n does without a \
+                 hypervisor"
+            }
+            Self::Signal => {
+                "a system call sends a signal to the own thread, and it is delivered; an exit \
+                 holds the system call that returns from it"
+            }
+            Self::Lapic => "the local interrupt controller is told to interrupt its own processor",
+            Self::Timer => "the local controller's timer is set to an instant that has passed",
+            Self::Doorbell => {
+                "a write to a doorbell leaves the guest for KVM, which raises the interrupt by an \
+                 event file"
+            }
+        }
+    }
+
     /// The word in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Software => "software",
             Self::Signal => "signal",
+            Self::Lapic => "lapic",
+            Self::Timer => "timer",
+            Self::Doorbell => "doorbell",
         }
     }
 }
@@ -331,7 +365,7 @@ mod tests {
         for routine in Routine::ALL {
             assert_eq!(serde_json::to_value(routine).unwrap(), routine.name());
         }
-        for trigger in [Trigger::Software, Trigger::Signal] {
+        for trigger in Trigger::ALL {
             assert_eq!(serde_json::to_value(trigger).unwrap(), trigger.name());
         }
     }

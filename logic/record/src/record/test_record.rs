@@ -24,6 +24,7 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         wakeup: None,
         scan: None,
         routine: None,
+        interrupt: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),

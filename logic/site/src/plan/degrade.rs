@@ -5,7 +5,7 @@ use quietcore_units::{ByteSize, CpuSet};
 use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Degradation, granted};
-use crate::site::{EarlyWake, Partition, Scheduling, Site};
+use crate::site::{Cache, EarlyWake, Partition, Scheduling, Site};
 
 /// What a process locks at least: its code, its stacks and the exchange.
 const LOCKED_MIN: ByteSize = ByteSize::new(16 << 20);
@@ -32,7 +32,9 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
     shared_cpus(site, machine, &mut add);
     for partition in site.partitions() {
         scheduling(site, partition, machine, &mut add);
+        spinning(site, partition, machine, &mut add);
         memory(partition, machine, &mut add);
+        colours(partition, &mut add);
     }
     without_program(site, &mut add);
     all
@@ -50,6 +52,21 @@ fn shared_cpus(site: &Site, machine: &Machine, add: &mut impl FnMut(String, &'st
             },
             "other programs, kernel threads and interrupts run there as well and add latency",
             format!("boot the kernel with isolcpus=managed_irq,domain,{shared}"),
+        );
+    }
+}
+
+/// Colours are those of the guest's own memory.
+fn colours(partition: &Partition, add: &mut impl FnMut(String, &'static str, String)) {
+    if let Some(Cache::Colours(_)) = partition.vcr.cache {
+        add(
+            format!(
+                "the program and the exchange of partition `{}` are of all colours",
+                partition.name
+            ),
+            "others may evict them, and they others; the guest's own memory keeps its part",
+            "use cache `ways` where the machine has CAT; they cover all that a partition touches"
+                .to_owned(),
         );
     }
 }
@@ -81,11 +98,33 @@ fn scheduling(
     };
     let cost = match partition.program.early_wake {
         EarlyWake::Off => "every other program may delay it, so its latency is that of the load",
+        EarlyWake::Spin => "every other program may delay it while it spins",
         EarlyWake::Fixed { .. } | EarlyWake::Adaptive { .. } => {
             "every other program may delay it, and waking early helps only while the CPU is idle"
         }
     };
     add(what, cost, as_root.to_owned());
+}
+
+/// A real-time thread that never sleeps, where the kernel makes it.
+fn spinning(
+    site: &Site,
+    partition: &Partition,
+    machine: &Machine,
+    add: &mut impl FnMut(String, &'static str, String),
+) {
+    let asked = partition.program.scheduling;
+    let profiles = &site.campaign().profiles;
+    let is_real_time =
+        profiles.iter().any(|it| granted(asked, it.pinned, machine) != Scheduling::Other);
+    if machine.throttles && is_real_time && partition.program.early_wake == EarlyWake::Spin {
+        add(
+            format!("partition `{}` never sleeps, and the kernel stops it", partition.name),
+            "real-time threads that use up their share of a CPU stand still until its period ends, \
+             usually 50 ms of each second",
+            "set kernel.sched_rt_runtime_us to -1, or use `early_wake = \"adaptive\"`".to_owned(),
+        );
+    }
 }
 
 fn memory(

@@ -231,7 +231,7 @@ fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
 fn granted(asked: Scheduling, pinned: bool, machine: &Machine) -> Scheduling {
     let given = match asked {
         Scheduling::Fifo { .. } => machine.fifo,
-        Scheduling::Deadline { .. } => machine.deadline && (machine.deadline_pinned || !pinned),
+        Scheduling::Deadline { .. } => machine.deadline && !(machine.throttles && pinned),
         Scheduling::Other => true,
     };
     if given { asked } else { Scheduling::Other }

@@ -1,17 +1,24 @@
 //! What stands against a plan: the site asks for it and this machine or version can't do it.
 
+mod cache;
+
+use std::ops::RangeInclusive;
+
 use quietcore_units::{ByteSize, CpuSet};
 
 use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
-use crate::site::{Backend, Cache, LoadPlace, Partition, Profile, Site};
+use crate::site::{Backend, EarlyWake, LoadPlace, Partition, Profile, Site};
 use crate::words::exact_size;
 
 /// The part of the available memory that loads may fill: 8 tenths.
 const LOAD_MEMORY_TENTHS: u64 = 8;
 /// Processes that a run needs beside the load workers.
 const PROCESSES_BESIDE: u32 = 16;
+
+/// The memory that a guest may have of its own.
+const GUEST_MEMORY: RangeInclusive<ByteSize> = ByteSize::new(8 << 20)..=ByteSize::new(63 << 20);
 
 /// All refusals, in the order of the file.
 pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Refusal> {
@@ -35,6 +42,7 @@ fn run<'s>(site: &'s Site, machine: &'s Machine) -> (Refusals<'s>, u64) {
     for partition in site.partitions() {
         refusals.partition(partition, &mut reserved);
     }
+    refusals.all_ways();
     refusals.fieldbuses();
     (refusals, reserved)
 }
@@ -100,60 +108,89 @@ impl Refusals<'_> {
                 );
             }
         }
-        if partition.backend == Backend::Process {
-            self.not_by_a_process(partition, &key);
+        if matches!(partition.backend, Backend::Process | Backend::Kvm) {
+            self.not_realised(partition, &key);
         }
+        if partition.backend == Backend::Kvm {
+            self.not_by_a_guest(partition, &key);
+        }
+        self.spinning(partition, &key);
     }
 
     fn backend(&mut self, partition: &Partition, key: &str) {
-        if partition.backend == Backend::Process {
-            return;
-        }
         let backend = partition.backend;
-        let device = match (backend, self.machine.kvm) {
-            (Backend::Kvm, false) => ", and /dev/kvm can't be opened here",
-            _ => "",
+        let (reason, remedy) = match backend {
+            Backend::Process => return,
+            Backend::Kvm if self.machine.kvm => return,
+            Backend::Kvm => (
+                "backend `kvm` needs /dev/kvm, which can't be opened here".to_owned(),
+                "choose `process`, or see `quietcore doctor`",
+            ),
+            _ => (format!("backend `{backend}` is not there yet"), "choose `process` or `kvm`"),
         };
-        self.refuse(
-            key,
-            format!("backend `{backend}` is not there yet{device}"),
-            "choose `process`",
-        );
+        self.refuse(key, reason, remedy);
     }
 
-    /// Reservations that the process backend doesn't realise: measured without them, a partition
-    /// would not be the one in the file.
-    fn not_by_a_process(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
-        let vcr = &partition.vcr;
+    /// A task that never sleeps leaves nothing to others, and Linux stops a real-time thread that
+    /// takes more than 95 % of its CPU.
+    fn spinning(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
+        if partition.program.early_wake != EarlyWake::Spin {
+            return;
+        }
+        if partition.backend != Backend::Kvm {
+            self.refuse(
+                &key("program.early_wake"),
+                format!("a partition of the backend `{}` has to sleep", partition.backend),
+                "choose `adaptive`, or the backend `kvm`",
+            );
+        } else if partition.program.tasks.len() > 1 {
+            let count = partition.program.tasks.len();
+            self.refuse(
+                &key("program.early_wake"),
+                format!("a task that never sleeps leaves nothing to the other {}", count - 1),
+                "choose `adaptive`",
+            );
+        }
+    }
+
+    /// What a guest can't have.
+    fn not_by_a_guest(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
+        if partition.program.model.is_none() {
+            self.refuse(
+                &key("program.model"),
+                "a guest has no probe to run in the place of a program".to_owned(),
+                "give the partition a `model`, or use `quietcore probe latency --backend kvm`",
+            );
+        }
+        if let Some(memory) = partition.vcr.memory
+            && !GUEST_MEMORY.contains(&memory)
+        {
+            let (least, most) =
+                (exact_size(*GUEST_MEMORY.start()), exact_size(*GUEST_MEMORY.end()));
+            self.refuse(
+                &key("vcr.memory"),
+                format!("a guest has {least} to {most} of its own, without its program's data"),
+                "take it out, and it gets 16 MiB",
+            );
+        }
+    }
+
+    /// Reservations that the backend doesn't realise: measured without them, a partition would not
+    /// be the one in the file.
+    fn not_realised(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
+        let (vcr, backend) = (&partition.vcr, partition.backend);
         if vcr.budget_percent.is_some() {
             self.refuse(
                 &key("vcr.budget"),
-                "backend `process` can't enforce a budget yet".to_owned(),
+                format!("backend `{backend}` can't enforce a budget yet"),
                 "take it out and give each partition CPUs of its own",
             );
         }
-        match (&vcr.cache, self.machine.cache_ways) {
-            (None, _) => {}
-            (Some(Cache::Ways(_)), None) => self.refuse(
-                &key("vcr.cache.ways"),
-                "this machine can't assign cache ways (no CAT)".to_owned(),
-                "take `cache` out",
-            ),
-            (Some(Cache::Ways(ways)), Some(there)) if *ways > there => self.refuse(
-                &key("vcr.cache.ways"),
-                format!("{ways} cache ways are asked for and {there} can be assigned"),
-                format!("ask for {there} at most"),
-            ),
-            (Some(_), _) => self.refuse(
-                &key("vcr.cache"),
-                "backend `process` can't reserve a part of the cache yet".to_owned(),
-                "take it out",
-            ),
-        }
+        self.cache(partition, key);
         if vcr.network.is_some() {
             self.refuse(
                 &key("vcr.network"),
-                "backend `process` can't reserve bandwidth yet".to_owned(),
+                format!("backend `{backend}` can't reserve bandwidth yet"),
                 "take it out",
             );
         }

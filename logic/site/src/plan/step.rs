@@ -245,7 +245,11 @@ impl Step {
             return Ok(());
         };
         let cpus = cpus.map_or("any CPU".to_owned(), |cpus| cpu_words(&cpus));
-        write!(f, "start partition `{partition}` as a {backend} on {cpus}, {scheduling}, ")?;
+        let what = match backend {
+            Backend::Kvm => "guest under KVM".to_owned(),
+            _ => backend.to_string(),
+        };
+        write!(f, "start partition `{partition}` as a {what} on {cpus}, {scheduling}, ")?;
         match memory {
             Some(memory) => write!(f, "{} of memory ", exact_size(*memory))?,
             None => f.write_str("memory ")?,

@@ -58,7 +58,8 @@ pub(crate) struct RawProgram {
     #[schemars(range(min = 1, max = 99), extend("default" = 90), example = 90)]
     pub(crate) priority: Option<u32>,
     /// How long before the release the program stops sleeping and spins to the exact instant:
-    /// `off`, a fixed duration, or `adaptive` (learned from the latency seen so far).
+    /// `off`, a fixed duration, `adaptive` (learned from the latency seen so far), or `spin`: it
+    /// never sleeps, which a guest of the backend `kvm` with one task may do.
     #[serde(default)]
     #[schemars(
         schema_with = "format::early_wake",
@@ -284,12 +285,13 @@ pub(crate) enum TaskKind {
     Freewheeling,
 }
 
-/// `off`, `adaptive` or a duration.
+/// `off`, `adaptive`, `spin` or a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum RawEarlyWake {
     Off,
     Adaptive,
+    Spin,
     Fixed(Nanos),
 }
 
@@ -300,6 +302,7 @@ impl TryFrom<String> for RawEarlyWake {
         match text.as_str() {
             "off" => Ok(Self::Off),
             "adaptive" => Ok(Self::Adaptive),
+            "spin" => Ok(Self::Spin),
             duration => duration.parse().map(Self::Fixed),
         }
     }

@@ -65,7 +65,7 @@ impl Format {
     pub(crate) const fn expected(self) -> &'static str {
         match self {
             Self::Duration => "a duration with its unit, such as `1 ms`",
-            Self::EarlyWake => "`off`, `adaptive` or a duration such as `50 us`",
+            Self::EarlyWake => "`off`, `adaptive`, `spin` or a duration such as `50 us`",
             Self::Size => "a size with its unit, such as `64 MiB`",
             Self::BitRate => "a rate with its unit, such as `100 Mbit/s`",
             Self::BitCount => "an amount with its unit, such as `1 Mbit`",
@@ -91,7 +91,7 @@ impl Format {
     pub(crate) fn read(self, text: &str) -> Result<Option<u64>, (String, String)> {
         match self {
             Self::Duration => self.quantity(text.parse().map(Nanos::get)),
-            Self::EarlyWake if matches!(text, "off" | "adaptive") => Ok(None),
+            Self::EarlyWake if matches!(text, "off" | "adaptive" | "spin") => Ok(None),
             Self::EarlyWake => self.quantity(text.parse().map(Nanos::get)),
             Self::Size => self.quantity(text.parse().map(ByteSize::get)),
             Self::BitRate => self.quantity(text.parse().map(BitRate::get)),
@@ -264,7 +264,7 @@ pub(crate) fn pattern(format: Format) -> Option<&'static str> {
     match format {
         Format::Duration => Some(r"^\s*\d+(\.\d+)?\s*(ns|us|µs|μs|ms|s|m|min|h|d)\s*$"),
         Format::EarlyWake => {
-            Some(r"^(off|adaptive|\s*\d+(\.\d+)?\s*(ns|us|µs|μs|ms|s|m|min|h|d)\s*)$")
+            Some(r"^(off|adaptive|spin|\s*\d+(\.\d+)?\s*(ns|us|µs|μs|ms|s|m|min|h|d)\s*)$")
         }
         Format::Size => Some(r"^\s*\d+(\.\d+)?\s*(B|kB|MB|GB|KiB|MiB|GiB|TiB)\s*$"),
         Format::BitRate => Some(r"^\s*\d+(\.\d+)?\s*(bit|kbit|Mbit|Gbit)/s\s*$"),

@@ -277,6 +277,8 @@ pub enum EarlyWake {
         /// The margin, shorter than the period.
         margin: Nanos,
     },
+    /// It never sleeps.
+    Spin,
     /// As long before as the latency seen so far suggests.
     Adaptive {
         /// The share of the CPU that spinning may take, 1 to 90 %.
@@ -288,6 +290,7 @@ impl fmt::Display for EarlyWake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("no early wake"),
+            Self::Spin => f.write_str("always awake"),
             Self::Fixed { margin } => write!(f, "woken {} early", exact(*margin)),
             Self::Adaptive { share_percent } => {
                 write!(f, "woken early by a learned margin of at most {share_percent} % of the CPU")

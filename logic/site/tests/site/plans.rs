@@ -103,9 +103,62 @@ fn what_a_process_cannot_reserve_is_refused_and_not_ignored() {
     refused(&site, &machine, "partition.a.vcr.cache.ways", "no CAT");
     refused(&site, &machine, "partition.a.vcr.network", "can't reserve bandwidth");
     machine.cache_ways = Some(2);
-    refused(&site, &machine, "partition.a.vcr.cache.ways", "2 can be assigned");
+    refused(&site, &machine, "partition.a.vcr.cache.ways", "2 can be assigned, one of");
     machine.cache_ways = Some(8);
     refused(&site, &machine, "partition.a.vcr.cache", "can't reserve a part of the cache");
+}
+
+#[test]
+fn a_guest_has_a_part_of_the_cache_where_the_machine_gives_one() {
+    let site = |first: &str, second: &str| {
+        let partition = |name: &str, cpu: u32, cache: &str| {
+            format!(
+                "[[partition]]\nname = \"{name}\"\nclass = \"motion-control\"\nbackend = \
+                 \"kvm\"\n[partition.vcr]\ncpus = [{cpu}]\ncache = {{ {cache} }}\n\
+                 [partition.program]\nmodel = \"m\"\n"
+            )
+        };
+        let (a, b) = (partition("a", 1, first), partition("b", 2, second));
+        let text = format!("[site]\nname = \"s\"\n{a}{b}");
+        read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let mut machine = machine(3);
+    (machine.kvm, machine.cache_ways) = (true, Some(8));
+    let possible = site("ways = 3", "colours = \"0-15\"");
+    assert!(plan_run(&possible, &machine).is_ok());
+    let (ways, colours) = ("partition.b.vcr.cache.ways", "partition.b.vcr.cache.colours");
+    refused(&site("ways = 4", "ways = 4"), &machine, ways, "claim 8 of 8 cache ways, and one must");
+    refused(&site("ways = 1", "ways = 8"), &machine, ways, "ask for 7 at most");
+    let shared = site("colours = \"0-3\"", "colours = \"3-5\"");
+    refused(&shared, &machine, colours, "colour 3 is also claimed by `a`");
+    let missing = site("colours = \"0-3\"", "colours = \"15-16\"");
+    refused(&missing, &machine, colours, "no colour 16: this cache has 16 at most");
+    machine.page_colours = Err("this kernel runs in a virtual machine".to_owned());
+    refused(&possible, &machine, colours, "in a virtual machine");
+    machine.root = false;
+    refused(&possible, &machine, "partition.a.vcr.cache.ways", "only root");
+}
+
+#[test]
+fn a_task_that_never_sleeps_is_for_a_guest_with_one_task() {
+    let site = |backend: &str, tasks: &str| {
+        let text = format!(
+            "[site]\nname = \"a\"\n[[partition]]\nname = \"a\"\nbackend = \"{backend}\"\n\
+             class = \"motion-control\"\n[partition.vcr]\ncpus = [1]\n\
+             [partition.program]\nmodel = \"m\"\nearly_wake = \"spin\"\n{tasks}"
+        );
+        read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let mut machine = machine(2);
+    machine.kvm = true;
+    assert!(plan_run(&site("kvm", ""), &machine).is_ok());
+    let key = "partition.a.program.early_wake";
+    refused(&site("process", ""), &machine, key, "has to sleep");
+    let two = "[[partition.program.task]]\nname = \"fast\"\n\
+               [[partition.program.task]]\nname = \"slow\"\nperiod = \"10 ms\"\n";
+    refused(&site("kvm", two), &machine, key, "leaves nothing to the other 1");
+    machine.kvm = false;
+    refused(&site("kvm", ""), &machine, "partition.a.backend", "/dev/kvm");
 }
 
 #[test]
@@ -156,7 +209,7 @@ fn a_pinned_thread_under_sched_deadline_needs_what_the_kernel_demands() {
         site_with("cpus = [1]", "[partition.program]\npolicy = \"deadline\"\nwcet = \"9 us\"");
     let mut machine = machine(2);
     assert!(!degraded(&site, &machine).0.contains("SCHED_OTHER"));
-    machine.deadline_pinned = false;
+    machine.throttles = true;
     let (shown, plan) = degraded(&site, &machine);
     assert!(shown.contains("sched_rt_runtime_us to -1"), "{shown}");
     let other = plan
@@ -164,6 +217,27 @@ fn a_pinned_thread_under_sched_deadline_needs_what_the_kernel_demands() {
         .iter()
         .filter(|step| matches!(step, Step::StartPartition { scheduling: Scheduling::Other, .. }));
     assert_eq!(other.count(), 2, "tp2 and tp4 are pinned");
+}
+
+#[test]
+fn a_partition_that_never_sleeps_is_told_that_the_kernel_stops_it() {
+    let of = |policy: &str| {
+        let text = format!(
+            "[site]\nname = \"s\"\n[[partition]]\nname = \"a\"\nclass = \"motion-control\"\n\
+             backend = \"kvm\"\nvcr.cpus = [1]\n[partition.program]\nmodel = \"m\"\n\
+             early_wake = \"spin\"\npolicy = \"{policy}\"\n"
+        );
+        read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let (fifo, other) = (of("fifo"), of("other"));
+    let mut machine = machine(2);
+    machine.kvm = true;
+    assert!(!degraded(&fifo, &machine).0.contains("never sleeps"));
+    machine.throttles = true;
+    let (shown, _) = degraded(&fifo, &machine);
+    assert!(shown.contains("`a` never sleeps, and the kernel stops it"), "{shown}");
+    assert!(shown.contains("set kernel.sched_rt_runtime_us to -1"), "{shown}");
+    assert!(!degraded(&other, &machine).0.contains("never sleeps"));
 }
 
 #[test]

@@ -14,11 +14,12 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
         memory_available: ByteSize::new(8 << 30),
         memory_lock_limit: None,
         cache_ways: None,
+        page_colours: Ok(16),
         processes_left: None,
         root: true,
         fifo: true,
         deadline: true,
-        deadline_pinned: true,
+        throttles: false,
         dma_latency: true,
         kvm: false,
     }

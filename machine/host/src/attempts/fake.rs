@@ -41,7 +41,7 @@ impl Fake {
                 ..FreshCgroup::not_tried("not needed")
             },
             costs: [1.0, 2.0, 4.0, 3.0, 4.0, 50.0],
-            kvm: Reading::Read(GuestSpeed { instructions_per_second: 4e9 }),
+            kvm: Reading::Read(GuestSpeed { instructions_per_second: 4e9, has_sse: Some(true) }),
             timestamping: BTreeMap::new(),
         }
     }
@@ -59,7 +59,7 @@ impl Fake {
                 ..FreshCgroup::not_tried("refused")
             },
             costs: [1.0, 50.0, 115.0, 46.0, 124.0, 64.0],
-            kvm: Reading::Read(GuestSpeed { instructions_per_second: 1e6 }),
+            kvm: Reading::Read(GuestSpeed { instructions_per_second: 1e6, has_sse: Some(false) }),
             ..Self::granting()
         }
     }

@@ -10,6 +10,14 @@
 //! 1004: f4      hlt
 //! ```
 //!
+//! Such an interpreter may know too few instructions for a program: it stops at the first one of
+//! floating-point arithmetic. So one of them is tried, too.
+//!
+//! ```text
+//! 1008: 0f 57 c0   xorps xmm0, xmm0
+//! 100b: f4         hlt
+//! ```
+//!
 //! The number of rounds grows fourfold until a run takes [`RUN_LENGTH`]. All of it happens on a
 //! thread that is waited for no longer than [`LIMIT`]; a signal then makes `KVM_RUN` return. Should
 //! even that fail, the thread is left alone with its page, and this is what is reported.
@@ -59,7 +67,10 @@ mod x86_64 {
 
     const PAGE: usize = 4096;
     const CODE_AT: u64 = 0x1000;
-    const CODE: [u8; 5] = [0x66, 0x49, 0x75, 0xfc, 0xf4];
+    const CODE: [u8; 12] = [0x66, 0x49, 0x75, 0xfc, 0xf4, 0, 0, 0, 0x0f, 0x57, 0xc0, 0xf4];
+    const SSE_AT: u64 = CODE_AT + 8;
+    /// The bit of CR4 that lets a guest use SSE.
+    const USES_SSE: u64 = 1 << 9;
     /// Where Intel processors without real mode in guests keep what they need; any free place.
     const TSS_AT: usize = 0xfffb_d000;
     /// `KVM_SET_SIGNAL_MASK`: `_IOW(0xae, 0x8b, struct kvm_signal_mask)`.
@@ -115,7 +126,19 @@ mod x86_64 {
             runs += 1;
             fastest = fastest.max((2 * rounds + 1) as f64 / elapsed.as_secs_f64());
         }
-        Ok(GuestSpeed { instructions_per_second: fastest })
+        Ok(GuestSpeed { instructions_per_second: fastest, has_sse: has_sse(&mut vcpu) })
+    }
+
+    /// Whether the guest gets over an instruction of SSE; `None` where KVM does not say.
+    fn has_sse(vcpu: &mut VcpuFd) -> Option<bool> {
+        let mut registers = vcpu.get_regs().ok()?;
+        registers.rip = SSE_AT;
+        vcpu.set_regs(&registers).ok()?;
+        match vcpu.run().ok()? {
+            VcpuExit::Hlt => Some(true),
+            VcpuExit::InternalError => Some(false),
+            _ => None,
+        }
     }
 
     fn prepare(vm: &VmFd, memory: &Memory) -> Result<VcpuFd, String> {
@@ -135,6 +158,7 @@ mod x86_64 {
         let mut segments = vcpu.get_sregs().map_err(|error| said("reading registers", &error))?;
         segments.cs.base = 0;
         segments.cs.selector = 0;
+        segments.cr4 |= USES_SSE;
         vcpu.set_sregs(&segments).map_err(|error| said("writing registers", &error))?;
         let_kick_in(&vcpu)
             .map_err(|error| format!("signal mask: {}", crate::error_text(&error)))?;

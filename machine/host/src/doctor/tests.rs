@@ -185,9 +185,15 @@ fn guests_are_native_by_speed_not_by_the_device() {
     for (speed, severity) in
         [(4e9, Severity::Ok), (3e8, Severity::Ok), (2e7, Severity::Advice), (1e6, Severity::Advice)]
     {
-        machine.attempts.kvm = Reading::Read(GuestSpeed { instructions_per_second: speed });
+        machine.attempts.kvm =
+            Reading::Read(GuestSpeed { instructions_per_second: speed, has_sse: None });
         assert_eq!(one(&machine, "kvm-guest-speed").severity, severity, "{speed}");
     }
+    machine.attempts.kvm =
+        Reading::Read(GuestSpeed { instructions_per_second: 4e9, has_sse: Some(false) });
+    let finding = one(&machine, "kvm-guest-speed");
+    assert_eq!(finding.severity, Severity::Advice);
+    assert!(finding.read.ends_with("a second, without SSE"), "{}", finding.read);
     machine.attempts.kvm = Reading::Unreadable("the guest did not halt".to_owned());
     assert_eq!(one(&machine, "kvm-guest-speed").severity, Severity::Unknown);
     machine.remove("dev/kvm");

@@ -4,10 +4,6 @@ use super::finding::finding;
 use super::{Area, Finding, View};
 use crate::reading::Reading;
 
-/// Guests slower than this are interpreted, as in [`quietcore_clock::INTERPRETED_BELOW`].
-const NATIVE_FROM: f64 = quietcore_clock::INTERPRETED_BELOW;
-/// A guest that needs this many times the time of its host is not run by the processor either.
-const SLOWDOWN_MOST: f64 = 50.0;
 /// Stolen time above this share shows in p99.
 const STEAL_HARMLESS: f64 = 0.001;
 
@@ -109,7 +105,6 @@ fn kvm_device(view: &View<'_>) -> Finding {
 
 fn kvm_speed(view: &View<'_>) -> Finding {
     let speed = &view.facts.virtualization.kvm.speed;
-    let own = view.facts.clock.calibration.instructions_per_second;
     let draft =
         finding("kvm-guest-speed", Area::Virtualization, "guests under KVM, by calibration")
             .right("run by the processor")
@@ -126,13 +121,13 @@ fn kvm_speed(view: &View<'_>) -> Finding {
             });
     match speed {
         Reading::Read(speed) => {
-            let rate = speed.instructions_per_second;
-            let text = format!("{:.1} million instructions a second", rate / 1e6);
-            if rate < NATIVE_FROM || rate * SLOWDOWN_MOST < own {
+            match view.facts.virtualization.why_guests_are_not_real(view.facts) {
                 // A requirement only of sites with the backend `kvm`, and their plan says so.
-                draft.read(format!("interpreted: {text}")).advice()
-            } else {
-                draft.read(format!("native: {text}")).ok()
+                Some(interpreted) => draft.read(interpreted).advice(),
+                None => {
+                    let rate = speed.instructions_per_second / 1e6;
+                    draft.read(format!("native: {rate:.1} million instructions a second")).ok()
+                }
             }
         }
         Reading::Absent => draft.read("there is no /dev/kvm").fix("").ok(),

@@ -1,6 +1,7 @@
 //! The processors: how they hang together, sleep, share caches and count time.
 
 pub(super) mod cache;
+pub(super) mod cache_ground;
 pub(super) mod clock;
 pub(super) mod cpu;
 pub(super) mod power;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attempts::{Attempts, CpuidWords, GuestSpeed};
+use crate::facts::Facts;
 use crate::reading::Reading;
 use crate::source::Source;
 
@@ -32,7 +33,25 @@ pub struct Kvm {
     pub module: Reading<String>,
 }
 
+/// A guest that needs this many times the time of its host is not run by the processor either.
+const SLOWDOWN_MOST: f64 = 50.0;
+
 impl Virtualization {
+    /// Why guests under KVM here are none to measure, in words; `None` where the processor runs
+    /// them, and where none was tried. `facts` are those that this is a part of.
+    pub fn why_guests_are_not_real(&self, facts: &Facts) -> Option<String> {
+        let speed = self.kvm.speed.get()?;
+        let rate = speed.instructions_per_second;
+        let own = facts.clock.calibration.instructions_per_second;
+        let is_slow = rate < quietcore_clock::INTERPRETED_BELOW || rate * SLOWDOWN_MOST < own;
+        let lacks_sse = speed.has_sse == Some(false);
+        if !is_slow && !lacks_sse {
+            return None;
+        }
+        let without = if lacks_sse { ", without SSE" } else { "" };
+        Some(format!("interpreted: {:.1} million instructions a second{without}", rate / 1e6))
+    }
+
     /// Whether this kernel runs on a hypervisor; `None` where the processor can't be asked.
     pub fn is_guest(&self) -> Option<bool> {
         match &self.hypervisor {
@@ -49,6 +68,14 @@ pub(super) fn read(source: &Source, attempts: &impl Attempts) -> Virtualization 
         hypervisor_type: source.text("/sys/hypervisor/type"),
         container: container(source),
         kvm: kvm(source, attempts),
+    }
+}
+
+/// The hypervisor, whoever tells of it.
+pub(super) fn any_hypervisor(source: &Source, attempts: &impl Attempts) -> Reading<String> {
+    match hypervisor(attempts) {
+        Reading::Absent => source.text("/sys/hypervisor/type"),
+        told => told,
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
         (machine(summary))
         (runs(&summary.records, &ROWS))
         (runs(&summary.routines, &ROUTINE_ROWS))
+        (runs(&summary.interrupts, &ROWS))
         (activity(summary))
         (site(summary))
         (repeat(summary))

@@ -166,11 +166,11 @@ fn line(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> Markup {
 
 /// From what to what each routine goes, and what is in it.
 fn method(summary: &Summary<'_>) -> Markup {
-    let signals = summary
-        .kernels
-        .iter()
-        .flat_map(|kernel| &kernel.rows)
-        .any(|row| row.trigger == Some(Trigger::Signal));
+    let rows = || summary.kernels.iter().flat_map(|kernel| &kernel.rows);
+    let ways: Vec<Trigger> = Trigger::ALL
+        .into_iter()
+        .filter(|way| rows().any(|row| row.trigger == Some(*way)))
+        .collect();
     html! {
         h3 { "What is measured" }
         div.prose {
@@ -182,13 +182,16 @@ fn method(summary: &Summary<'_>) -> Markup {
                 "and shown as a row of its own. The paper prints its figure 4 without numbers, so "
                 "none of its figures stand here."
             }
-            @if signals {
+            @if ways.len() > 1 {
                 p {
-                    "An interrupt is brought in two ways. By software it goes through the virtual "
-                    "interrupt controller of the port alone, as an INT instruction does without a "
-                    "hypervisor; that is how the paper brought its own. By a signal it is a system "
-                    "call that sends one to the own thread, and its delivery; its end holds the "
-                    "system call that returns from it."
+                    "An interrupt is brought in several ways. By software is how the paper "
+                    "brought its own; where one comes by itself, the interrupted task waits for it "
+                    "in a loop of two loads."
+                }
+                dl.glossary {
+                    @for way in &ways {
+                        div { dt { (way.name()) } dd { (way.meaning()) "." } }
+                    }
                 }
             }
             dl.glossary {

@@ -19,7 +19,11 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
         summary.notices.iter().partition(|notice| notice.kind <= NoticeKind::Damaged);
     html! {
         @for notice in grave { (alarm(notice)) }
-        @if summary.partitions.is_empty() && !summary.kernels.is_empty() {
+        @if summary.partitions.is_empty() && !summary.interrupts.is_empty() {
+            @for interrupt in summary.interrupts.iter().take(HEROES_MAX) {
+                (super::interrupts::hero(interrupt))
+            }
+        } @else if summary.partitions.is_empty() && !summary.kernels.is_empty() {
             @for kernel in summary.kernels.iter().take(HEROES_MAX) {
                 (super::routines::hero(kernel))
             }

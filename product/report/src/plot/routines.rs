@@ -63,10 +63,11 @@ pub(crate) fn routines(kernel: &KernelSummary<'_>) -> Option<PreEscaped<String>>
     let highest = highest(kernel, &runs);
     for (index, row) in kernel.rows.iter().enumerate() {
         let left = LEFT + width * index as f64;
-        let is_first_signal = row.trigger == Some(Trigger::Signal)
-            && index > 0
-            && kernel.rows[index - 1].trigger != row.trigger;
-        if is_first_signal {
+        let other =
+            |trigger: Option<Trigger>| trigger != Some(Trigger::Software) && trigger.is_some();
+        let is_first =
+            other(row.trigger) && index > 0 && kernel.rows[index - 1].trigger != row.trigger;
+        if is_first {
             svg.line("border", (X::Percent(left), TOP - 6.0), (X::Percent(left), HEIGHT));
         }
         let middle = X::Percent(left + width / 2.0);

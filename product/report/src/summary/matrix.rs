@@ -167,7 +167,7 @@ pub(super) fn partitions<'a>(
     let judgements = index(evidence);
     let mut names: Vec<&str> = Vec::new();
     let manifest = &evidence.manifest;
-    let of_releases = evidence.records.iter().filter(|record| record.routine.is_none());
+    let of_releases = evidence.records.iter().filter(|record| record.is_of_releases());
     let all = (of_releases.map(|record| record.partition.as_str()))
         .chain(manifest.declared.keys().map(String::as_str))
         .chain(manifest.not_measured.iter().map(|missing| missing.partition.as_str()));

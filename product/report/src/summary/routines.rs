@@ -14,7 +14,8 @@ pub struct KernelSummary<'a> {
     pub partition: &'a str,
     /// The runs, those with fewer loops first.
     pub runs: Vec<RoutineSet<'a>>,
-    /// A row for each routine, in the order of the paper; those brought by a signal come last.
+    /// A row for each routine, in the order of the paper; those brought otherwise than by
+    /// software come last.
     pub rows: Vec<RoutineRow<'a>>,
 }
 
@@ -53,8 +54,8 @@ impl RoutineRow<'_> {
     /// Its name, and the way of its interrupt where it is not that of the published figures.
     pub fn label(&self) -> String {
         match self.trigger {
-            Some(Trigger::Signal) => format!("{}, signal", self.routine.name()),
             Some(Trigger::Software) | None => self.routine.name().to_owned(),
+            Some(other) => format!("{}, {}", self.routine.name(), other.name()),
         }
     }
 
@@ -67,7 +68,7 @@ impl RoutineRow<'_> {
 impl KernelSummary<'_> {
     /// The row of a routine, as the published figures have it.
     pub fn row(&self, routine: Routine) -> Option<&RoutineRow<'_>> {
-        let plain = |row: &&RoutineRow<'_>| row.trigger != Some(Trigger::Signal);
+        let plain = |row: &&RoutineRow<'_>| row.trigger.is_none_or(|it| it == Trigger::Software);
         self.rows.iter().filter(plain).find(|row| row.routine == routine)
     }
 
@@ -135,7 +136,8 @@ fn add<'a>(kernel: &mut KernelSummary<'a>, record: &'a Record, run: &'a RoutineR
 }
 
 /// The order of the rows.
-fn order(row: &RoutineRow<'_>) -> (bool, usize) {
+fn order(row: &RoutineRow<'_>) -> (usize, usize) {
     let place = Routine::ALL.iter().position(|routine| *routine == row.routine);
-    (row.trigger == Some(Trigger::Signal), place.unwrap_or(usize::MAX))
+    let way = Trigger::ALL.iter().position(|trigger| Some(*trigger) == row.trigger);
+    (way.unwrap_or(0), place.unwrap_or(usize::MAX))
 }

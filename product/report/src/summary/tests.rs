@@ -20,6 +20,7 @@ fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
         wakeup: None,
         scan: None,
         routine: None,
+        interrupt: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         timeline: Timeline::default(),

@@ -1,5 +1,7 @@
 //! The routines of a kernel as a table, in ns.
 
+use quietcore_record::record::Trigger;
+
 use super::Page;
 use super::table::fit;
 use crate::figures::{self, NONE};
@@ -69,14 +71,13 @@ impl Page {
             text.push_str(" A quantile takes ten values beyond it.");
         }
         self.paragraph("", &text);
-        if kernel.rows.iter().any(|row| row.trigger.is_some()) {
-            self.paragraph(
-                "",
-                "software: the interrupt goes through the port's virtual interrupt controller \
-                 alone, as INT n does without a hypervisor. signal: a system call sends one to the \
-                 own thread, and it is delivered; an exit holds the system call that returns from \
-                 it.",
-            );
+        let ways = Trigger::ALL
+            .into_iter()
+            .filter(|trigger| kernel.rows.iter().any(|row| row.trigger == Some(*trigger)));
+        let ways: Vec<String> =
+            ways.map(|way| format!("{}: {}.", way.name(), way.meaning())).collect();
+        if !ways.is_empty() {
+            self.paragraph("", &ways.join(" "));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Evidence that was never measured: for tests and for looking at the report. Every name in it says
 //! so. The generator has a fixed seed, so that each run gives the same numbers.
 
+pub(crate) mod interrupt;
 pub(crate) mod kernel;
 
 use std::collections::BTreeMap;
@@ -116,6 +117,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         wakeup: Some(wakeup),
         scan: None,
         routine: None,
+        interrupt: None,
         counters,
         spikes,
         timeline: Timeline { slot_cycles, slots },

@@ -27,6 +27,11 @@ use crate::keeper::request::{Progress, Reply};
 
 /// How long a group of commands may wait for its cycle, beside a period.
 pub(super) const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// How long it takes at most that what a partition says gets here: a guest's process passes on what
+/// its guest says every 20 ms.
+const REMARK_MAX: Duration = Duration::from_millis(200);
+/// How often it is looked for.
+const REMARK_GLANCE: Duration = Duration::from_millis(5);
 /// How often an answer is looked for.
 const GLANCE: Duration = Duration::from_micros(200);
 
@@ -39,6 +44,7 @@ impl Kept {
         generation: u32,
     ) -> Result<Applied, ControlError> {
         let place = &self.setup.partition.name;
+        self.refuse_paused(life)?;
         let is_force = |command: &Command| matches!(command, Command::Force(_));
         if life.pending.is_some() && commands.iter().any(is_force) {
             // The places of its forces were chosen when it was staged.
@@ -66,11 +72,49 @@ impl Kept {
         Err(ControlError::new(ErrorKind::NotNow, place, what, "look with `quietcore ps`"))
     }
 
+    /// Holds the program between two cycles, or lets it go on, and waits for that.
+    pub(super) fn pause(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        pause: bool,
+    ) -> Result<(), ControlError> {
+        let place = &self.setup.partition.name;
+        if pause && life.pending.is_some() {
+            let what = "another build is on its way, and comes with a cycle";
+            return Err(ControlError::new(ErrorKind::Busy, place, what, "wait for it"));
+        }
+        life.region.request_pause(pause);
+        let patience = ANSWER_MAX + self.period();
+        let end = Instant::now() + patience;
+        while life.region.is_paused() != pause {
+            if Instant::now() >= end {
+                // What was refused must not come later.
+                life.region.request_pause(!pause);
+                let what =
+                    format!("no cycle took note of it within {:.1} s", patience.as_secs_f64());
+                return Err(ControlError::new(ErrorKind::NotNow, place, what, "try again"));
+            }
+            std::thread::sleep(GLANCE);
+        }
+        Ok(())
+    }
+
+    /// Why a change that needs a cycle can't be made now: the program is held.
+    fn refuse_paused(&self, life: &Incarnation<'_>) -> Result<(), ControlError> {
+        if !life.region.is_paused() {
+            return Ok(());
+        }
+        let place = &self.setup.partition.name;
+        let remedy = format!("let it go on with `quietcore resume {place}`");
+        Err(ControlError::new(ErrorKind::NotNow, place, "the partition is paused", remedy))
+    }
+
     pub(super) fn trace_start(
         &mut self,
         life: &mut Incarnation<'_>,
         trace: &Trace,
     ) -> Result<TraceStarted, ControlError> {
+        self.refuse_paused(life)?;
         let place = &self.setup.partition.name;
         let bad = |what: String| ControlError::new(ErrorKind::BadValue, place, what, "");
         let mut places = Vec::new();
@@ -141,6 +185,7 @@ impl Kept {
         if life.pending.is_some() {
             return refuse(ErrorKind::Busy, "another build is on its way".into(), "wait for it");
         }
+        self.refuse_paused(life)?;
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
         let generation = self.generations + 1;
@@ -214,6 +259,10 @@ impl Kept {
             }
             return;
         }
+        if let (Err(error), Some(reply)) = (self.refuse_paused(life), &reply) {
+            answer(reply, Err(error));
+            return;
+        }
         self.save(life, true);
         self.saving.begin(how);
         let mut staged = self.current.clone();
@@ -281,10 +330,8 @@ impl Kept {
     pub(super) fn stage_refused(&mut self, life: &mut Incarnation<'_>, generation: u32) {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
         let Some(pending) = life.pending.take_if(is_it) else { return };
-        let remarks = life.process.remarks();
-        let start = format!("build {generation} is refused: ");
-        let reason = remarks.lines().rev().find_map(|line| line.strip_prefix(&start));
-        let why = reason.unwrap_or("the partition can't load the build");
+        let why = reason(generation, REMARK_MAX, || life.process.remarks());
+        let why = why.as_deref().unwrap_or("the partition can't load the build");
         self.events.note(&self.setup.partition.name, "stage-refused", Severity::Warning, why);
         self.refuse(life, pending, why);
     }
@@ -344,6 +391,25 @@ impl Kept {
     }
 }
 
+/// Why a build was refused, as the partition said beside the event. The two come by different ways,
+/// so that what was said is waited for, at most for so long.
+fn reason(generation: u32, longest: Duration, remarks: impl Fn() -> String) -> Option<String> {
+    let start = format!("build {generation} is refused: ");
+    let end = Instant::now() + longest;
+    let mut before = None;
+    loop {
+        let remarks = remarks();
+        let found = remarks.lines().rev().find_map(|line| line.strip_prefix(&start));
+        let found = found.map(str::trim).filter(|why| !why.is_empty()).map(str::to_owned);
+        // A line may come in parts: it is whole where it does not grow any more.
+        if (found.is_some() && found == before) || Instant::now() >= end {
+            return found;
+        }
+        before = found;
+        std::thread::sleep(REMARK_GLANCE);
+    }
+}
+
 fn rejected(place: &str, why: WhyRejected) -> ControlError {
     let kind = match why {
         WhyRejected::OutOfData | WhyRejected::BadSize | WhyRejected::NoBits => ErrorKind::BadValue,
@@ -400,4 +466,36 @@ fn deployed(carry: &CarryPlan, generation: u32, swap: Swap) -> Result<Deployed, 
             .map(|left| NotCarried { variable: left.path.clone(), why: left.why.clone() })
             .collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_refusal_is_waited_for_until_it_is_whole() {
+        let looks = Cell::new(0);
+        let remarks = || {
+            looks.set(looks.get() + 1);
+            let said = match looks.get() {
+                1 => "build 7 is refused: old",
+                2 | 3 => "build 8 is refused: ",
+                4 => "build 8 is refused: it is",
+                _ => "build 8 is refused: it is meant for slot 1\nsomething else",
+            };
+            said.to_owned()
+        };
+        let why = reason(8, Duration::from_secs(60), remarks);
+        assert_eq!(why.as_deref(), Some("it is meant for slot 1"));
+    }
+
+    #[test]
+    fn a_reason_that_nobody_says_is_not_waited_for_for_ever() {
+        assert_eq!(reason(8, Duration::ZERO, String::new), None);
+        // What is there counts, whole or not.
+        let why = reason(8, Duration::ZERO, || "build 8 is refused: it is".to_owned());
+        assert_eq!(why.as_deref(), Some("it is"));
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use quietcore_assembly::tell;
 use quietcore_backend::process::Partition as Process;
@@ -21,6 +21,12 @@ use super::standstill::Standstill;
 use super::{End, Kept, LOOK};
 use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened, Severity};
 use crate::keeper::request::Request;
+
+/// The longest from the start of a process to its first cycle: a fieldbus may take 30 s to come up,
+/// the program of a guest 10 s for its `initialize`, and memory, files and threads get 20 s.
+const START_MAX: Duration = Duration::from_secs(30 + 10 + 20);
+/// The most that counts between two looks, as with a standstill.
+const START_LOOK_MAX: Duration = Duration::from_millis(500);
 
 /// A running process with what its exchange offers.
 pub(super) struct Incarnation<'a> {
@@ -43,6 +49,28 @@ pub(super) struct Incarnation<'a> {
     /// Why the program was in fault last, as the events say.
     why: Option<String>,
     standstill: Standstill,
+    starting: Starting,
+}
+
+/// How long a process takes to begin with its cycles.
+#[derive(Debug)]
+struct Starting {
+    looked: Instant,
+    taken: Duration,
+}
+
+impl Starting {
+    fn new(now: Instant) -> Self {
+        Self { looked: now, taken: Duration::ZERO }
+    }
+
+    /// Takes whether the leading task has begun. Returns how long it has not, if that is too long.
+    fn look(&mut self, has_begun: bool, now: Instant) -> Option<Duration> {
+        let since = now.saturating_duration_since(self.looked).min(START_LOOK_MAX);
+        self.looked = now;
+        self.taken = if has_begun { Duration::ZERO } else { self.taken + since };
+        (self.taken >= START_MAX).then_some(self.taken)
+    }
 }
 
 impl Kept {
@@ -69,6 +97,7 @@ impl Kept {
             faulty: None,
             why: None,
             standstill: Standstill::new(Instant::now()),
+            starting: Starting::new(Instant::now()),
             process,
         };
         let end = loop {
@@ -84,7 +113,8 @@ impl Kept {
             self.follow_active(&mut life);
             self.save(&life, false);
             self.publish_life(&life);
-            if let Some(why) = self.note_standstill(&mut life) {
+            let stands = self.note_standstill(&mut life);
+            if let Some(why) = stands.or_else(|| self.note_start(&mut life)) {
                 break End::Failed(why);
             }
             match life.process.has_ended() {
@@ -130,9 +160,7 @@ impl Kept {
     pub(super) fn hear(&mut self, life: &mut Incarnation<'_>) {
         let mut heard = Vec::new();
         for reader in &mut life.readers {
-            while let Some(event) = reader.next_event() {
-                heard.push(event);
-            }
+            heard.extend(reader.drain());
         }
         self.tell_lost(life);
         // A swap comes before what the new build did in the same cycle.
@@ -170,7 +198,7 @@ impl Kept {
         let subdevice = subdevice_of(&event.what);
         if let Some(position) = subdevice
             && let Some(fieldbus) = &self.setup.fieldbus
-            && let Some(subdevice) = fieldbus.subdevices.get(position as usize)
+            && let Some(subdevice) = fieldbus.bus.subdevices.get(position as usize)
         {
             let number = format!("SubDevice {position}");
             told.text = told.text.replacen(&number, &format!("{number} `{}`", subdevice.name), 1);
@@ -257,6 +285,7 @@ impl Kept {
         let running = |task: &TaskStatistics| task.state() == TaskState::Running;
         let leading = life.region.task(0).filter(|task| running(task));
         let cycle = leading.map(|task| task.scan_cycle());
+        let cycle = cycle.filter(|_| !life.region.is_paused());
         let stood = life.standstill.look(cycle, self.period(), Instant::now())?;
         // It may have ended itself.
         if !matches!(life.process.has_ended(), Ok(false)) {
@@ -270,6 +299,23 @@ impl Kept {
         Some(format!("the partition stood still: it began no cycle for {seconds:.1} s"))
     }
 
+    /// Ends the process of a partition that does not begin, and says why.
+    fn note_start(&mut self, life: &mut Incarnation<'_>) -> Option<String> {
+        let begins = |state| matches!(state, TaskState::Unused | TaskState::Starting);
+        let has_begun = life.region.task(0).is_none_or(|task| !begins(task.state()));
+        let taken = life.starting.look(has_begun, Instant::now())?;
+        // It may have ended itself.
+        if !matches!(life.process.has_ended(), Ok(false)) {
+            return None;
+        }
+        let seconds = taken.as_secs_f64();
+        let text = format!("it began no cycle within {seconds:.0} s, and its process is ended");
+        let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
+        self.events.add(name, "hung", Severity::Fault, &text, None, now);
+        life.process.kill();
+        Some(format!("the partition did not start: it began no cycle within {seconds:.0} s"))
+    }
+
     fn publish_life(&self, life: &Incarnation<'_>) {
         let tasks: Vec<_> = life.region.tasks().collect();
         let running = tasks.iter().any(|task| task.state() == TaskState::Running);
@@ -281,6 +327,7 @@ impl Kept {
             }
             Some((_, None)) if life.pending.is_some() => Activity::Starting,
             Some((why, None)) => Activity::Fault { why: why.clone() },
+            None if life.region.is_paused() => Activity::Paused,
             None if running => Activity::Running,
             None => Activity::Starting,
         };
@@ -326,6 +373,7 @@ impl Kept {
                 self.deploy(life, *prepared, progress, reply);
             }
             Request::Restart { how, reply } => self.restart_program(life, how, Some(reply)),
+            Request::Pause { pause, reply } => answer(&reply, self.pause(life, pause)),
             Request::Symbols { reply } => {
                 let symbols = Box::new(self.current.build.symbols.clone());
                 answer(&reply, Ok((self.current.stage.generation, symbols)));
@@ -390,5 +438,27 @@ fn fieldbus(status: FieldbusStatus) -> FieldbusState {
         working_counter: status.working_counter,
         working_counter_expected: status.expected,
         lost_frames: status.lost_frames,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When it was seen first that a partition does not start, with looks every 10 ms.
+    fn seen(begins: impl Fn(Duration) -> bool) -> Option<Duration> {
+        let start = Instant::now();
+        let mut starting = Starting::new(start);
+        let looks = (0..20_000).map(|look| Duration::from_millis(10 * look));
+        looks.into_iter().find(|at| starting.look(begins(*at), start + *at).is_some())
+    }
+
+    #[test]
+    fn a_partition_that_begins_no_cycle_in_a_minute_has_not_started() {
+        assert_eq!(seen(|_| false), Some(START_MAX));
+        assert_eq!(seen(|at| at > START_MAX / 2), None);
+        assert_eq!(seen(|_| true), None);
+        let (mut starting, now) = (Starting::new(Instant::now()), Instant::now());
+        assert_eq!(starting.look(false, now + START_MAX), None, "nobody looked meanwhile");
     }
 }

@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 use quietcore_assembly::{BusImage, Staged};
 use quietcore_backend::fieldbus::FieldbusJob;
 use quietcore_backend::job::Job;
+use quietcore_backend::kvm::GuestSetting;
 use quietcore_backend::process::{Partition as Process, PartitionError};
 use quietcore_exchange::Shape;
 use quietcore_process::channel::ChannelMemory;
@@ -65,6 +66,8 @@ pub(crate) struct Setup {
     pub(crate) tasks: Vec<TaskDescription>,
     pub(crate) job: ProgramJob,
     pub(crate) fieldbus: Option<FieldbusJob>,
+    /// What its guest is given; `None` where it is a process.
+    pub(crate) guest: Option<GuestSetting>,
     /// The memory of all channels of the site, in the order of its file.
     pub(crate) channels: Vec<Arc<ChannelMemory>>,
     /// Whether retained values are taken over at the start.
@@ -245,8 +248,8 @@ impl Kept {
         let mut program =
             ProgramJob { build: self.current.to_job(values), ..self.setup.job.clone() };
         let files = self.channel_files(&mut program).map_err(PartitionError::Job)?;
-        let job =
-            Job::Program { program: Box::new(program), fieldbus: self.setup.fieldbus.clone() };
+        let (fieldbus, guest) = (self.setup.fieldbus.clone(), self.setup.guest.as_ref());
+        let job = Job::of_program(program, fieldbus, guest);
         Process::start_with(&self.setup.runtime, &job, &self.setup.shape, files)
     }
 
@@ -278,6 +281,15 @@ impl Kept {
         let mut files = Vec::new();
         for (channel, memory) in all {
             if let Some(own) = job.channels.iter_mut().find(|own| own.name == channel.name) {
+                if memory.mend() {
+                    let text = format!(
+                        "a partition has overwritten the description of channel `{}`; it is put \
+                         right",
+                        channel.name
+                    );
+                    let name = &self.setup.partition.name;
+                    self.events.note(name, "channel-mended", Severity::Warning, &text);
+                }
                 let file = OwnedFd::from(memory.file()?);
                 own.descriptor = file.as_raw_fd();
                 files.push(file);

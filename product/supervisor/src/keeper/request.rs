@@ -50,6 +50,11 @@ pub(crate) enum Request {
         how: Restart,
         reply: Reply<()>,
     },
+    /// Hold the program between two cycles, or let it go on.
+    Pause {
+        pause: bool,
+        reply: Reply<()>,
+    },
     /// The symbols of the build that runs, and its generation.
     Symbols {
         reply: Reply<(u32, Box<quietcore_program::Symbols>)>,
@@ -73,6 +78,7 @@ impl Request {
             Self::TraceStop { reply } => reply.send(Err(refusal)).is_ok(),
             Self::Deploy { reply, .. } => reply.send(Err(refusal)).is_ok(),
             Self::Restart { reply, .. } => reply.send(Err(refusal)).is_ok(),
+            Self::Pause { reply, .. } => reply.send(Err(refusal)).is_ok(),
             Self::Symbols { reply } => reply.send(Err(refusal)).is_ok(),
         };
     }

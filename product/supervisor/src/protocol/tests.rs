@@ -44,6 +44,8 @@ fn requests() -> Vec<Request> {
         Request::TraceStop { partition: partition() },
         Request::Deploy { partition: partition(), folder: "/models/servo".into() },
         Request::Restart { partition: partition(), how: Restart::Cold },
+        Request::Pause { partition: partition() },
+        Request::Resume { partition: partition() },
         Request::Down,
         Request::Events { since: 7, follow: true },
     ]

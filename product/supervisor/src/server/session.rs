@@ -100,6 +100,8 @@ impl Session {
             Request::Restart { partition, how } => {
                 site.restart(&partition, how).map(|()| Response::Done)
             }
+            Request::Pause { partition } => site.pause(&partition, true).map(|()| Response::Done),
+            Request::Resume { partition } => site.pause(&partition, false).map(|()| Response::Done),
             Request::Down => {
                 // Said first: the site may be quicker than the socket.
                 self.say(&Response::Done)?;

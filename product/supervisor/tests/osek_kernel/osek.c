@@ -1,8 +1,10 @@
 /* A kernel of three tasks, one of which takes several cycles; each may be told to go wrong. */
-#include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+#ifndef QUIETCORE_GUEST
+#include <pthread.h>
+#include <stdlib.h>
+#endif
 
 #include "os.h"
 
@@ -72,12 +74,14 @@ TASK(Background)
         case 7u:
             osek_DW.errors += (uint32_t)strlen((const char *)nowhere);
             break;
+#ifndef QUIETCORE_GUEST
         case 8u:
             exit(3);
             break;
         case 9u:
             pthread_exit(NULL);
             break;
+#endif
         default:
             break;
         }

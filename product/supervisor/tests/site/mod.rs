@@ -1,14 +1,19 @@
-//! A running site for tests: a small program in a real process, and a client beside it.
+//! A running site for tests: a small program in a real partition, and a client beside it.
 
+mod backend;
+
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use backend::PATIENCE;
+use backend::realised;
 use quietcore_record::class::catalogue;
 use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart};
 use quietcore_supervisor::live::{Plan, Running};
-use quietcore_supervisor::monitor::Monitor;
+use quietcore_supervisor::monitor::{Monitor, MonitorError};
 use quietcore_supervisor::places::Places;
 
 /// A site with one partition, whose program `counter` may crash, loop and fail.
@@ -33,9 +38,6 @@ retain = ["counter_DW.total"]
 restart = { limit = 3, wait = "10 ms" }
 "#;
 
-/// Long enough for the busiest machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-
 fn runtime() -> PathBuf {
     let own = std::env::current_exe().expect("a test has a path");
     let folder = own.parent().and_then(Path::parent).expect("target/debug/deps/running");
@@ -51,11 +53,12 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Brings up a site file whose model is in the folder `model` beside it.
+    /// Brings up a site file with a copy of a model, a folder of this one, beside it.
     pub(crate) fn up(text: &str, model: &str) -> Self {
+        let name = Path::new(model).file_name().expect("the name of a folder");
         let folder = tempfile::tempdir().expect("a folder");
-        copy_model(model, &folder.path().join(model), &[]);
-        let mut site = Self { folder, running: None, text: text.to_owned() };
+        copy_model(model, &folder.path().join(name), &[]);
+        let mut site = Self { folder, running: None, text: realised(text) };
         site.start(Restart::Warm).unwrap_or_else(|error| panic!("{error}"));
         site
     }
@@ -73,7 +76,15 @@ impl Site {
             start,
         };
         let running = Running::up(plan, &self.places(), &mut |line| println!("{line}"));
-        self.running = Some(running.map_err(|error| error.to_string())?);
+        self.running = Some(running.map_err(|error| {
+            let mut said = error.to_string();
+            let mut cause = error.source();
+            while let Some(because) = cause {
+                said += &format!(": {because}");
+                cause = because.source();
+            }
+            said
+        })?);
         self.wait_for("running", |state| *state == Activity::Running);
         Ok(())
     }
@@ -91,16 +102,25 @@ impl Site {
             }
             let events = self.client().events(0).expect("the site answers");
             let told: Vec<_> = events.iter().map(|event| (&event.kind, &event.text)).collect();
-            assert!(Instant::now() < end, "not {what} after 20 s: {state}: {told:#?}");
+            assert!(Instant::now() < end, "not {what} in time: {state}: {told:#?}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
     pub(crate) fn value(&self, path: &str) -> f64 {
-        let monitor = Monitor::open(&mut self.client(), "axis").expect("an exchange");
-        let mut selection = monitor.select(&[path.to_owned()]).expect("a variable");
-        monitor.read(&mut selection).expect("a reading");
-        selection.value(&selection.variables()[0]).as_f64().expect("a number")
+        loop {
+            let monitor = Monitor::open(&mut self.client(), "axis").expect("an exchange");
+            let mut selection = monitor.select(&[path.to_owned()]).expect("a variable");
+            match monitor.read(&mut selection) {
+                // Another build has begun to run meanwhile.
+                Err(MonitorError::Replaced { .. }) => {}
+                read => {
+                    read.expect("a reading");
+                    let value = selection.value(&selection.variables()[0]);
+                    return value.as_f64().expect("a number");
+                }
+            }
+        }
     }
 
     pub(crate) fn wait_for_value(&self, path: &str, is: impl Fn(f64) -> bool) -> f64 {
@@ -110,7 +130,10 @@ impl Site {
             if is(value) {
                 return value;
             }
-            assert!(Instant::now() < end, "`{path}` is {value} after 20 s");
+            if Instant::now() >= end {
+                let state = self.client().list().expect("the site answers").remove(0).state;
+                panic!("`{path}` is {value} in time; its program is {state}");
+            }
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -314,6 +314,28 @@ pub(crate) struct RestartRequest {
     pub(crate) how: How,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Holds the program of a partition between two cycles: no step is run and no frame \
+    is sent until `quietcore resume`, so that the watchdogs of SubDevices take their outputs away. \
+    Releases meanwhile count as neither run nor missed. `watch` shows the variables as they stand; \
+    what needs a cycle (`set`, `force`, `trace`, `deploy`, `restart`) is refused.",
+    after_help = "Example:\n  \
+    quietcore pause axis && quietcore watch axis servo_X"
+)]
+pub(crate) struct PauseRequest {
+    #[command(flatten)]
+    pub(crate) of: Of,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  \
+    quietcore resume axis")]
+pub(crate) struct ResumeRequest {
+    #[command(flatten)]
+    pub(crate) of: Of,
+}
+
 /// A variable and its value, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {

@@ -40,6 +40,8 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Trace(request) => running::trace::run(&request),
         Command::Deploy(request) => running::change::deploy::run(&request),
         Command::Restart(request) => running::change::restart::run(&request),
+        Command::Pause(request) => running::change::pause::run(&request.of, true),
+        Command::Resume(request) => running::change::pause::run(&request.of, false),
         Command::Show(request) => show::run(&request),
         Command::Report(request) => report::run(&request),
         Command::Import(request) => foreign::import::run(&request),

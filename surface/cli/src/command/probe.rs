@@ -1,7 +1,10 @@
 //! `quietcore probe`
 
+mod circumstances;
 mod ethercat;
 mod exec;
+mod guest;
+mod irq;
 mod osek;
 
 use std::collections::BTreeMap;
@@ -11,7 +14,7 @@ use quietcore_campaign::{Machine, PartitionRun, Run, Work, measure};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
 use quietcore_host::doctor::Report;
-use quietcore_load::{LoadKind, LoadRequest};
+use quietcore_load::{LoadKind, LoadRequest, LoadSet};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
 use quietcore_record::class::{Class, catalogue};
@@ -19,7 +22,7 @@ use quietcore_record::export::cyclictest_text;
 use quietcore_record::record::Record;
 use quietcore_units::{CpuSet, Nanos};
 
-use crate::arguments::{Latency, Mode, PolicyName, Probe, ProbeKind};
+use crate::arguments::{Latency, Mode, PolicyName, Probe, ProbeBackend, ProbeKind};
 use crate::machine;
 use crate::progress::Bar;
 use crate::status::{Failure, Status};
@@ -33,15 +36,21 @@ const PERIOD_MAX: Nanos = Nanos::from_secs(10);
 const CYCLES_MAX: u64 = 100_000_000_000;
 /// The longest run, warm-up included: some 3 years.
 const RUN_MAX: Nanos = Nanos::from_secs(1_200 * 86_400);
+/// How long all workers of the loads may take until they work.
+const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 /// The probability that a probe by hand is judged with; a campaign chooses its own.
 const EXCEEDANCE: f64 = 1e-6;
 
 pub(super) fn run(request: Probe) -> Result<Status, Failure> {
     let request = match request.probe {
+        ProbeKind::Latency(request) if request.backend == ProbeBackend::Kvm => {
+            return guest::latency::run(&request);
+        }
         ProbeKind::Latency(request) => request,
         ProbeKind::Ethercat(request) => return ethercat::run(&request),
         ProbeKind::Exec(request) => return exec::run(&request),
         ProbeKind::Osek(request) => return osek::run(&request),
+        ProbeKind::Irq(request) => return irq::run(&request),
     };
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
@@ -58,16 +67,17 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
         profiles: of_pinning(),
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
-    match request.histogram {
-        Some(buckets) => {
-            super::print(&cyclictest_text(
-                &finish::as_slept(&evidence.records),
-                Nanos::from_micros(buckets),
-            ))?;
-        }
-        None => super::show::print_evidence(&evidence, request.json)?,
-    }
+    print_latency(&request, &evidence)?;
     Ok(if seen { Status::Done } else { Status::NotPassed })
+}
+
+/// Prints what was asked for: the evidence, or a histogram as cyclictest has it.
+fn print_latency(request: &Latency, evidence: &Evidence) -> Result<(), Failure> {
+    let Some(buckets) = request.histogram else {
+        return super::show::print_evidence(evidence, request.json);
+    };
+    let records = finish::as_slept(&evidence.records);
+    super::print(&cyclictest_text(&records, Nanos::from_micros(buckets)))
 }
 
 /// Measures one run, with its progress shown.
@@ -140,8 +150,15 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
 
 /// Options that are fine by themselves and not together.
 fn options_that_clash(request: &Latency, cycles: u64, problems: &mut Vec<String>) {
-    if request.margin.is_some() && request.mode == Mode::Sleep {
-        problems.push("--margin: mode sleep has none; add --mode early-wake".to_owned());
+    if request.margin.is_some() && request.mode != Mode::EarlyWake {
+        problems.push("--margin: only mode early-wake has one; add --mode early-wake".to_owned());
+    }
+    if request.mode == Mode::Spin && request.backend == ProbeBackend::Process {
+        problems.push(
+            "--mode spin: a thread that never sleeps is stopped by the operating system for a \
+             part of each second; use --mode early-wake, or --backend kvm"
+                .to_owned(),
+        );
     }
     if request.policy == PolicyName::Deadline && !request.unpinned {
         problems.push(
@@ -198,6 +215,7 @@ fn policy(request: &Latency) -> Policy {
 fn wake(request: &Latency) -> Wake {
     match (request.mode, request.margin) {
         (Mode::Sleep, _) => Wake::Sleep,
+        (Mode::Spin, _) => Wake::Spin,
         (Mode::EarlyWake, Some(margin)) => Wake::Early(margin),
         (Mode::EarlyWake, None) => Wake::Adaptive { share_percent: request.share },
     }
@@ -211,6 +229,16 @@ fn load(text: &str) -> Result<LoadRequest, String> {
         .parse()
         .map_err(|_| format!("--load {text}: `{workers}` is no number of workers"))?;
     Ok(LoadRequest::new(kind, workers))
+}
+
+/// Starts loads beside a run that is measured in this process.
+fn start_loads(loads: &[LoadRequest]) -> Result<Option<LoadSet>, Failure> {
+    if loads.is_empty() {
+        return Ok(None);
+    }
+    let mut set = LoadSet::start(&files::runtime()?, loads)?;
+    set.wait_until_running(LOAD_START_MAX)?;
+    Ok(Some(set))
 }
 
 /// Whether an injected delay was seen in every record; true where none was injected.

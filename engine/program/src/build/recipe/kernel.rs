@@ -11,7 +11,7 @@ use std::fs;
 
 use quietcore_oil::{Configuration, Problems};
 
-use super::{Recipe, debug_info, paths, refused, uses_services};
+use super::{Linked, Recipe, debug_info, refused, uses_services};
 use crate::build::image::LinkedFile;
 use crate::build::objects::Object;
 use crate::build::sources::{SourceFile, Sources};
@@ -133,29 +133,26 @@ impl Recipe<'_> {
         let configuration = &application.configuration;
         headers::write(self.scratch)?;
         self.copy_sources()?;
-        self.write_exports()?;
         for (name, text) in osek::HEADERS {
             self.write_include(name, text)?;
         }
         let [(header, declared), (_, tables)] = osek::generated(configuration);
         self.write_include(header, &declared)?;
-        let library = self.scratch.join(osek::LIBRARY_FILE);
-        fs::write(&library, osek::LIBRARY).map_err(|error| BuildError::io(&library, error))?;
 
         // Without debug information: the tables are not the program's own variables.
         let tables = self.compile_text("os_cfg", &tables, &["-g0"])?;
         let objects = self.compile_all()?;
         let selection = self.select(&objects, &tables.needed)?;
         self.check_defined(application, &tables, &selection.open, &objects)?;
-        let glue = self.compile_text("quietcore_glue", &glue(application), &["-g0"])?;
-        let mut files = paths(&objects, &selection);
-        for path in [&tables.path, &glue.path, &library] {
-            files.push(path.to_string_lossy().into_owned());
-        }
-        let module = self.link("module.so", &files, &["-Wl,-z,defs"])?;
-
+        let glue = self.compile_text(
+            "quietcore_glue",
+            &(glue(application, self.kit.first()) + &self.kit.memory_of_kernel(configuration)),
+            &["-g0"],
+        )?;
+        let more = [&tables, &glue];
+        let whole = self.link_whole(&objects, &selection, &more, Some(self.kit.kernel()?))?;
+        let Linked { first: module, second, data } = whole;
         let linked = LinkedFile::parse(&module)?;
-        let data = linked.check()?;
         let info = debug_info(&module)?;
         widths::check(&info)?;
         let interface = application.interface(uses_services(&objects, &selection));
@@ -169,6 +166,7 @@ impl Recipe<'_> {
             remarks: self.remarks_on(configuration),
             left_out: self.left_out(&objects, &selection),
             module,
+            second,
         })
     }
 
@@ -282,9 +280,14 @@ impl Application {
     }
 }
 
-/// The C that makes the kernel with its program a module.
-fn glue(application: &Application) -> String {
+/// The C that makes the kernel with its program a module. `first` is a function to be called before
+/// all others, where there is one.
+fn glue(application: &Application, first: Option<&str>) -> String {
     let Application { configuration, mode, .. } = application;
+    let [declared, called] = match first {
+        Some(first) => [format!("extern void {first}(void);\n\n"), format!("  {first}();\n")],
+        None => [String::new(), String::new()],
+    };
     format!(
         "/* How to run the OSEK application {cpu}; generated with each build. */\n\
          #include <stddef.h>\n\
@@ -293,7 +296,7 @@ fn glue(application: &Application) -> String {
          const struct quietcore_services *{services};\n\n\
          /* As the OIL file says, but with an account of each job, which the partition shows. */\n\
          static struct quietcore_osek_configuration quietcore_accounted;\n\n\
-         static void quietcore_initialize(void)\n{{\n  \
+         {declared}static void quietcore_initialize(void)\n{{\n{called}  \
          quietcore_accounted = quietcore_osek_configuration;\n  \
          quietcore_accounted.accounting = 1u;\n  \
          /* Where it can't start, its error status says so. */\n  \

@@ -4,9 +4,10 @@
 use std::boxed::Box;
 use std::path::Path;
 use std::sync::Arc;
+use std::vec::Vec;
 
-use quietcore_exchange::com::{Provision, Services};
-use quietcore_exchange::{Event, Shape};
+use quietcore_exchange::com::{Job, KernelHost as _, Provision, Services};
+use quietcore_exchange::{Event, Happening, Shape};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::module::DataImage;
 
@@ -17,6 +18,7 @@ use crate::process::job::Build;
 use crate::process::loading::{self, Loader};
 use crate::program::Program as _;
 use crate::stage::{Room, Stage};
+use crate::task::Release;
 
 const MILLI: Nanos = Nanos::from_millis(1);
 
@@ -67,7 +69,7 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
     quietcore_process::guard::install().unwrap();
     let exchange = exchange();
     let region = exchange.region();
-    let kernel = KernelCycle::new();
+    let kernel = KernelCycle::new(Threads);
     let job = |task, response| Job {
         task,
         waits: 0,
@@ -78,10 +80,10 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
     };
     kernel.note_job(&job(0, 9_000));
     kernel.note_error(None, 8, 21);
-    assert_eq!(kernel.lead(region, &tasks(), 1, 10, 77).unwrap(), Some(()));
+    assert_eq!(lead(&kernel, region, &tasks(), 1, 10, 77).unwrap(), Some(()));
     kernel.measure(MILLI);
     kernel.begin_cycle(&release(MILLI), 41, &ALLOWANCE);
-    Inside { slot: 0, generation: 1 }.enter();
+    enter(Inside { slot: 0, generation: 1 });
     assert_eq!((kernel.due(), kernel.until()), (MILLI, MILLI + micros(18_000)));
     for response in [9_000, 21_000, 22_000, 20_000] {
         kernel.note_job(&job(0, response));
@@ -128,7 +130,7 @@ fn jobs_and_errors_stand_in_the_rows_of_their_tasks() {
 
     kernel.forget();
     assert_eq!(fast.counters().unwrap().cycles, 0);
-    kernel.end(TaskState::Finished);
+    end(&kernel, TaskState::Finished);
     assert_eq!(fast.state(), TaskState::Finished);
     assert_eq!(kernel.until(), Nanos::ZERO, "nobody leads any more");
 }
@@ -174,11 +176,11 @@ fn load(
 #[test]
 fn a_task_that_never_ends_is_left_at_its_instant_and_goes_on_in_the_next_cycle() {
     let exchange: &'static Exchange = Box::leak(Box::new(exchange()));
-    let kernel: &'static KernelCycle<'static> = Box::leak(Box::new(KernelCycle::new()));
+    let kernel: &'static KernelCycle<'static> = Box::leak(Box::new(KernelCycle::new(Threads)));
     let refused = load(exchange, kernel, &tasks()[..1]).unwrap_err();
     assert!(refused.contains("(fast, slow)") && refused.contains("(fast);"), "{refused}");
     let build = load(exchange, kernel, &tasks()).unwrap();
-    kernel.lead(exchange.region(), &tasks(), 1, 10, 1).unwrap().unwrap();
+    lead(kernel, exchange.region(), &tasks(), 1, 10, 1).unwrap().unwrap();
     for cycle in 0..5 {
         let due = Nanos::new(Monotonic.now().get() & !1);
         kernel.begin_cycle(&release(due), cycle, &ALLOWANCE);
@@ -202,8 +204,8 @@ fn a_task_that_never_ends_is_left_at_its_instant_and_goes_on_in_the_next_cycle()
         matches!(crash, Fault::Crash { signal: 11, address: 64, overflowed: Some(1), .. }),
         "{crash:?}"
     );
-    assert_eq!(leading(|lead| lead.timer.is_set_for()), Some(None));
+    assert_eq!(leading(|_, timer| timer.is_set_for()), Some(None));
     // The shot may have been on its way.
     Monotonic.sleep_until(kernel.until() + MILLI);
-    kernel.end(TaskState::Stopped);
+    end(kernel, TaskState::Stopped);
 }

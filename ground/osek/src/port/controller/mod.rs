@@ -217,6 +217,12 @@ impl<S: Seam> Controller<S> {
         self.pending.load(Acquire) & above
     }
 
+    /// Whether something is pending that passes now, which the caller takes with
+    /// [`begin`](Self::begin).
+    pub fn passes(&self) -> bool {
+        self.passing(self.level()) != 0
+    }
+
     /// Notes an interrupt as pending; any thread may. `false` where there is no such line.
     pub fn pend(&self, interrupt: Interrupt) -> bool {
         let Some(line) = self.line(interrupt) else { return false };

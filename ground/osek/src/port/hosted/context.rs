@@ -4,11 +4,8 @@
 
 use core::ptr;
 
-use super::{Driver, Hosted, IDLE, NEVER, alone, machine_at};
-use crate::configuration::Entry;
-use crate::port::processor::switch::{
-    drop_and_begin, drop_and_resume, save_and_begin, save_and_resume,
-};
+use super::{Driver, Hosted, IDLE, NEVER, alone, machine_at, surroundings};
+use crate::port::own::{Way, entry_of};
 use crate::port::{Enter, Fault, Job, Leave, Port};
 
 impl Port for Hosted {
@@ -34,11 +31,7 @@ impl Port for Hosted {
 
     #[inline]
     fn now(&self) -> u64 {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is live; the clock exists on every Linux.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-        // Seconds since the start of the machine, in ns, fit for 584 years.
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+        surroundings::now_ns(&self.driven)
     }
 
     fn set_timer(&self, at_ns: Option<u64>) {
@@ -48,45 +41,28 @@ impl Port for Hosted {
 
     #[inline]
     unsafe fn switch(&self, leave: Leave, enter: Enter) {
-        let save = match leave {
-            Leave::Task(task) => self.contexts.place(usize::from(task)),
+        let leave = match leave {
+            Leave::Task(task) => Some(usize::from(task)),
             Leave::Idle => {
                 // Without tasks the end of a step needs no timer. From now on it does.
                 self.arm();
-                self.contexts.place(IDLE)
+                Some(IDLE)
             }
-            Leave::Ended => ptr::null_mut(),
+            Leave::Ended => None,
         };
-        let resume = match enter {
+        let (entered, way) = match enter {
             Enter::Begin(task, entry) => {
-                self.entered.set(Some(task));
-                let top = self.stacks.top(task);
                 let this = ptr::from_ref(self).expose_provenance();
-                let entry = (entry as *const ()).expose_provenance();
-                if save.is_null() {
-                    // SAFETY: the task has no other job, so that its stack is free; the one that
-                    // ended may have been its own.
-                    unsafe { drop_and_begin(top, begin_task, this, entry) };
-                }
-                // SAFETY: as above; the place is this context's.
-                unsafe { save_and_begin(save, top, begin_task, this, entry) };
-                return;
+                let top = self.stacks.top(task);
+                (Some(task), Way::Begin { top, start: begin_task, this, entry })
             }
-            Enter::Resume(task) => {
-                self.entered.set(Some(task));
-                self.contexts.get(usize::from(task))
-            }
-            Enter::Idle => {
-                self.entered.set(None);
-                self.contexts.get(IDLE)
-            }
+            Enter::Resume(task) => (Some(task), Way::Resume(usize::from(task))),
+            Enter::Idle => (None, Way::Resume(IDLE)),
         };
-        if save.is_null() {
-            // SAFETY: our caller resumes only what was left.
-            unsafe { drop_and_resume(resume) };
-        }
-        // SAFETY: as above; the place is this context's.
-        unsafe { save_and_resume(save, resume) };
+        self.entered.set(entered);
+        // SAFETY: our caller resumes only what was left. A task that begins has no other job, so
+        // that its stack is free; the one that ended may have been its own.
+        unsafe { self.contexts.go(leave, way) };
     }
 
     fn idle(&self) {
@@ -128,9 +104,8 @@ impl Port for Hosted {
 /// The first function of a job: calls the task's at level zero.
 extern "C" fn begin_task(this: usize, entry: usize) -> ! {
     let port = machine_at(this);
-    let entry: *const () = ptr::with_exposed_provenance(entry);
-    // SAFETY: `switch` made the number from such a function.
-    let entry = unsafe { core::mem::transmute::<*const (), Entry>(entry) };
+    // SAFETY: this is a context's start, which got it so.
+    let entry = unsafe { entry_of(entry) };
     port.set_level(0);
     entry();
     port.system().missing_end()

@@ -16,7 +16,8 @@
 //!
 //! What the loader promises: `interrupt` is called by a signal handler that runs on the stack of
 //! what it interrupts (without `SA_ONSTACK`) and changes no mask (`SA_NODEFER`, empty `sa_mask`),
-//! since it returns when that context goes on, which may be in another step.
+//! since it returns when that context goes on, which may be in another step. In a guest it is the
+//! entry of the timer's interrupt that does so, with interrupts let in again.
 //!
 //! After a crash in which the caller jumped out of a step, [`terminate`] and [`initialize`] both
 //! begin with throwing away whatever was; a step before that does nothing.
@@ -26,7 +27,7 @@
 mod services;
 
 use super::flood::Flood;
-use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, errno};
+use super::{Driver, Hosted, INSIDE, NEVER, OUTSIDE, Own, Refused, surroundings};
 use crate::configuration::Configuration;
 use crate::port::controller::Interrupt;
 use crate::port::processor::switch::save_and_resume;
@@ -70,6 +71,12 @@ impl Driven {
 
     pub(super) fn set_clock(&self, at_ns: Option<u64>) {
         self.given.get().interrupt_at(at_ns);
+    }
+
+    /// The instant now, as the loader tells it.
+    #[cfg(target_os = "none")]
+    pub(super) fn clock_ns(&self) -> u64 {
+        self.given.get().clock_ns()
     }
 
     pub(super) fn note_job(&self, job: &Job) {
@@ -121,6 +128,7 @@ pub unsafe fn initialize(
     port.driven.flood.set(Flood::new(TOLD_MAX));
     port.driven.ticks_due.set(0);
     port.driven.has_started.set(true);
+    surroundings::check(&port.driven)?;
     port.prepare(system, configuration, Driver::Driven)?;
     port.gate.open();
     port.driven.is_entered.set(true);
@@ -164,9 +172,9 @@ pub fn interrupt(port: &Hosted) {
     // Also where the step has not got to the machine yet: it is looked at there.
     port.controller.pend(Interrupt::Timer);
     if port.is_inside() {
-        let before = errno::get();
+        let before = surroundings::errno();
         port.take();
-        errno::set(before);
+        surroundings::set_errno(before);
     }
 }
 

@@ -21,6 +21,10 @@
 //! | `flood`, `gate` | what is told too often; who raises from outside |
 //! | `alone` | a program of its own: POSIX timers, signals, an end that leaves nothing behind |
 //! | `driven` | a module in a partition, whose leading thread lends the machine its time |
+//! | `surroundings` | clock and memory: `linux` in a process, `image` in a program for a guest |
+//!
+//! Compiled without an operating system it is the kernel of a program for a guest: always driven,
+//! by the guest's leading task, and interrupted by the guest's timer in place of signals.
 //!
 //! Limits:
 //! - A task that is preempted inside of the C library keeps the library's locks; another task that
@@ -36,15 +40,18 @@
 // UNSAFETY: switches contexts, and shares state with signal handlers of the same thread.
 #![expect(unsafe_code, reason = "a machine inside of a thread switches its stacks")]
 
+#[cfg_attr(target_os = "none", path = "image/alone.rs")]
 pub mod alone;
 mod context;
 mod deadline;
 pub mod driven;
-mod errno;
 mod flood;
 mod gate;
 mod refused;
 mod stacks;
+#[cfg_attr(not(target_os = "none"), path = "linux.rs")]
+#[cfg_attr(target_os = "none", path = "image.rs")]
+mod surroundings;
 
 pub use driven::Services;
 pub use refused::Refused;

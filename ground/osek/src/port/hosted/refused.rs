@@ -18,6 +18,12 @@ pub enum Refused {
     TickTooShort,
     /// The stacks are larger than all together may be.
     StacksTooLarge,
+    /// The image was linked with less memory for stacks than they take.
+    ImageTooSmall,
+    /// The loader tells no time.
+    NoClock,
+    /// A program of its own needs an operating system.
+    NoProcess,
     /// The operating system refuses something.
     System {
         /// What it was.
@@ -29,8 +35,9 @@ pub enum Refused {
 
 impl Refused {
     /// The operating system refused it just now.
+    #[cfg(not(target_os = "none"))]
     pub(super) fn system(what: &'static str) -> Self {
-        Self::System { what, errno: super::errno::get() }
+        Self::System { what, errno: super::surroundings::errno() }
     }
 }
 
@@ -58,6 +65,11 @@ impl core::fmt::Display for Refused {
                 let mib = STACKS_BYTES_MAX >> 20;
                 write!(f, "all stacks together exceed {mib} MiB; give tasks smaller ones")
             }
+            Self::ImageTooSmall => {
+                write!(f, "the image has less memory for stacks than they take; build it again")
+            }
+            Self::NoClock => write!(f, "the loader tells no time, which a guest's kernel asks"),
+            Self::NoProcess => write!(f, "in a guest the loader starts the kernel"),
             Self::System { what, errno } => {
                 write!(f, "{what} failed with error {errno} of the operating system")
             }

@@ -18,23 +18,32 @@
 //! that one can tell afterwards how deep a stack was used.
 //!
 //! How large they are, [`crate::stacks`] says.
+//!
+//! In a guest the memory is part of the program's image, and a guard is memory like any other: it
+//! keeps what overflows from the stack below, and the kernel finds the overflow by the last word,
+//! at the next switch. The guards are whole pages, which a guest might cut out of its tables.
 // UNSAFETY: maps memory and looks at it.
 #![expect(unsafe_code, reason = "stacks are memory that the compiler does not know of")]
 
 // On other processors the request is another one, and Valgrind guesses.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(target_os = "none")))]
 mod valgrind;
 
-use core::ptr::{self, NonNull};
+use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::Refused;
+use super::{Refused, surroundings};
 use crate::configuration::TASKS_MAX;
-use crate::stacks::{Machine, OWN_BYTES, OWN_STACKS as OWN, STACKS_BYTES_MAX};
+#[cfg(not(target_os = "none"))]
+use crate::stacks::OWN_STACKS as OWN;
+#[cfg(target_os = "none")]
+use crate::stacks::OWN_STACKS_OF_GUEST as OWN;
+use crate::stacks::{OWN_BYTES, STACKS_BYTES_MAX};
 
 /// The stack of the idle context.
 const IDLE: usize = 0;
-/// The stack on which faults are handled.
+/// The stack on which faults are handled. In a guest they are, on one of the guest's own.
+#[cfg(not(target_os = "none"))]
 const FAULT: usize = 1;
 
 /// What lies between the stack pointer and a signal's frame at most, in bytes: the red zone of the
@@ -80,8 +89,7 @@ impl Stacks {
         levels: usize,
     ) -> Result<(), Refused> {
         self.unmap();
-        let page = page_bytes();
-        let machine = Machine { frame_bytes: frame_bytes(), page_bytes: page };
+        let machine = surroundings::machine();
         let guard = machine.guard_bytes();
         self.guard.store(guard, Relaxed);
         let sizes = || {
@@ -92,13 +100,13 @@ impl Stacks {
         let total = sizes().try_fold(0, |sum: usize, bytes| sum.checked_add(bytes));
         let total = total.filter(|total| *total <= STACKS_BYTES_MAX);
         let total = total.ok_or(Refused::StacksTooLarge)?;
-        let start = map_nothing(total)?;
+        let start = surroundings::reserve(total)?;
         self.bounds[0].store(start.addr().get(), Relaxed);
         let mut at = start;
         for (index, size) in sizes().enumerate() {
             // SAFETY: the sizes add up to what was mapped.
             let lowest = unsafe { at.add(guard) };
-            if let Err(refused) = fill(lowest, size - guard) {
+            if let Err(refused) = surroundings::fill(lowest, size - guard, PATTERN) {
                 self.bounds[index + 1].store(start.addr().get() + total, Relaxed);
                 self.count.store(index + 1, Relaxed);
                 self.unmap();
@@ -108,7 +116,7 @@ impl Stacks {
             at = unsafe { at.add(size) };
             self.bounds[index + 1].store(at.addr().get(), Relaxed);
             self.count.store(index + 1, Relaxed);
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(target_os = "none")))]
             valgrind::register_stack(lowest.as_ptr(), at.as_ptr());
         }
         self.lowest.store(start.addr().get(), Relaxed);
@@ -126,8 +134,8 @@ impl Stacks {
         let bytes = self.bounds[count].load(Relaxed) - start;
         self.bytes.store(0, Relaxed);
         self.lowest.store(0, Relaxed);
-        // SAFETY: exactly what `map` mapped, and nothing uses it, as our caller knows.
-        unsafe { libc::munmap(ptr::with_exposed_provenance_mut(start), bytes) };
+        // Exactly what `map` reserved, and nothing uses it, as our caller knows.
+        surroundings::give_back(ptr::with_exposed_provenance_mut(start), bytes);
     }
 
     /// Where a task's stack begins: the address above its highest byte.
@@ -141,6 +149,7 @@ impl Stacks {
         self.top_of(IDLE)
     }
 
+    #[cfg(not(target_os = "none"))]
     /// The stack on which faults are handled: its lowest byte, and its size.
     pub(super) fn fault_stack(&self) -> (*mut u8, usize) {
         let lowest = self.lowest(FAULT);
@@ -197,47 +206,10 @@ impl Stacks {
     /// of a signal has room there. No memory access of a program faults above it.
     pub(super) fn is_end_of(&self, task: u8, address: usize) -> bool {
         let index = OWN + usize::from(task);
-        let end = self.lowest(index) + frame_bytes() + FRAME_GAP_BYTES;
+        let end = self.lowest(index) + surroundings::machine().frame_bytes + FRAME_GAP_BYTES;
         let is_there = index < self.count.load(Relaxed);
         is_there && (self.bounds[index].load(Relaxed)..end).contains(&address)
     }
-}
-
-/// The bytes of the largest frame of a signal on this processor.
-fn frame_bytes() -> usize {
-    // SAFETY: asks for a number.
-    let told = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
-    if told == 0 { Machine::USUAL.frame_bytes } else { told }
-}
-
-fn page_bytes() -> usize {
-    // SAFETY: asks for a number.
-    let told = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(told).unwrap_or(4096).max(4096)
-}
-
-/// Maps so many bytes that can't be used.
-fn map_nothing(bytes: usize) -> Result<NonNull<u8>, Refused> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-    // SAFETY: a new mapping at a place of the kernel's choice.
-    let place = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-    if place == libc::MAP_FAILED {
-        return Err(Refused::system("mmap of the stacks"));
-    }
-    place.expose_provenance();
-    NonNull::new(place.cast()).ok_or(Refused::system("mmap of the stacks"))
-}
-
-/// Makes a part of a mapping usable, and fills it.
-fn fill(lowest: NonNull<u8>, bytes: usize) -> Result<(), Refused> {
-    let rights = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: within the mapping, as our caller promises; nothing uses it yet.
-    if unsafe { libc::mprotect(lowest.as_ptr().cast(), bytes, rights) } != 0 {
-        return Err(Refused::system("mprotect of a stack"));
-    }
-    // SAFETY: it is writable now.
-    unsafe { lowest.write_bytes(PATTERN, bytes) };
-    Ok(())
 }
 
 // Miri maps no memory.

@@ -157,6 +157,7 @@ fn early_wake(
     }
     match mode {
         RawEarlyWake::Off => EarlyWake::Off,
+        RawEarlyWake::Spin => EarlyWake::Spin,
         RawEarlyWake::Adaptive => EarlyWake::Adaptive {
             share_percent: raw.early_wake_share.unwrap_or(SHARE_PERCENT_DEFAULT),
         },

@@ -126,7 +126,7 @@ fn allocation(attempts: &impl Attempts, has: bool, subleaf: u32) -> Reading<Cpui
 }
 
 /// Every CPU lists its caches; a shared one is taken from the first CPU that lists it.
-fn domains(source: &Source) -> Vec<CacheDomain> {
+pub(in crate::facts) fn domains(source: &Source) -> Vec<CacheDomain> {
     let mut domains: Vec<CacheDomain> = Vec::new();
     for cpu in source.numbered(CPUS, "cpu") {
         let folder = format!("{CPUS}/cpu{cpu}/cache");

@@ -59,6 +59,34 @@ pub enum TimeReality {
     Unknown(String),
 }
 
+impl TimeReality {
+    /// Measures it now, which takes some 100 ms.
+    pub fn measure() -> Self {
+        TimeCalibration::measure().verdict.into()
+    }
+
+    /// Why time can't be trusted; `None` where it can.
+    pub fn why_not_real(&self) -> Option<String> {
+        match self {
+            Self::Native => None,
+            Self::Emulated(because) => Some(because.clone()),
+            Self::Unknown(because) => {
+                Some(format!("whether time is real could not be found out: {because}"))
+            }
+        }
+    }
+}
+
+impl From<TimeVerdict> for TimeReality {
+    fn from(verdict: TimeVerdict) -> Self {
+        match verdict {
+            TimeVerdict::Native => Self::Native,
+            TimeVerdict::Emulated { because } => Self::Emulated(because),
+            TimeVerdict::Unknown { because } => Self::Unknown(because),
+        }
+    }
+}
+
 /// What the calibration measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
@@ -79,11 +107,7 @@ impl From<TimeCalibration> for Calibration {
                 .iter()
                 .map(|cost| (cost.sequence.name().to_owned(), cost.additions))
                 .collect(),
-            time: match measured.verdict {
-                TimeVerdict::Native => TimeReality::Native,
-                TimeVerdict::Emulated { because } => TimeReality::Emulated(because),
-                TimeVerdict::Unknown { because } => TimeReality::Unknown(because),
-            },
+            time: measured.verdict.into(),
         }
     }
 }

@@ -169,6 +169,7 @@ fn record(request: &Ethercat, measured: &RoundTrips) -> Record {
         wakeup: None,
         scan: None,
         routine: None,
+        interrupt: None,
         counters: Counters { planned_cycles: request.cycles, ..Counters::default() },
         spikes: Vec::new(),
         timeline: Timeline::default(),

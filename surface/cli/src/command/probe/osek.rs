@@ -1,5 +1,6 @@
 //! `quietcore probe osek`
 
+mod guest;
 mod records;
 
 use std::cell::Cell;
@@ -12,18 +13,21 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_evidence::Writer;
+use quietcore_host::Facts;
 use quietcore_load::{LoadRequest, LoadSet};
 use quietcore_probe::osek::{
     self, ClockUsed, Measured, PUBLISHED_LOOPS, Place, Plan, Progress, Series, Trigger, Variant,
 };
 use quietcore_process::setting::Policy;
+use quietcore_record::record::Record;
 use quietcore_record::verdict::thousands;
 use quietcore_units::{CpuId, CpuSet, Nanos};
 
-use super::{EXCEEDANCE, Identity, keep, load};
-use crate::arguments::Osek;
+use super::circumstances::Circumstances;
+use super::{EXCEEDANCE, Identity, keep, load, start_loads};
+use crate::arguments::{Osek, ProbeBackend};
+use crate::machine;
 use crate::status::{Failure, Status};
-use crate::{files, machine};
 use records::Run;
 
 /// Loops before each series that are run and forgotten, as many as are published.
@@ -34,16 +38,17 @@ const QUIET_FOR: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A loop with a signal takes about as long as so many others.
 const SIGNAL_WEIGHT: u64 = 20;
-/// How long all workers of the loads may take until they work.
-const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 
 pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
+    if request.backend == ProbeBackend::Kvm {
+        return guest::run(request);
+    }
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let Wanted { plan, place, loads } = wanted(request, facts.machine().online)?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
-    let mut load_set = start(&loads)?;
+    let mut load_set = start_loads(&loads)?;
     let clock = ClockUsed::choose();
     let (started_at, begin) = (machine::time_of_day(), Instant::now());
     let measured = watched(&plan, place, clock, &stop)?;
@@ -56,16 +61,28 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
         plan: &plan,
         place,
         clock,
-        facts: &facts,
-        achieved: &achieved,
-        started_at,
-        duration,
-        dma_latency_held: awake.is_some(),
+        circumstances: Circumstances {
+            facts: &facts,
+            achieved: &achieved,
+            started_at,
+            duration,
+            dma_latency_held: awake.is_some(),
+        },
     };
     let records = run.records(measured);
     if records.iter().all(|record| record.release.count() == 0) {
         return Err(Failure::new("quietcore: stopped before anything was measured"));
     }
+    tell(request, writer.as_ref(), &facts, records)
+}
+
+/// Keeps the records and prints them.
+fn tell(
+    request: &Osek,
+    writer: Option<&Writer>,
+    facts: &Facts,
+    records: Vec<Record>,
+) -> Result<Status, Failure> {
     let identity = Identity {
         name: "probe osek",
         site_sha256: "",
@@ -75,7 +92,7 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
         declared: BTreeMap::new(),
         profiles: profiles(request),
     };
-    let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
+    let evidence = keep(writer, facts, records, &identity)?;
     super::super::show::print_evidence(&evidence, request.json)?;
     Ok(Status::Done)
 }
@@ -138,15 +155,6 @@ fn profiles(request: &Osek) -> Vec<(String, String)> {
         (profile(*loops), format!("{} loops of each routine{published}", thousands(*loops)))
     };
     request.loops.iter().map(words).collect()
-}
-
-fn start(loads: &[LoadRequest]) -> Result<Option<LoadSet>, Failure> {
-    if loads.is_empty() {
-        return Ok(None);
-    }
-    let mut set = LoadSet::start(&files::runtime()?, loads)?;
-    set.wait_until_running(LOAD_START_MAX)?;
-    Ok(Some(set))
 }
 
 /// Measures, with its progress shown.

@@ -1,7 +1,8 @@
 //! `quietcore set`, `force` and `unforce`: a group of changes in one cycle. Beside them what
-//! changes the program as a whole: `deploy` and `restart`.
+//! changes the program as a whole: `deploy`, `restart`, `pause` and `resume`.
 
 pub(in crate::command) mod deploy;
+pub(in crate::command) mod pause;
 pub(in crate::command) mod restart;
 
 use quietcore_supervisor::client::{Address, Client};

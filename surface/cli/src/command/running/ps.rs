@@ -54,7 +54,7 @@ pub(in crate::command) fn run(request: &Ps) -> Result<Status, Failure> {
 
 /// Whether there is nothing to explain: it runs, or is about to.
 fn is_well(partition: &PartitionState) -> bool {
-    matches!(partition.state, Activity::Running | Activity::Starting)
+    matches!(partition.state, Activity::Running | Activity::Starting | Activity::Paused)
 }
 
 fn entry(running: RunningSite, partitions: Vec<PartitionState>) -> SiteEntry {

@@ -9,6 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use quietcore_host::Facts;
+use quietcore_host::facts::TimeReality;
 use quietcore_record::verdict::thousands;
 use quietcore_supervisor::Site;
 use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart};
@@ -37,7 +39,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     }
     let stop = machine::stop_flag()?;
     let file = files::read_site(&request.site)?;
-    let facts = machine::read_facts(&stop)?;
+    let facts = Facts::read_quickly();
     let degraded = command::plan::make_run(&file.site, &facts)?;
     command::plan::remark(&file.site, &degraded);
     let name = file.site.name().to_owned();
@@ -61,6 +63,11 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     drop(awake);
     crate::terminal::say(format_args!("{name}: down"));
     let lines: String = timing.lines().iter().map(|line| format!("{line}\n")).collect();
+    if let Some(because) = TimeReality::measure().why_not_real() {
+        crate::terminal::say(format_args!(
+            "timing not valid: this machine's time is emulated ({because})"
+        ));
+    }
     command::print(&lines)?;
     Ok(if well { Status::Done } else { Status::NotPassed })
 }

@@ -19,7 +19,7 @@ use core::mem::{MaybeUninit, zeroed};
 use core::ptr;
 use core::sync::atomic::Ordering::Acquire;
 
-use super::super::{Hosted, Own, Refused, errno};
+use super::super::{Hosted, Own, Refused, surroundings};
 use super::MACHINE;
 use crate::port::Port as _;
 use crate::port::controller::Interrupt;
@@ -195,7 +195,7 @@ fn machine() -> Option<&'static Hosted> {
 /// Tick, timer and doorbell, all sent to the machine's thread.
 extern "C" fn on_machine(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     let Some(port) = machine() else { return };
-    let before = errno::get();
+    let before = surroundings::errno();
     if signal == tick() {
         port.controller.pend(Interrupt::Tick);
     } else if signal == clock() {
@@ -209,13 +209,13 @@ extern "C" fn on_machine(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void)
     if port.is_inside() {
         port.take();
     }
-    errno::set(before);
+    surroundings::set_errno(before);
 }
 
 /// The signal of a source, sent by anybody to this thread or to the process.
 extern "C" fn on_source(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
     let Some(port) = machine() else { return };
-    let before = errno::get();
+    let before = surroundings::errno();
     let source = (signal - libc::SIGRTMIN()) as u32;
     if port.is_inside() {
         port.pend_source(source);
@@ -228,7 +228,7 @@ extern "C" fn on_source(signal: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
     } else {
         port.raise(source);
     }
-    errno::set(before);
+    surroundings::set_errno(before);
 }
 
 /// A fault. At the end of the stack of the task that runs it is an overflow, which ends the

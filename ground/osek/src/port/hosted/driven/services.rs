@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "the table is the loader's, and its functions are C")]
 
 use core::ffi::c_void;
+use core::mem::{MaybeUninit, offset_of};
 
 use crate::port::Job;
 
@@ -24,7 +25,7 @@ pub struct ToldJob {
 
 type Instant = extern "C" fn(*const c_void) -> u64;
 
-/// The table: `struct quietcore_services`, version 2. A null pointer is `None`.
+/// The table: `struct quietcore_services`, version 3. A null pointer is `None`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Services {
@@ -48,6 +49,8 @@ pub struct Services {
     pub job: Option<extern "C" fn(*const c_void, *const ToldJob)>,
     /// Takes note of an error: task, status, service.
     pub error: Option<extern "C" fn(*const c_void, u32, u8, u8)>,
+    /// The instant now; from version 3 on.
+    pub clock: Option<Instant>,
 }
 
 /// What is used of the table; a copy.
@@ -59,6 +62,8 @@ pub(super) struct Given {
     interrupt_at: Option<extern "C" fn(*const c_void, u64)>,
     job: Option<extern "C" fn(*const c_void, *const ToldJob)>,
     error: Option<extern "C" fn(*const c_void, u32, u8, u8)>,
+    #[cfg(target_os = "none")]
+    clock: Option<Instant>,
 }
 
 impl Given {
@@ -69,6 +74,8 @@ impl Given {
         interrupt_at: None,
         job: None,
         error: None,
+        #[cfg(target_os = "none")]
+        clock: None,
     };
 
     /// Reads the table; of an older one what it has.
@@ -81,14 +88,32 @@ impl Given {
         }
         // SAFETY: every version begins with version and bytes.
         let (version, bytes) = unsafe { ((*table).version, (*table).bytes) };
-        let whole = bytes as usize >= size_of::<Services>();
-        if version < VERSION_WITH_TIMES || !whole {
+        let bytes = (bytes as usize).min(size_of::<Services>());
+        if version < VERSION_WITH_TIMES || bytes < offset_of!(Services, clock) {
             return Self::NOTHING;
         }
-        // SAFETY: it has all of its bytes, as it says.
-        let Services { context, due, until, interrupt_at, job, error, .. } =
-            unsafe { table.read() };
-        Self { context, due, until, interrupt_at, job, error }
+        let mut copy: MaybeUninit<Services> = MaybeUninit::zeroed();
+        let place = copy.as_mut_ptr().cast::<u8>();
+        // SAFETY: it has these bytes, as it says, and the copy has room for them.
+        unsafe { place.copy_from_nonoverlapping(table.cast(), bytes) };
+        // SAFETY: all of its members may be zero, which those are that an older table lacks.
+        let given = unsafe { copy.assume_init() };
+        Self {
+            context: given.context,
+            due: given.due,
+            until: given.until,
+            interrupt_at: given.interrupt_at,
+            job: given.job,
+            error: given.error,
+            #[cfg(target_os = "none")]
+            clock: given.clock,
+        }
+    }
+
+    /// The instant now; zero where the loader does not tell it.
+    #[cfg(target_os = "none")]
+    pub(super) fn clock_ns(&self) -> u64 {
+        self.clock.map_or(0, |clock| clock(self.context))
     }
 
     pub(super) fn due_ns(&self) -> Option<u64> {

@@ -19,7 +19,11 @@ fn a_stack_holds_what_was_asked_for_and_its_reserve() {
         let top = stacks.top(task).addr();
         let lowest = stacks.lowest(OWN + usize::from(task));
         assert!(top.is_multiple_of(16));
-        assert!(top - lowest >= bytes + frame_bytes() * 5, "{}", top - lowest);
+        assert!(
+            top - lowest >= bytes + surroundings::machine().frame_bytes * 5,
+            "{}",
+            top - lowest
+        );
     }
     stacks.unmap();
 }
@@ -58,8 +62,8 @@ fn the_end_of_a_stack_is_its_guard_and_what_is_too_small_for_a_signal() {
         let (its_own, nobodys) = (vec![task], vec![]);
         assert_eq!(is_end(lowest - 1), its_own);
         assert_eq!(is_end(lowest - stacks.guard.load(Relaxed)), its_own);
-        assert_eq!(is_end(lowest + frame_bytes()), its_own);
-        assert_eq!(is_end(lowest + frame_bytes() + FRAME_GAP_BYTES), nobodys);
+        assert_eq!(is_end(lowest + surroundings::machine().frame_bytes), its_own);
+        assert_eq!(is_end(lowest + surroundings::machine().frame_bytes + FRAME_GAP_BYTES), nobodys);
         assert_eq!(is_end(stacks.top(task).addr() - 1), nobodys);
     }
     let of_first = stacks.lowest(OWN) - 1;

@@ -1,0 +1,147 @@
+//! A partition in a guest: how soon it runs, what its cycles cost of exits, what its monitor
+//! takes, and how fast a signal goes there and back.
+//!
+//! ```text
+//! start    own monitor ─ QEMU's microvm ─ own ─ QEMU …   the same image, program and job; whole
+//! commands exits    KVM's counters │ cycles … cycles │ KVM's counters         asleep, and polling
+//! signal   near thread ── n ──► program in a guest ── n ──► back │ program in a process, in turn
+//! ```
+//!
+//! Instructions are counted by QEMU's translator, one by one, and need no KVM; all else does. Where
+//! this machine's KVM can't run guests, or interprets them, that is said and nothing is measured.
+
+mod exits;
+mod instructions;
+mod kvm;
+mod peer;
+mod program;
+mod resident;
+mod signal;
+mod start;
+
+use std::fs;
+use std::path::PathBuf;
+
+use quietcore_clock::INTERPRETED_BELOW;
+use quietcore_host::facts::Facts;
+
+use crate::findings::{Common, Findings};
+use program::Program;
+
+/// A partition in a guest, beside QEMU's `microvm` and a partition in a process
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Request {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// What is measured; all of it by default
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// The program: a folder of generated C
+    #[arg(long, default_value = "models/servo")]
+    model: PathBuf,
+    /// The CPU of the partitions whose cycles count
+    #[arg(long, default_value_t = 1)]
+    cpu: u32,
+    /// The CPU of the near end of signals
+    #[arg(long, default_value_t = 0)]
+    other_cpu: u32,
+    /// Cycles in which exits are counted, a round
+    #[arg(long)]
+    cycles: Option<u64>,
+    /// A file that gets the JSON too
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// From the start of a partition to its first cycle, beside QEMU's `microvm`
+    Start,
+    /// From `quietcore up` to the first cycle
+    Up,
+    /// Instructions of the guest to its first cycle
+    Instructions,
+    /// Exits a cycle
+    Exits,
+    /// Memory of the monitor
+    Resident,
+    /// A signal there and back, beside a process
+    Signal,
+}
+
+const PARTS: [Part; 6] =
+    [Part::Start, Part::Up, Part::Instructions, Part::Exits, Part::Resident, Part::Signal];
+
+pub(crate) fn run(request: &Request) -> Result<(), String> {
+    let common = &request.common;
+    let facts = Facts::read();
+    let rounds = common.rounds_or(20);
+    let method = format!(
+        "{} in a guest of 16 MiB, 1 ms; starts as whole commands in turn with QEMU's microvm under \
+         KVM, which gets the same image, program and job; exits from KVM's own counters; signals \
+         from CPU {} to CPU {} and back",
+        request.model.display(),
+        request.other_cpu,
+        request.cpu
+    );
+    let mut findings = Findings::begin_on(&facts, "guest", method, common, rounds);
+    let program = Program::of_model(&request.model, request.cpu);
+    match program {
+        Ok(program) => measure(request, &facts, &program, rounds, &mut findings),
+        Err(why) => findings.not_measured(format!("anything: {why}")),
+    }
+    findings.remark(
+        "where time is emulated, times of either side say nothing, and a ratio says what it says \
+         of this emulator; counts are counts",
+    );
+    if let Some(file) = &request.keep {
+        let kept = fs::write(file, findings.to_json()?);
+        kept.map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    findings.print(common)
+}
+
+/// Measures what was asked for. One part that fails doesn't keep the others from being measured.
+fn measure(
+    request: &Request,
+    facts: &Facts,
+    program: &Program,
+    rounds: usize,
+    findings: &mut Findings,
+) {
+    let wanted = if request.only.is_empty() { &PARTS } else { &*request.only };
+    let no_guests = why_no_guests(facts);
+    if let Some(why) = &no_guests {
+        findings.not_measured(format!("anything but instructions: {why}"));
+    }
+    let can_be = |part: &&Part| **part == Part::Instructions || no_guests.is_none();
+    for part in wanted.iter().filter(can_be) {
+        eprintln!("guest: {part:?}");
+        let done = match part {
+            Part::Start => start::measure(program, rounds, findings),
+            Part::Up => start::measure_up(program, rounds, findings),
+            Part::Instructions => instructions::measure(program, findings),
+            Part::Exits => exits::measure(program, request, findings),
+            Part::Resident => resident::measure(program, findings),
+            Part::Signal => signal::measure(request, rounds, findings),
+        };
+        if let Err(why) = done {
+            findings.not_measured(format!("{}: {why}", format!("{part:?}").to_lowercase()));
+        }
+    }
+}
+
+/// Why guests of this machine's KVM can't be measured; `None` where they can.
+fn why_no_guests(facts: &Facts) -> Option<String> {
+    let opens = &facts.virtualization.kvm.opens;
+    if opens.get().is_none() {
+        return Some(format!("/dev/kvm: {}", opens.describe(|()| String::new())));
+    }
+    // By its own speed alone: an emulated host may run a guest, and its own code far faster.
+    let speed = facts.virtualization.kvm.speed.get()?.instructions_per_second;
+    (speed < INTERPRETED_BELOW).then(|| {
+        let millions = speed / 1e6;
+        format!("this machine's KVM interprets its guests: {millions:.1} million instructions/s")
+    })
+}

@@ -1,0 +1,170 @@
+//! A guest's part of the last-level cache.
+//!
+//! *Ways* are assigned by the host, which puts the guest's process into a group of its own before
+//! that has a second thread; all that it touches is in them. *Colours* are those of the pages that
+//! the guest's process takes for the guest's own memory. Which address bits are the colour is
+//! measured once by the host, so that a number means the same to all guests.
+
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use quietcore_host::CacheGround;
+use quietcore_host::facts::CacheDomain;
+use quietcore_microvm::colour::{
+    CacheShape, ColouredMemory, Colouring, Ground, Measured, PageMap, Pin, PoolError, measure_here,
+};
+use quietcore_microvm::memory::Memory;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use serde::{Deserialize, Serialize};
+
+use super::GuestSetting;
+use crate::remark::remark;
+
+/// A part of the last-level cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheSetting {
+    /// So many ways of it.
+    Ways {
+        /// The partition, after which the group is named.
+        partition: String,
+        /// How many.
+        ways: u32,
+    },
+    /// The sets that pages of these colours reach.
+    Colours {
+        /// The address bits that are the colour, as [`colours_here`] found them.
+        mask: u64,
+        /// Which colours.
+        colours: Vec<u32>,
+    },
+}
+
+/// The memory of a guest, in its part of the cache; and what holds its pages in their colours. The
+/// guest's process keeps nothing by which it sees where its pages are.
+pub(super) type GuestMemory = (Memory, Option<Pin>);
+
+/// Makes the memory of a guest.
+///
+/// # Errors
+/// Why there is none; in words.
+pub(super) fn memory(setting: &GuestSetting) -> Result<GuestMemory, String> {
+    let Some(CacheSetting::Colours { mask, colours }) = &setting.cache else {
+        let memory = Memory::new(setting.memory, true).map_err(|error| error.to_string())?;
+        return Ok((memory, None));
+    };
+    let colouring = Colouring::of_mask(*mask);
+    let colouring = colouring.ok_or_else(|| format!("{mask:#x} are no bits of page colours"))?;
+    if let Some(colour) = colours.iter().find(|colour| **colour >= colouring.count()) {
+        let count = colouring.count();
+        return Err(format!("there is no page colour {colour}: this machine has {count}"));
+    }
+    let knows = PageMap::open().map_err(|error| error.to_string())?;
+    let made = ColouredMemory::create(setting.memory, colouring, colours, knows);
+    let (memory, coloured) = made.map_err(|error| error.to_string())?;
+    let pin = coloured.into_pin().inspect_err(|because| {
+        remark(format_args!("the kernel may move pages of the guest to other colours: {because}"));
+    });
+    Ok((memory, pin.ok()))
+}
+
+/// The page colours of this machine, measured on this CPU the first time that they are asked for.
+/// That takes seconds, and four times as much memory as the last-level cache has.
+///
+/// # Errors
+/// [`PoolError`]: there are none.
+pub fn colours_here(cpu: u32) -> Result<Measured, PoolError> {
+    static KNOWN: Mutex<Option<Measured>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(measured) = &*known {
+        return Ok(measured.clone());
+    }
+    let ground = ground(&CacheGround::read());
+    // A thread of its own, which is pinned and ends.
+    let measured = thread::scope(|scope| {
+        let measuring = scope.spawn(|| {
+            let mut cpus = CpuSet::new();
+            cpus.set(usize::try_from(cpu).unwrap_or_default());
+            // Unpinned it is still true where all CPUs share the cache, and else nothing is found.
+            let _ = sched_setaffinity(None, &cpus);
+            measure_here(&ground)
+        });
+        measuring.join().expect("measuring does not panic")
+    })?;
+    Ok(known.insert(measured).clone())
+}
+
+fn ground(known: &CacheGround) -> Ground {
+    let hypervisor = match (known.hypervisor.get(), known.hypervisor.unreadable()) {
+        (Some(name), _) => Some(name.clone()),
+        (None, Some(why)) => Some(why.to_owned()),
+        (None, None) => None,
+    };
+    let shape = |domain: &CacheDomain| {
+        Some(CacheShape {
+            sets: *domain.sets.get()?,
+            ways: *domain.ways.get()?,
+            line_bytes: *domain.line_bytes.get()?,
+        })
+    };
+    Ground {
+        hypervisor,
+        last_level: known.last_level.as_ref().and_then(shape),
+        before_last: known.before_last.as_ref().and_then(shape),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_microvm::colour::NoColours;
+    use quietcore_units::ByteSize;
+
+    use super::*;
+
+    fn setting(mask: u64, colours: &[u32]) -> GuestSetting {
+        let cache = Some(CacheSetting::Colours { mask, colours: colours.to_vec() });
+        GuestSetting { memory: ByteSize::new(4 << 20), cache, ..GuestSetting::default() }
+    }
+
+    #[test]
+    fn a_guest_without_a_part_of_the_cache_has_ordinary_memory() {
+        let ways = CacheSetting::Ways { partition: "axis".to_owned(), ways: 2 };
+        for cache in [None, Some(ways)] {
+            let setting = GuestSetting { cache, ..setting(0, &[]) };
+            let (memory, pin) = memory(&setting).unwrap();
+            assert_eq!(memory.size(), setting.memory);
+            assert!(pin.is_none());
+        }
+    }
+
+    #[test]
+    fn a_guest_gets_memory_of_its_colours() {
+        // Whatever these bits mean to a cache, they are bits of addresses.
+        match memory(&setting(0x7000, &[1, 6])) {
+            // A page of another colour would have been an error.
+            Ok((memory, _)) => assert_eq!(memory.size(), ByteSize::new(4 << 20)),
+            Err(why) => quietcore_skip::skip!("{why}"),
+        }
+    }
+
+    #[test]
+    fn colours_that_can_not_be_are_refused() {
+        let told = |mask, colours: &[u32]| memory(&setting(mask, colours)).unwrap_err();
+        assert!(told(0x7000, &[8]).contains("no page colour 8: this machine has 8"));
+        assert!(told(0x7001, &[1]).contains("0x7001 are no bits"));
+    }
+
+    #[test]
+    fn colours_of_this_machine_are_measured_or_it_is_told_why_not() {
+        match colours_here(0) {
+            Ok(measured) => {
+                assert!(measured.colouring.count() > 1);
+                assert_eq!(colours_here(0).unwrap(), measured, "they are measured once");
+            }
+            Err(PoolError::NoColours(NoColours::Virtual { hypervisor })) => {
+                assert!(!hypervisor.is_empty());
+            }
+            Err(other) => quietcore_skip::skip!("{other}"),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! A crash of a guest in words: what happened, in which function, at which address.
+//!
+//! A crash of the program in one of its steps is none of the guest's: the guest tells it as an
+//! event and goes on. What comes here is a crash of the guest itself, or of the program where
+//! nothing guards it.
+
+use quietcore_boot::CrashRecord;
+use quietcore_program_image::{Functions, Slot};
+
+/// A crash in words. `guest` and `programs` are the functions of the image and of the programs in
+/// the two slots.
+pub(super) fn words(record: &CrashRecord, guest: &Functions, programs: &[Functions; 2]) -> String {
+    if record.vector == CrashRecord::PANIC {
+        return "the guest panicked; it said why before".to_owned();
+    }
+    let functions = match Slot::of_code(record.instruction) {
+        Some(slot) => &programs[slot.index()],
+        None => guest,
+    };
+    let (what, place) = (record.what(), functions.place(record.instruction));
+    let mut text = format!("the guest crashed: {what} at {place}");
+    if let Some(how) = record.access() {
+        text.push_str(&format!(", {how} {:#x}", record.address));
+    }
+    text.push_str(&format!(", stack {:#x}", record.stack));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_names_the_exception_the_function_and_the_access() {
+        let guest = Functions::from_iter([(0x10_0000, "boot"), (0x10_1000, "lead")]);
+        let programs = [Functions::from_iter([(0x400_0000, "axis_step")]), Functions::default()];
+        let record = |instruction| CrashRecord {
+            vector: CrashRecord::PAGE_FAULT,
+            error_code: CrashRecord::WRITE,
+            instruction,
+            address: 0x1234,
+            stack: 0x8000,
+            ..CrashRecord::default()
+        };
+        let said = |instruction| words(&record(instruction), &guest, &programs);
+        let text = said(0x10_1002);
+        assert!(text.contains(": page fault at lead+0x2 (0x101002)"), "{text}");
+        assert!(text.contains("writing to 0x1234") && text.contains("stack 0x8000"), "{text}");
+        assert!(said(0x400_0010).contains("at axis_step+0x10 "));
+        assert!(said(0x600_0010).contains("at 0x6000010,"), "of the other slot nothing is known");
+        let panic = CrashRecord { vector: CrashRecord::PANIC, ..record(1) };
+        assert!(words(&panic, &guest, &programs).contains("panicked"));
+        let unknown = CrashRecord { vector: 77, ..record(1) };
+        assert!(words(&unknown, &guest, &programs).contains(": exception at 0x1,"));
+    }
+}

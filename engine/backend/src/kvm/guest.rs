@@ -1,0 +1,271 @@
+//! The machine of a partition with all its memory.
+
+use std::fs::File;
+use std::io::Cursor;
+use std::sync::Arc;
+
+use quietcore_boot::places::{port, vector};
+use quietcore_boot::post::{Poster, bytes_for};
+use quietcore_boot::{CrashRecord, HostPage, Place, places};
+use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_exchange::{Region, Slot};
+use quietcore_microvm::colour::Pin;
+use quietcore_microvm::image;
+use quietcore_microvm::machine::Machine;
+use quietcore_microvm::options::Options;
+use quietcore_microvm::processor::counter::Counter;
+use quietcore_microvm::processor::{Processor, Stopped};
+use quietcore_microvm::runner::{Ended, Outcome};
+use quietcore_microvm::slot::{Access, Shared};
+use quietcore_probe::job::Wake;
+use quietcore_process::channel::ChannelMemory;
+use quietcore_program_image::Functions;
+use quietcore_scan::guest::job::{GuestBuild, GuestOrder};
+use quietcore_scan::process::job::{Build, ProgramJob};
+use quietcore_units::ByteSize;
+
+use super::crash;
+use super::mail::Mail;
+use super::programs::{self, Programs};
+use super::{GuestSetting, cache, translate};
+
+/// Room at the post: for the stage of a program, and what it retains.
+const POST_BYTES: usize = 4 << 20;
+
+/// Memory for letters to a guest.
+fn post() -> Result<Arc<Shared>, String> {
+    let size = ByteSize::new(bytes_for(POST_BYTES) as u64);
+    let made = Shared::create("quietcore-post", size);
+    made.map(Arc::new).map_err(|error| format!("no memory for orders: {error}"))
+}
+
+/// A guest with its memory.
+#[derive(Debug)]
+pub(super) struct Guest {
+    machine: Machine,
+    programs: Programs,
+    channels: Vec<Place>,
+    mail: Mail,
+    counter: Counter,
+    first: GuestBuild,
+    /// Functions of the image and of the programs in the slots, for crashes.
+    own_functions: Functions,
+    functions: [Functions; 2],
+    /// Holds pages in place where its memory has colours.
+    _pin: Option<Pin>,
+}
+
+impl Guest {
+    /// Makes a guest, ready to be started but for its job, and its processor. To be called once in
+    /// a process: what it takes is not given back.
+    ///
+    /// # Errors
+    /// What can't be had; in words.
+    pub(super) fn new(
+        job: &ProgramJob,
+        setting: &GuestSetting,
+        region: Region<'_>,
+        file: &File,
+    ) -> Result<(Self, Processor), String> {
+        let (memory, pin) = cache::memory(setting)?;
+        let bytes = quietcore_guests::PARTITION.bytes().map_err(|missing| missing.to_string())?;
+        let entry = image::load(&memory, &mut Cursor::new(bytes));
+        let entry = entry.map_err(|error| error.to_string())?;
+        let polls = job.tasks.first().is_some_and(|task| task.wake == Wake::Spin);
+        let options = Options { polls, ..Options::default() };
+        let machine = Machine::with(memory, &options).map_err(|error| error.to_string())?;
+
+        let data = |slot| data_slot(region, file, slot);
+        let data = [data(Slot::A)?, data(Slot::B)?];
+        let program = programs::read(&job.build.module, data[0].bytes())?;
+        let programs = Programs::new(&program.image, data)?;
+        let first = programs.place(&program.image, &job.build)?;
+        let exchange = shared(file, 0, region.layout().bytes as u64, "the exchange")?;
+        let exchange_place = Place { address: places::EXCHANGE, bytes: exchange.bytes() };
+        let give = |name, place, shared: &Arc<Shared>, access| {
+            let given = machine.give(name, place, Arc::clone(shared), access);
+            given.map_err(|error| error.to_string())
+        };
+        give("exchange", places::EXCHANGE, &exchange, Access::ReadWrite)?;
+        let post: &'static Arc<Shared> = Box::leak(Box::new(post()?));
+        give("post", places::POST, post, Access::ReadWrite)?;
+        for slot in 0..2 {
+            let (code, data) = (&programs.code()[slot], &programs.data()[slot]);
+            give("program", places::PROGRAM_CODE[slot], code, Access::ReadOnly)?;
+            give("program data", places::PROGRAM_DATA[slot], data, Access::ReadWrite)?;
+        }
+        let channels = channel_files(job)?;
+        let places = translate::channel_places(channels.iter().map(|channel| channel.bytes()));
+        for (channel, place) in channels.iter().zip(&places) {
+            give("channel", place.address, channel, Access::ReadWrite)?;
+        }
+
+        let processor = machine.processor(0, entry).map_err(|error| error.to_string())?;
+        let (counter, now) = (processor.counter(), processor.counter().moment());
+        let page = HostPage {
+            memory_bytes: setting.memory.get(),
+            counter_then: now.counter,
+            host_then_ns: now.host_ns,
+            exchange: exchange_place,
+            job: Place { address: places::POST, bytes: post.bytes() },
+            ..HostPage::of_counter(counter.hertz())
+        };
+        image::write_host_page(machine.memory(), &page);
+        let poster = Poster::new(post.words()).ok_or("the post is too small")?;
+        let attention = machine.line(vector::ATTENTION).map_err(|error| error.to_string())?;
+        let mut functions = [Functions::default(), Functions::default()];
+        functions[program.image.slot().index()] = program.functions;
+        let own_functions = Functions::of(bytes);
+        let guest = Self {
+            machine,
+            programs,
+            channels: places,
+            mail: Mail::new(poster, attention),
+            counter,
+            first,
+            own_functions,
+            functions,
+            _pin: pin,
+        };
+        Ok((guest, processor))
+    }
+
+    /// The machine.
+    pub(super) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Posts the job. `thread_id` is the number of the processor's thread.
+    ///
+    /// # Errors
+    /// When it is too long; in words.
+    pub(super) fn post_job(
+        &mut self,
+        job: &ProgramJob,
+        thread_id: u32,
+        fieldbus: Option<Vec<u8>>,
+    ) -> Result<(), String> {
+        let first = self.first.clone();
+        let letter = translate::guest_job(job, thread_id, &self.channels, first, fieldbus);
+        let letter = letter.to_bytes();
+        self.mail.send(&letter.map_err(|error| error.to_string())?)
+    }
+
+    /// Puts a build, whose file is these bytes, into the free slot and has the guest load it.
+    ///
+    /// # Errors
+    /// Why it can't be, before the guest has heard of it; in words. Then nothing was changed where
+    /// the guest runs a build, or may go back to one.
+    pub(super) fn stage(
+        &mut self,
+        build: &Build,
+        file: &[u8],
+        region: Region<'_>,
+    ) -> Result<(), String> {
+        self.mail.check_free(&build.stage, region)?;
+        let program = programs::parse(file, self.programs.data()[0].bytes())?;
+        // The guest may have gone back to the build before meanwhile.
+        self.mail.check_free(&build.stage, region)?;
+        let placed = self.programs.place(&program.image, build)?;
+        self.functions[program.image.slot().index()] = program.functions;
+        self.mail.order(&GuestOrder::Stage(placed))
+    }
+
+    /// Has the guest tell that a build is refused: it alone writes its events.
+    pub(super) fn refuse(&mut self, generation: u32) {
+        self.mail.refuse(generation);
+    }
+
+    /// Tells the guest what the time is, and has it look where there is something to be looked at.
+    pub(super) fn look_after(&mut self, region: Region<'_>) {
+        image::tell_time(self.machine.memory(), self.counter.moment());
+        self.mail.look_after(region, Monotonic.now().get());
+    }
+
+    /// What the end of the guest means.
+    ///
+    /// # Errors
+    /// How it ended when not in order; in words.
+    pub(super) fn outcome(&self, outcome: &Outcome) -> Result<(), String> {
+        const ENDED: u32 = port::ENDED as u32;
+        const REFUSED: u32 = port::REFUSED as u32;
+        match &outcome.ended {
+            Ended::Guest(Stopped::Ended(ENDED)) | Ended::Told => return Ok(()),
+            Ended::Guest(Stopped::Ended(REFUSED)) => {
+                return Err("the guest could not run what it was asked to".to_owned());
+            }
+            Ended::Panicked => return Err("a device of the guest panicked".to_owned()),
+            Ended::Guest(_) | Ended::Stuck(_) => {}
+        }
+        let why = match &outcome.ended {
+            Ended::Stuck(error) => format!("{error}; "),
+            Ended::Guest(Stopped::Shutdown) => "it reset itself; ".to_owned(),
+            _ => String::new(),
+        };
+        let record = record(outcome, || image::crash_record(self.machine.memory()));
+        Err(match record {
+            Some(record) => {
+                format!("{why}{}", crash::words(&record, &self.own_functions, &self.functions))
+            }
+            None => format!("{why}the guest ended unexpectedly ({:?})", outcome.ended),
+        })
+    }
+}
+
+/// Where the guest was when it ended. Its own record counts where it has ended itself with it; it
+/// may have written one at any time before, and what the monitor saw says more then.
+fn record(outcome: &Outcome, own: impl FnOnce() -> Option<CrashRecord>) -> Option<CrashRecord> {
+    const CRASHED: u32 = port::CRASHED as u32;
+    match outcome.ended {
+        Ended::Guest(Stopped::Ended(CRASHED)) => own(),
+        _ => outcome.crash,
+    }
+}
+
+/// A data slot of the exchange, once more.
+fn data_slot(region: Region<'_>, file: &File, slot: Slot) -> Result<Arc<Shared>, String> {
+    let slot = region.data(slot).ok_or("the exchange has no data slots")?;
+    let section = slot.section();
+    shared(file, section.offset as u64, section.bytes as u64, "the program's data")
+}
+
+fn shared(file: &File, offset: u64, bytes: u64, what: &str) -> Result<Arc<Shared>, String> {
+    let bytes = bytes.next_multiple_of(places::PAGE_BYTES);
+    let made = Shared::of_file(file, offset, bytes);
+    made.map(Arc::new).map_err(|error| format!("{what} can't be given to the guest: {error}"))
+}
+
+/// The memory of the channels, in the order of the job.
+fn channel_files(job: &ProgramJob) -> Result<Vec<Arc<Shared>>, String> {
+    let open = |descriptor: i32| -> Result<Arc<Shared>, String> {
+        let memory = ChannelMemory::inherited(descriptor).map_err(|error| error.to_string())?;
+        let file = memory.file().map_err(|error| error.to_string())?;
+        let bytes = file.metadata().map_err(|error| error.to_string())?.len();
+        shared(&file, 0, bytes, "it")
+    };
+    let all = job.channels.iter().map(|channel| {
+        open(channel.descriptor).map_err(|why| format!("channel `{}`: {why}", channel.name))
+    });
+    all.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_the_monitor_saw_is_not_replaced_by_what_the_guest_wrote_before() {
+        let of_guest = CrashRecord { vector: 3, ..CrashRecord::default() };
+        let of_monitor = CrashRecord { vector: 14, ..CrashRecord::default() };
+        let told = |stopped, crash| {
+            let outcome = Outcome { ended: Ended::Guest(stopped), crash, stood: Duration::ZERO };
+            record(&outcome, || Some(of_guest))
+        };
+        let status = u32::from(port::CRASHED);
+        assert_eq!(told(Stopped::Ended(status), None), Some(of_guest));
+        assert_eq!(told(Stopped::Shutdown, Some(of_monitor)), Some(of_monitor));
+        assert_eq!(told(Stopped::Ended(77), None), None, "it is no crash's status");
+    }
+}

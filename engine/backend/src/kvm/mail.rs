@@ -1,0 +1,181 @@
+//! What is posted to a guest: its job, then orders, one letter at a time.
+//!
+//! The guest alone writes its events, so that it is told of what the host refuses, too. Such a
+//! refusal waits here while the guest has not taken the letter before.
+
+use std::collections::VecDeque;
+
+use quietcore_boot::post::Poster;
+use quietcore_exchange::{Region, Slot};
+use quietcore_scan::guest::job::GuestOrder;
+use quietcore_scan::stage::Stage;
+use vmm_sys_util::eventfd::EventFd;
+
+use crate::remark::remark;
+
+/// The most refusals that wait. Whoever gives orders waits for the answer to each, or gives it up.
+const REFUSED_MAX: usize = 16;
+
+/// The host's side of a guest's post.
+#[derive(Debug)]
+pub(super) struct Mail {
+    poster: Poster<'static>,
+    /// Has the guest look at its post, its stop request and its call: an interrupt of it.
+    attention: EventFd,
+    /// Generations whose refusal the guest has yet to tell.
+    refused: VecDeque<u32>,
+}
+
+impl Mail {
+    /// Of a post in which nothing was put yet, and the line by which its guest is interrupted.
+    pub(super) fn new(poster: Poster<'static>, attention: EventFd) -> Self {
+        Self { poster, attention, refused: VecDeque::new() }
+    }
+
+    /// Makes sure that the guest runs nothing in a build's slot, nor may go back to what is there,
+    /// and can be told of the build.
+    ///
+    /// # Errors
+    /// Why the build is refused; in words.
+    pub(super) fn check_free(&self, stage: &Stage, region: Region<'_>) -> Result<(), String> {
+        if !self.poster.is_taken() {
+            return Err("the guest has not taken the order before".to_owned());
+        }
+        let active = u8::from(region.active().slot == Slot::B);
+        stage.check_free(active, self.poster.is_kept()).map_err(|why| why.to_string())
+    }
+
+    /// Posts a letter.
+    ///
+    /// # Errors
+    /// When it is too long, or the one before was not taken; in words.
+    pub(super) fn send(&mut self, letter: &[u8]) -> Result<(), String> {
+        self.poster.post(letter).map_err(|error| error.to_string())?;
+        self.call_attention();
+        Ok(())
+    }
+
+    /// Posts an order.
+    ///
+    /// # Errors
+    /// As of [`send`](Self::send).
+    pub(super) fn order(&mut self, order: &GuestOrder) -> Result<(), String> {
+        let letter = order.to_bytes().map_err(|error| error.to_string())?;
+        self.send(&letter)
+    }
+
+    /// Has the guest tell that a build is refused, as soon as it takes another letter.
+    pub(super) fn refuse(&mut self, generation: u32) {
+        if self.refused.len() < REFUSED_MAX {
+            self.refused.push_back(generation);
+        } else {
+            remark(format_args!("quietcore-runtime: build {generation}: nobody is told of it"));
+        }
+        self.tell_refused();
+    }
+
+    fn tell_refused(&mut self) {
+        while let Some(&generation) = self.refused.front() {
+            if !self.poster.is_taken() {
+                return;
+            }
+            self.refused.pop_front();
+            if let Err(why) = self.order(&GuestOrder::Refuse(generation)) {
+                remark(format_args!("quietcore-runtime: {why}"));
+            }
+        }
+    }
+
+    /// Has the guest look where there is something to be looked at, for it wakes for its releases
+    /// alone; `now_ns` is the monotonic clock.
+    pub(super) fn look_after(&mut self, region: Region<'_>, now_ns: u64) {
+        self.tell_refused();
+        let is_over = self.poster.call_until().is_some_and(|until| until < now_ns);
+        if region.stop_requested() || is_over {
+            self.call_attention();
+        }
+    }
+
+    fn call_attention(&self) {
+        // It can't fail but for a counter that is full, which is an interrupt too.
+        let _ = self.attention.write(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    use quietcore_boot::post::{Taker, bytes_for};
+    use quietcore_exchange::{Active, Shape};
+    use quietcore_process::exchange::Exchange;
+
+    use super::*;
+
+    fn words() -> &'static [AtomicU64] {
+        let words: Vec<_> = (0..bytes_for(64) / 8).map(|_| AtomicU64::new(0)).collect();
+        Vec::leak(words)
+    }
+
+    fn mail(words: &'static [AtomicU64]) -> Mail {
+        Mail::new(Poster::new(words).unwrap(), EventFd::new(0).unwrap())
+    }
+
+    fn order(guest: &mut Taker<'_>) -> Option<GuestOrder> {
+        let mut place = [0; 64];
+        let letter = guest.take(&mut place).unwrap()?;
+        Some(GuestOrder::from_bytes(letter).unwrap())
+    }
+
+    /// Goal: what runs is not overwritten. The host decides that before it copies anything.
+    #[test]
+    fn a_build_for_the_slot_that_runs_or_is_kept_is_refused() {
+        let exchange = Exchange::create(&Shape { data_bytes: 4096, ..Shape::of_tasks(1) }).unwrap();
+        let (region, words) = (exchange.region(), words());
+        let (mail, guest) = (mail(words), Taker::new(words).unwrap());
+        let refusal = |slot| mail.check_free(&Stage { slot, ..Stage::default() }, region);
+        region.set_active(Active { slot: Slot::B, generation: 2 });
+        assert_eq!(refusal(1), Err("it is meant for slot 1, but that is in use".to_owned()));
+        assert_eq!(refusal(0), Ok(()));
+        // The build in slot B has failed, and the guest has gone back.
+        region.set_active(Active { slot: Slot::A, generation: 1 });
+        assert_eq!(refusal(0), Err("it is meant for slot 0, but that is in use".to_owned()));
+        guest.keeps().store(1, Relaxed);
+        assert!(refusal(1).unwrap_err().contains("on probation"));
+    }
+
+    #[test]
+    fn refusals_wait_while_the_post_is_full_and_come_in_their_order() {
+        let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
+        let words = words();
+        let (mut mail, mut guest) = (mail(words), Taker::new(words).unwrap());
+        mail.refuse(1);
+        mail.refuse(2);
+        mail.refuse(3);
+        let refused = mail.check_free(&Stage::default(), exchange.region()).unwrap_err();
+        assert!(refused.contains("has not taken"), "{refused}");
+        for generation in 1..=3 {
+            assert_eq!(order(&mut guest), Some(GuestOrder::Refuse(generation)));
+            assert_eq!(order(&mut guest), None, "one at a time");
+            mail.look_after(exchange.region(), 0);
+        }
+        assert_eq!(order(&mut guest), None);
+    }
+
+    #[test]
+    fn a_guest_is_interrupted_for_a_stop_and_for_a_call_that_is_over_its_time() {
+        let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
+        let words = words();
+        let (mut mail, guest) = (mail(words), Taker::new(words).unwrap());
+        let line = EventFd::new(vmm_sys_util::eventfd::EFD_NONBLOCK).unwrap();
+        mail.attention = line.try_clone().unwrap();
+        guest.call_until().store(100, Relaxed);
+        mail.look_after(exchange.region(), 100);
+        assert!(line.read().is_err(), "it may go on");
+        mail.look_after(exchange.region(), 101);
+        assert_eq!(line.read().unwrap(), 1);
+        exchange.region().request_stop();
+        mail.look_after(exchange.region(), 0);
+        assert_eq!(line.read().unwrap(), 1);
+    }
+}

@@ -1,0 +1,211 @@
+//! The network of a guest: the wire of its fieldbus behind a device, and who serves that.
+//!
+//! | wire | served by | the guest leaves its processor for |
+//! |---|---|---|
+//! | a simulated segment | the processor's own thread, at the guest's bell | this process, once a cycle |
+//! | a network interface | a thread of this process, which KVM wakes | the kernel, once a cycle |
+//!
+//! That thread runs on the guest's own CPU and above its tasks: what a guest has it do is at the
+//! guest's own expense. Frames that are none of EtherCAT do not leave: an interface may be one of a
+//! plant's network.
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+use quietcore_exchange::TaskState;
+use quietcore_fieldbus::JobError;
+use quietcore_microvm::machine::Machine;
+use quietcore_microvm::net::{Link, Net, Readiness, Service};
+use quietcore_microvm::sandbox::{self, Calls, Violation};
+use quietcore_process::exchange::Exchange;
+use quietcore_process::setting::{self, Policy};
+use quietcore_units::{CpuId, Nanos};
+use quietcore_wire::{ETHERCAT_TYPE, Wire, WireError};
+use rustix::io::Errno;
+use vmm_sys_util::eventfd::EventFd;
+
+use crate::fieldbus::wire::AnyWire;
+use crate::fieldbus::{FaultJob, FieldbusJob, InterfaceJob};
+use crate::remark::remark;
+
+/// The address of the guest's interface: one that is administered locally (IEEE 802, clause 8.2).
+const ADDRESS: [u8; 6] = [0x02, 0x51, 0x43, 0, 0, 1];
+/// The highest real-time priority.
+const PRIORITY_MAX: u8 = 99;
+
+/// The network of a guest, not yet served.
+pub(super) struct Network {
+    pub(super) net: Arc<Net>,
+    /// Of a device that a thread serves.
+    bell: Option<EventFd>,
+}
+
+impl Network {
+    /// Opens the wire of a fieldbus and puts a device before it.
+    ///
+    /// # Errors
+    /// Why it can't be; in words.
+    pub(super) fn open(
+        job: &FieldbusJob,
+        machine: &Machine,
+        exchange: Arc<Exchange>,
+    ) -> Result<Self, String> {
+        let wire = AnyWire::open(job)?;
+        let (service, faults) = match &job.interface {
+            InterfaceJob::Simulated { faults, .. } => {
+                // The segment answers within the call.
+                (Service::AtBell { wait: Nanos::ZERO }, faults.clone())
+            }
+            InterfaceJob::Network(_) => (Service::Thread { spin: Nanos::ZERO }, Vec::new()),
+        };
+        let link = Box::new(FieldbusLink { wire, faults, exchange });
+        let memory = machine.memory().mapping().clone();
+        let net = Net::new(memory, link, ADDRESS, service)
+            .map_err(|error| format!("the guest's network: {error}"))?;
+        let bell = match service {
+            Service::AtBell { .. } => None,
+            Service::Thread { .. } => {
+                Some(Net::bell(machine).map_err(|error| format!("the guest's network: {error}"))?)
+            }
+        };
+        Ok(Self { net: Arc::new(net), bell })
+    }
+
+    /// Starts the thread that serves it, where it needs one, on the CPU of the guest, whose tasks
+    /// have this policy.
+    ///
+    /// # Errors
+    /// There is no thread; in words.
+    pub(super) fn start(self, cpu: Option<u32>, policy: Policy) -> Result<(), String> {
+        let Self { net, bell: Some(bell) } = self else { return Ok(()) };
+        let serving = thread::Builder::new().name("network".to_owned()).spawn(move || {
+            if let Err(error) = settle(cpu, policy) {
+                // It costs time, and no more.
+                remark(format_args!(
+                    "the thread of the guest's network competes with others: {error}"
+                ));
+            }
+            let sealed = sandbox::give_up()
+                .and_then(|()| sandbox::seal(&Calls::of_waiting_thread(), Violation::End));
+            match sealed {
+                Ok(()) => net.serve(Some(&bell)),
+                Err(error) => remark(format_args!("the guest's network is not served: {error}")),
+            }
+        });
+        serving.map(drop).map_err(|error: io::Error| format!("no thread for the network: {error}"))
+    }
+}
+
+/// Has the calling thread run where the guest does, and above its tasks: a guest that waits for an
+/// answer without sleeping would not let it run beside them.
+fn settle(cpu: Option<u32>, policy: Policy) -> io::Result<()> {
+    // The kernel pins no thread of the deadline policy, which nothing is above of.
+    let is_pinned = !matches!(policy, Policy::Deadline { .. });
+    if let Some(cpu) = cpu.filter(|_| is_pinned) {
+        setting::pin(CpuId::new(cpu).ok_or(io::ErrorKind::InvalidInput)?)?;
+    }
+    setting::schedule(above(policy))
+}
+
+fn above(policy: Policy) -> Policy {
+    match policy {
+        Policy::Fifo(priority) => Policy::Fifo(priority.saturating_add(1).min(PRIORITY_MAX)),
+        other => other,
+    }
+}
+
+/// The words of a fieldbus for the guest that drives it.
+///
+/// # Errors
+/// [`JobError`].
+pub(super) fn words(job: &FieldbusJob) -> Result<Vec<u8>, JobError> {
+    job.bus.to_bytes()
+}
+
+/// The wire of a fieldbus, with what goes wrong on a simulated segment from the first cycle on.
+struct FieldbusLink {
+    wire: AnyWire,
+    /// Until the first cycle, which says from when on they count.
+    faults: Vec<FaultJob>,
+    exchange: Arc<Exchange>,
+}
+
+impl FieldbusLink {
+    /// Lets the faults begin with the first cycle.
+    #[cold]
+    fn look_for_start(&mut self) {
+        let leading = self.exchange.region().task(0);
+        if leading.is_some_and(|task| task.state() == TaskState::Running) {
+            let faults = std::mem::take(&mut self.faults);
+            let now = self.wire.now();
+            self.wire.add_faults(&faults, now);
+        }
+    }
+}
+
+/// Whether a frame is one of EtherCAT: behind both addresses is its type (IEEE 802.3, 3.2.6).
+fn is_ethercat(frame: &[u8]) -> bool {
+    frame.get(12..14) == Some(&ETHERCAT_TYPE.to_be_bytes())
+}
+
+impl Wire for FieldbusLink {
+    fn send(&mut self, frame: &[u8]) -> Result<(), WireError> {
+        if !is_ethercat(frame) {
+            return Err(WireError::Refused(Errno::PROTONOSUPPORT.raw_os_error()));
+        }
+        if !self.faults.is_empty() {
+            self.look_for_start();
+        }
+        self.wire.send(frame)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], until: Nanos) -> Result<Option<usize>, WireError> {
+        self.wire.receive(buffer, until)
+    }
+
+    fn now(&self) -> Nanos {
+        self.wire.now()
+    }
+}
+
+impl Link for FieldbusLink {
+    fn readiness(&self) -> Readiness<'_> {
+        match &self.wire {
+            AnyWire::Simulated(wire) => wire.readiness(),
+            AnyWire::Packet(wire) => wire.readiness(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_other_protocols_do_not_leave_the_guest() {
+        let mut frame = [0; 60];
+        frame[12..14].copy_from_slice(&[0x88, 0xA4]);
+        assert!(is_ethercat(&frame));
+        // IP, ARP, a tag of a virtual network before EtherCAT, the bytes the other way round.
+        for other in [[0x08, 0x00], [0x08, 0x06], [0x81, 0x00], [0xA4, 0x88]] {
+            frame[12..14].copy_from_slice(&other);
+            assert!(!is_ethercat(&frame), "{other:x?}");
+        }
+        assert!(!is_ethercat(&[0x88; 13]));
+    }
+
+    #[test]
+    fn the_thread_runs_on_the_cpu_of_the_guest_and_above_its_tasks() {
+        assert_eq!(above(Policy::Fifo(80)), Policy::Fifo(81));
+        assert_eq!(above(Policy::Fifo(99)), Policy::Fifo(99));
+        assert_eq!(above(Policy::Other), Policy::Other);
+        let pinned = thread::spawn(|| {
+            let cpu = setting::allowed().unwrap().iter().last().unwrap();
+            settle(Some(cpu.get()), Policy::Other).unwrap();
+            (setting::allowed().unwrap(), cpu)
+        });
+        let (allowed, cpu) = pinned.join().unwrap();
+        assert_eq!(allowed, [cpu].into_iter().collect());
+    }
+}

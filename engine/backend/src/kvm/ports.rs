@@ -1,0 +1,61 @@
+//! What a guest says, its end, and its network.
+//!
+//! Its console becomes lines that the process's main thread tells the host, which keeps them as
+//! remarks, up to its limit. Everything else that the guest may touch is nobody's.
+
+use std::io;
+use std::sync::Arc;
+
+use quietcore_boot::places::{NET, port};
+use quietcore_microvm::bus::{After, Bus};
+use quietcore_microvm::devices::console::{Console, ConsoleReader};
+use quietcore_microvm::net::{Net, REGISTER_BYTES};
+
+/// The ports of a guest, and the addresses of its devices.
+pub(super) struct Ports {
+    console: Console,
+    net: Option<Arc<Net>>,
+}
+
+impl Ports {
+    /// Those of a guest with or without a network, and the reader of its console.
+    ///
+    /// # Errors
+    /// Where no event file can be had.
+    pub(super) fn new(net: Option<Arc<Net>>) -> io::Result<(Self, ConsoleReader)> {
+        let (console, reader) = Console::new()?;
+        Ok((Self { console, net }, reader))
+    }
+
+    /// The network's register at an address, as an offset.
+    fn register(&self, address: u64) -> Option<(&Net, u64)> {
+        let offset = address.checked_sub(NET).filter(|offset| *offset < REGISTER_BYTES)?;
+        Some((self.net.as_deref()?, offset))
+    }
+}
+
+impl Bus for Ports {
+    fn write_port(&self, number: u16, data: &[u8]) -> After {
+        match (number, data.first()) {
+            (port::CONSOLE, _) => self.console.say(data),
+            (port::END, Some(status)) => return After::End(u32::from(*status)),
+            _ => {}
+        }
+        After::GoOn
+    }
+
+    fn read_port(&self, _: u16, _: &mut [u8]) {}
+
+    fn write_address(&self, address: u64, data: &[u8]) -> After {
+        if let Some((net, offset)) = self.register(address) {
+            net.write(offset, data);
+        }
+        After::GoOn
+    }
+
+    fn read_address(&self, address: u64, data: &mut [u8]) {
+        if let Some((net, offset)) = self.register(address) {
+            net.read(offset, data);
+        }
+    }
+}

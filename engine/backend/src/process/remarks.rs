@@ -1,0 +1,101 @@
+//! What a partition's process says for people.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// What is kept of the remarks of a partition: the last so many bytes, which tell why it ended.
+pub const REMARK_BYTES_MAX: u64 = 16 << 10;
+
+/// Collects what comes through a pipe, in a thread of its own: the process never waits for us.
+#[derive(Debug)]
+pub(super) struct Remarks {
+    kept: Arc<Mutex<Kept>>,
+    collecting: Option<JoinHandle<()>>,
+}
+
+impl Remarks {
+    pub(super) fn collect(pipe: Option<impl io::Read + Send + 'static>) -> Self {
+        let kept = Arc::<Mutex<Kept>>::default();
+        let collecting = pipe.map(|pipe| {
+            let kept = Arc::clone(&kept);
+            thread::spawn(move || collect(pipe, &kept))
+        });
+        Self { kept, collecting }
+    }
+
+    /// What was said so far.
+    pub(super) fn text(&self) -> String {
+        lock(&self.kept).text()
+    }
+
+    /// All that was said, once the process has ended.
+    pub(super) fn whole_text(&mut self) -> String {
+        if let Some(collecting) = self.collecting.take() {
+            let _ = collecting.join();
+        }
+        self.text()
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn collect(mut pipe: impl io::Read, kept: &Mutex<Kept>) {
+    let mut buffer = [0; 1024];
+    while let Ok(length @ 1..) = pipe.read(&mut buffer) {
+        lock(kept).add(&buffer[..length]);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: VecDeque<u8>,
+    /// Whether there was more.
+    is_cut: bool,
+}
+
+impl Kept {
+    fn add(&mut self, more: &[u8]) {
+        self.bytes.extend(more);
+        let over = self.bytes.len().saturating_sub(REMARK_BYTES_MAX as usize);
+        self.is_cut |= over > 0;
+        self.bytes.drain(..over);
+    }
+
+    /// In whole lines.
+    fn text(&self) -> String {
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let whole = match text.split_once('\n') {
+            Some((_, whole)) if self.is_cut => whole,
+            _ => &text,
+        };
+        whole.trim().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_is_kept_in_whole_lines() {
+        let mut said: String = (0..5_000).map(|number| format!("line {number}\n")).collect();
+        said.push_str("the end");
+        let mut remarks = Remarks::collect(Some(io::Cursor::new(said)));
+        let text = remarks.whole_text();
+        assert!(text.len() as u64 <= REMARK_BYTES_MAX);
+        assert!(text.starts_with("line ") && text.ends_with("line 4999\nthe end"), "{text}");
+        let lines = text.lines().count() - 1;
+        assert!(text.starts_with(&format!("line {}\n", 5_000 - lines)), "none is torn");
+    }
+
+    #[test]
+    fn a_short_remark_is_whole() {
+        let mut remarks = Remarks::collect(Some(&b"  one\ntwo \xff\n"[..]));
+        assert_eq!(remarks.whole_text(), "one\ntwo \u{fffd}");
+    }
+}

@@ -1,0 +1,207 @@
+//! The image of the probe `osek`: the ten routines of seed 001 on the kernel's bare port.
+//!
+//! MainTask carries out all series, one after the other, each with a row of its own in the
+//! statistics: a value is a count of the time stamp counter, and stands there as a release latency.
+//!
+//! Where an interrupt comes by itself, the interrupted task waits for it in a loop of two loads.
+// UNSAFETY: the boot calls this image by a name, and its task keeps what lives for ever.
+
+#![no_std]
+#![no_main]
+#![expect(unsafe_code, reason = "an image begins with a function that the boot calls by its name")]
+
+use core::cell::UnsafeCell;
+use core::fmt::Write as _;
+
+use quietcore_boot::port;
+use quietcore_exchange::{Cycle, Recorder, Region, TaskState};
+use quietcore_guest::host;
+use quietcore_guest::kernel::{self, Processor, SOURCE_VECTOR};
+use quietcore_guest::probing::{Begin, Fenced, begin, ring};
+use quietcore_osek::configuration::{Checking, Class, Configuration, Isr, Task};
+use quietcore_osek::port::bare::Bare;
+use quietcore_osek::system::System;
+use quietcore_probe::guest::job::{GuestOsekJob, Way, series};
+use quietcore_probe::routines::program::{SOURCES, Stacks, isrs, source_of, tasks};
+use quietcore_probe::routines::series::{Look, run};
+use quietcore_probe::routines::{Body, Bring, Kernel, MARKS};
+use quietcore_units::Nanos;
+
+/// The stacks; MainTask's holds what records.
+const STACKS: Stacks = Stacks { main: 64 << 10, other: 16 << 10 };
+/// How often the interrupted task looks for an interrupt that does not come.
+const LOOKS_MAX: u32 = 10_000_000;
+
+// SAFETY: nobody but the kernel's machine and this probe calls the methods that are the machine's.
+static SYSTEM: System<Bare<Processor>> = unsafe { System::new(Bare::new(Processor::new())) };
+
+enum Here {}
+
+impl Kernel for Here {
+    type Port = Bare<Processor>;
+
+    #[inline(always)]
+    fn system() -> &'static System<Bare<Processor>> {
+        &SYSTEM
+    }
+}
+
+static TASKS: [Task; 4] = tasks::<Here, Fenced>(main_task, 0, STACKS);
+static ISRS: [Isr; SOURCES as usize] = isrs::<Here, Fenced>();
+
+const fn configuration(checking: Checking, accounting: bool) -> Configuration<'static> {
+    Configuration {
+        class: Class::Ecc1,
+        checking,
+        accounting,
+        tasks: &TASKS,
+        isrs: &ISRS,
+        ..Configuration::EMPTY
+    }
+}
+
+/// Without and with extended status, each without and with accounting.
+static CONFIGURATIONS: [Configuration<'static>; 4] = [
+    configuration(Checking::Standard, false),
+    configuration(Checking::Standard, true),
+    configuration(Checking::Extended, false),
+    configuration(Checking::Extended, true),
+];
+
+/// What MainTask needs, which is there before the kernel starts.
+struct Desk(UnsafeCell<Option<(GuestOsekJob, Region<'static>)>>);
+
+// SAFETY: written before the kernel starts, and then used by MainTask alone.
+unsafe impl Sync for Desk {}
+
+static DESK: Desk = Desk(UnsafeCell::new(None));
+
+enum BySoftware {}
+
+impl Bring for BySoftware {
+    #[inline(always)]
+    fn bring(source: u32) {
+        SYSTEM.port().trigger(source);
+    }
+}
+
+enum ByLapic {}
+
+impl Bring for ByLapic {
+    #[inline(always)]
+    fn bring(source: u32) {
+        let before = MARKS.both();
+        SYSTEM.port().board().apic().interrupt_self(SOURCE_VECTOR + source as u8);
+        wait(before);
+    }
+}
+
+enum ByTimer {}
+
+impl Bring for ByTimer {
+    #[inline(always)]
+    fn bring(_: u32) {
+        let before = MARKS.both();
+        SYSTEM.port().board().apic().raise_timer();
+        wait(before);
+    }
+}
+
+enum ByDoorbell {}
+
+impl Bring for ByDoorbell {
+    #[inline(always)]
+    fn bring(source: u32) {
+        let before = MARKS.both();
+        ring(source);
+        wait(before);
+    }
+}
+
+/// Waits until an ISR, or a task that it activated, has made its reading.
+#[inline(always)]
+fn wait(before: (u64, u64)) {
+    for _ in 0..LOOKS_MAX {
+        if MARKS.both() != before {
+            return;
+        }
+    }
+}
+
+extern "C" fn main_task() {
+    // SAFETY: this task alone uses it.
+    if let Some((job, region)) = unsafe { (*DESK.0.get()).take() } {
+        let rows = (0..).zip(series());
+        for (row, (body, way)) in rows {
+            if !measure(&job, &region, row, body, way) {
+                break;
+            }
+        }
+        let failed = MARKS.take_failed();
+        if failed != 0 {
+            let _ = writeln!(host::Console, "a service of the kernel failed with status {failed}");
+            SYSTEM.shut_down(port::REFUSED);
+        }
+    }
+    SYSTEM.shut_down(port::ENDED);
+}
+
+/// Measures a series. Returns whether to go on.
+fn measure(
+    job: &GuestOsekJob,
+    region: &Region<'static>,
+    row: u32,
+    body: Body,
+    way: Option<Way>,
+) -> bool {
+    let Some(task) = region.task(row) else { return false };
+    let mut recorder = Recorder::new(task, Nanos::from_secs(60), job.loops);
+    recorder.set_state(TaskState::Running);
+    if let (Some(Way::Timer), Some(source)) = (way, source_of(body)) {
+        SYSTEM.port().board().apic().set_timer_vector(SOURCE_VECTOR + source as u8);
+    }
+    let look = |_| if region.stop_requested() { Look::Stop } else { Look::GoOn };
+    let mut taken = 0;
+    let take = |count| {
+        taken += 1;
+        recorder.record(&Cycle {
+            due: Nanos::ZERO,
+            started: Nanos::new(count),
+            wakeup_latency: Nanos::ZERO,
+            margin: Nanos::ZERO,
+            spin: Nanos::ZERO,
+            cpu: 0,
+        });
+    };
+    let (warm_up, loops) = (job.warm_up, job.loops);
+    let unfinished = match way {
+        None | Some(Way::Software) => {
+            run::<Here, Fenced, BySoftware>(body, warm_up, loops, look, take)
+        }
+        Some(Way::Lapic) => run::<Here, Fenced, ByLapic>(body, warm_up, loops, look, take),
+        Some(Way::Timer) => run::<Here, Fenced, ByTimer>(body, warm_up, loops, look, take),
+        Some(Way::Doorbell) => run::<Here, Fenced, ByDoorbell>(body, warm_up, loops, look, take),
+    };
+    let is_whole = unfinished == 0 && taken == loops;
+    recorder.set_state(match (unfinished, is_whole) {
+        (0, true) => TaskState::Finished,
+        (0, false) => TaskState::Stopped,
+        _ => TaskState::Failed,
+    });
+    is_whole
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn quietcore_guest_main() -> u8 {
+    let Begin { host, job, region } = match begin::<GuestOsekJob>() {
+        Ok(begin) => begin,
+        Err(status) => return status,
+    };
+    // SAFETY: the kernel has not started, so that nobody uses it yet.
+    unsafe { *DESK.0.get() = Some((job, region)) };
+    let which = usize::from(job.extended) * 2 + usize::from(job.accounting);
+    // SAFETY: the image begins here, once, with interrupts off.
+    let refused = unsafe { kernel::run(&SYSTEM, &CONFIGURATIONS[which], 0, &host) };
+    let _ = writeln!(host::Console, "{refused:?}");
+    port::REFUSED
+}

@@ -1,0 +1,37 @@
+//! The image of partitions: takes a job from its post and runs it, with a fieldbus over the network
+//! device where the job has one.
+// UNSAFETY: the boot calls this image by a name; the network device is at an address.
+
+#![no_std]
+#![no_main]
+#![expect(unsafe_code, reason = "an image begins with a function that the boot calls by its name")]
+
+extern crate alloc;
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString as _};
+
+use quietcore_boot::places::NET;
+use quietcore_exchange::Region;
+use quietcore_fieldbus::Bus;
+use quietcore_guest::clock::Clock;
+use quietcore_guest::net::Net;
+use quietcore_guest::partition;
+use quietcore_scan::program::Fieldbus;
+
+#[unsafe(no_mangle)]
+extern "C" fn quietcore_guest_main() -> u8 {
+    // SAFETY: the image begins here, once, with interrupts off.
+    unsafe { partition::run(bring_up) }
+}
+
+fn bring_up(
+    job: &[u8],
+    region: Region<'static>,
+    clock: Clock,
+) -> Result<Box<dyn Fieldbus>, String> {
+    // SAFETY: reading there is what the place is for.
+    let net = unsafe { Net::find([NET], clock) }.map_err(|error| error.to_string())?;
+    let bus = Bus::bring_up_job(net, job, region).map_err(|error| error.to_string())?;
+    Ok(Box::new(bus))
+}

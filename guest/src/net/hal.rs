@@ -1,0 +1,56 @@
+//! What the library of drivers asks of this machine: memory is addressed as it is, by the device
+//! too, and rings are pages of the image.
+// UNSAFETY: says to a library where memory is that a device uses.
+#![expect(unsafe_code, reason = "the library's face to a machine is an unsafe trait")]
+
+use core::cell::UnsafeCell;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use virtio_drivers::{BufferDirection, Hal, PAGE_SIZE, PhysAddr};
+
+/// Pages for rings: two queues of two each.
+const PAGES: usize = 4;
+
+#[repr(C, align(4096))]
+struct Page(UnsafeCell<[u8; PAGE_SIZE]>);
+
+// SAFETY: each page is given to one owner, who alone reaches it.
+unsafe impl Sync for Page {}
+
+static RINGS: [Page; PAGES] = [const { Page(UnsafeCell::new([0; PAGE_SIZE])) }; PAGES];
+/// The first page that is nobody's.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+/// Physical addresses are addresses.
+#[derive(Debug)]
+pub(super) struct Identity;
+
+// SAFETY: the pages are all zero, page by page apart, and given once; the boot's tables map every
+// address as it is, so that what is shared needs no other address and no copy.
+unsafe impl Hal for Identity {
+    fn dma_alloc(pages: usize, _: BufferDirection) -> (PhysAddr, NonNull<u8>) {
+        let taken = NEXT.fetch_update(Relaxed, Relaxed, |next| {
+            next.checked_add(pages).filter(|end| *end <= PAGES)
+        });
+        let Ok(first) = taken else { return (0, NonNull::dangling()) };
+        let place = NonNull::from(&RINGS[first]).cast::<u8>();
+        (place.as_ptr().expose_provenance() as PhysAddr, place)
+    }
+
+    unsafe fn dma_dealloc(_: PhysAddr, _: NonNull<u8>, _: usize) -> i32 {
+        // There is one device in the life of a guest; its rings stay its own.
+        0
+    }
+
+    unsafe fn mmio_phys_to_virt(place: PhysAddr, _: usize) -> NonNull<u8> {
+        NonNull::new(core::ptr::with_exposed_provenance_mut(place as usize))
+            .expect("no device is at address zero")
+    }
+
+    unsafe fn share(buffer: NonNull<[u8]>, _: BufferDirection) -> PhysAddr {
+        buffer.cast::<u8>().as_ptr().expose_provenance() as PhysAddr
+    }
+
+    unsafe fn unshare(_: PhysAddr, _: NonNull<[u8]>, _: BufferDirection) {}
+}

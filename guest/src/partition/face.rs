@@ -1,0 +1,187 @@
+//! The face of a program, as it lies in its code: `quietcore_module.h`, version 2.
+// UNSAFETY: reads memory in which a program lies.
+#![expect(unsafe_code, reason = "a program is foreign code at an address")]
+
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::ffi::{c_char, c_void};
+use core::ptr;
+
+use quietcore_boot::Place;
+use quietcore_scan::job::KERNEL_TASK_LIMIT;
+
+use crate::partition::calls::Entry;
+
+/// The version that is understood.
+const VERSION: u32 = 2;
+/// The most step functions of a program.
+const RATE_LIMIT: u32 = 64;
+/// What is kept of a text.
+pub(crate) const TEXT_BYTES_MAX: usize = 256;
+
+/// The functions of a program.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Face {
+    version: u32,
+    /// How many step functions it has.
+    pub(crate) rate_count: u32,
+    /// Called once, before the first step.
+    pub(crate) initialize: Entry,
+    /// One step of one rate.
+    pub(crate) step: Entry,
+    /// Called once, after the last step.
+    pub(crate) terminate: Entry,
+    error_status: extern "C" fn() -> *const c_char,
+    services: *mut *const c_void,
+    /// Called by the interrupt that it asked for.
+    pub(crate) interrupt: Option<extern "C" fn()>,
+    tasks: *const *const c_char,
+    task_count: u32,
+    overflowed: Option<extern "C" fn(*const c_void) -> u32>,
+    under_way: Option<extern "C" fn() -> u32>,
+}
+
+/// The functions as numbers, to be looked at before they are taken for functions.
+type Words = [u64; 11];
+
+const _: () = assert!(size_of::<Face>() == size_of::<Words>());
+
+/// Where a program may have what it refers to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground {
+    /// Code and constants.
+    pub(crate) code: Place,
+    /// Data.
+    pub(crate) data: Place,
+}
+
+impl Ground {
+    fn has_code(&self, address: u64) -> bool {
+        lies_within(self.code, address, 1)
+    }
+
+    fn has_data(&self, address: u64, bytes: u64) -> bool {
+        lies_within(self.data, address, bytes)
+    }
+
+    fn has(&self, address: u64, bytes: u64) -> bool {
+        lies_within(self.code, address, bytes) || self.has_data(address, bytes)
+    }
+}
+
+fn lies_within(place: Place, address: u64, bytes: u64) -> bool {
+    let end = place.address + place.bytes;
+    address >= place.address && address.checked_add(bytes).is_some_and(|last| last <= end)
+}
+
+impl Face {
+    /// Reads and checks the face at an address.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    ///
+    /// # Safety
+    /// Code and data of the ground are mapped.
+    pub(crate) unsafe fn read(address: u64, ground: &Ground) -> Result<Self, String> {
+        if !lies_within(ground.code, address, size_of::<Self>() as u64) {
+            return Err("its face does not lie in its code".to_string());
+        }
+        let place: *const Words = ptr::with_exposed_provenance(address as usize);
+        // SAFETY: in its code, and a job's face is aligned.
+        let words = unsafe { place.read_volatile() };
+        let version = words[0] as u32;
+        if version != VERSION {
+            return Err(format!("it has version {version}; this guest knows {VERSION}"));
+        }
+        let rate_count = (words[0] >> 32) as u32;
+        if rate_count == 0 || rate_count > RATE_LIMIT {
+            return Err(format!("it has {rate_count} step functions; 1 to {RATE_LIMIT} can be"));
+        }
+        let [_, initialize, step, terminate, status, services, others @ ..] = words;
+        let [interrupt, tasks, task_count, overflowed, under_way] = others;
+        let needed = [initialize, step, terminate, status];
+        let optional = [interrupt, overflowed, under_way];
+        let is_good = needed.iter().all(|address| ground.has_code(*address))
+            && optional.iter().all(|address| *address == 0 || ground.has_code(*address))
+            && (services == 0 || ground.has_data(services, 8) && services.is_multiple_of(8));
+        if !is_good {
+            return Err("a function of its face does not lie in its code".to_string());
+        }
+        let task_count = task_count as u32;
+        if task_count as usize > KERNEL_TASK_LIMIT {
+            return Err(format!("it has {task_count} tasks; {KERNEL_TASK_LIMIT} can be"));
+        }
+        let list_bytes = u64::from(task_count) * 8;
+        if task_count > 0 && !(tasks.is_multiple_of(8) && ground.has(tasks, list_bytes)) {
+            return Err("its list of tasks does not lie in it".to_string());
+        }
+        // SAFETY: the same bytes, whose functions are addresses of its code and not null.
+        Ok(unsafe { place.cast::<Self>().read_volatile() })
+    }
+
+    /// The names of the tasks whose jobs it tells.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read), which made it, of the same ground.
+    pub(crate) unsafe fn tasks(&self, ground: &Ground) -> Vec<String> {
+        let name = |index: usize| {
+            // SAFETY: the list lies in the program, as was checked.
+            let place = unsafe { self.tasks.add(index) };
+            // SAFETY: as above.
+            let name = unsafe { place.read_volatile() };
+            let start = name.expose_provenance() as u64;
+            let bytes = (0..TEXT_BYTES_MAX as u64).map_while(|offset| {
+                let address =
+                    start.checked_add(offset).filter(|address| ground.has(*address, 1))?;
+                let place: *const u8 = ptr::with_exposed_provenance(address as usize);
+                // SAFETY: in the program.
+                Some(unsafe { place.read_volatile() }).filter(|byte| *byte != 0)
+            });
+            String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+        };
+        (0..self.task_count as usize).map(name).collect()
+    }
+
+    /// Gives the program the table of services.
+    ///
+    /// # Safety
+    /// `table` is a `struct quietcore_services` that outlives the program, and no code of it runs.
+    pub(crate) unsafe fn connect(&self, table: *const c_void) {
+        if !self.services.is_null() {
+            // SAFETY: it lies in the program's data, as was checked.
+            unsafe { self.services.write_volatile(table) };
+        }
+    }
+
+    /// Whether the model says that it has an error. One call and one comparison.
+    #[inline]
+    pub(crate) fn has_error(&self) -> bool {
+        !(self.error_status)().is_null()
+    }
+
+    /// That error in the model's own words; none where there is none, or they lie elsewhere.
+    pub(crate) fn error_bytes(&self, ground: &Ground) -> impl Iterator<Item = u8> {
+        let start = (self.error_status)().expose_provenance() as u64;
+        let ground = *ground;
+        (0..TEXT_BYTES_MAX as u64).map_while(move |offset| {
+            let address = start.checked_add(offset).filter(|address| ground.has(*address, 1))?;
+            let place: *const u8 = ptr::with_exposed_provenance(address as usize);
+            // SAFETY: in the program, which is mapped.
+            Some(unsafe { place.read_volatile() }).filter(|byte| *byte != 0)
+        })
+    }
+
+    /// The task of its own that a step, or a fault in one, has left in the middle of a job.
+    #[inline]
+    pub(crate) fn task_under_way(&self) -> Option<u32> {
+        Some(self.under_way?()).filter(|task| *task != u32::MAX)
+    }
+
+    /// The task of its own whose stack ends at an address, which a fault accessed.
+    pub(crate) fn overflowed_task(&self, address: u64) -> Option<u32> {
+        let address = ptr::without_provenance(address as usize);
+        Some(self.overflowed?(address)).filter(|task| *task != u32::MAX)
+    }
+}

@@ -1,0 +1,251 @@
+//! A program at its places: loaded, called, ended.
+// UNSAFETY: calls into the program. What that asks for is given by the order of things here: a
+// build is initialised before any task knows it, each rate belongs to one task, and a build is
+// ended when no task has it any more.
+#![expect(unsafe_code, reason = "a program is foreign code")]
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::{mem, ptr};
+
+use quietcore_boot::Place;
+use quietcore_boot::places::PROGRAM_DATA;
+use quietcore_exchange::com::Services;
+use quietcore_exchange::{Region, ShortText, Slot};
+use quietcore_scan::fault::Fault;
+use quietcore_scan::guest::job::GuestBuild;
+use quietcore_scan::job::KernelTask;
+use quietcore_scan::kernel::Inside;
+use quietcore_scan::program::{Build, Program};
+use quietcore_scan::shared::TASK_LIMIT;
+use quietcore_scan::stage::Room;
+use quietcore_units::Nanos;
+
+use crate::pages::touch;
+use crate::partition::LOADER;
+use crate::partition::board;
+use crate::partition::calls::{Called, Entry, Failure, Interrupt, guard};
+use crate::partition::face::{Face, Ground};
+use crate::partition::kernel;
+
+/// The longest that `initialize` or `terminate` of a program may take.
+const CALL_MAX: Nanos = Nanos::from_secs(10);
+
+/// Signals of POSIX, in whose words faults are told.
+const SIGNAL_ILLEGAL: u32 = 4;
+const SIGNAL_TRAP: u32 = 5;
+const SIGNAL_BUS: u32 = 7;
+const SIGNAL_ARITHMETIC: u32 = 8;
+const SIGNAL_ADDRESS: u32 = 11;
+
+/// The signal by which a process is told what an exception tells.
+fn signal_of(vector: u8) -> u32 {
+    match vector {
+        0 | 16 | 19 => SIGNAL_ARITHMETIC,
+        1 | 3 => SIGNAL_TRAP,
+        6 | 7 => SIGNAL_ILLEGAL,
+        17 => SIGNAL_BUS,
+        _ => SIGNAL_ADDRESS,
+    }
+}
+
+/// A program at its places.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    face: Face,
+    ground: Ground,
+    /// The longest that a step of each task may take, in ns.
+    limits: [u64; TASK_LIMIT],
+    /// The row of the first task of its own, where it is a kernel.
+    first_row: u32,
+    slot: u8,
+    /// What the services of a kernel have to know of it.
+    kernel: Option<Inside>,
+}
+
+impl Program for Loaded {
+    #[inline]
+    fn step(&self, task: usize, rate: u32) -> Result<(), Fault> {
+        let Some(limit_ns) = self.limits.get(task) else {
+            return Err(Fault::Model { status: ShortText::default() });
+        };
+        let interrupt = match self.kernel {
+            Some(build) if rate == 0 => {
+                kernel::enter(build);
+                self.face.interrupt
+            }
+            _ => None,
+        };
+        let call = Call { context: task, slot: self.slot, limit_ns: *limit_ns, interrupt };
+        call.make(self.face.step, rate).map_err(|failure| self.fault(&failure))
+    }
+
+    fn task_under_way(&self) -> Option<u32> {
+        self.first_row.checked_add(self.face.task_under_way()?)
+    }
+
+    #[inline]
+    fn has_error(&self) -> bool {
+        self.face.has_error()
+    }
+
+    fn error_status(&self) -> ShortText {
+        ShortText::new(self.face.error_bytes(&self.ground))
+    }
+}
+
+impl Loaded {
+    #[cold]
+    fn fault(&self, failure: &Failure) -> Fault {
+        if self.kernel.is_some() {
+            kernel::stop_timer();
+        }
+        let Failure { vector, address, instruction } = *failure;
+        match vector {
+            None => Fault::Loop { instruction },
+            Some(vector) => Fault::Crash {
+                signal: signal_of(vector),
+                address,
+                instruction,
+                overflowed: self.face.overflowed_task(address),
+            },
+        }
+    }
+}
+
+/// Leaves a build whose code and data have been replaced: it can't be called any more.
+pub(crate) fn leave(build: Build<Loaded>) {
+    let Build { stage, program } = build;
+    drop(stage);
+    mem::forget(program);
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // Its fault ends it too.
+        let _ = Call::of_loader(self.slot).make(self.face.terminate, 0);
+    }
+}
+
+/// A call into a program.
+struct Call {
+    context: usize,
+    slot: u8,
+    limit_ns: u64,
+    interrupt: Option<Interrupt>,
+}
+
+impl Call {
+    /// One that the loader makes.
+    fn of_loader(slot: u8) -> Self {
+        Self { context: LOADER, slot, limit_ns: CALL_MAX.get(), interrupt: None }
+    }
+
+    #[inline]
+    fn make(&self, entry: Entry, argument: u32) -> Result<(), Failure> {
+        let until_ns = board::now().saturating_add(self.limit_ns);
+        let called = Called { slot: self.slot, until_ns, interrupt: self.interrupt };
+        board::begin_call(self.context, until_ns);
+        // SAFETY: the face's functions lie in the program's code. Each rate belongs to one task,
+        // which `load` checks, and the others are called by the loader, while no task has the
+        // build.
+        let result = unsafe { guard(self.context).call(entry, argument, &called) };
+        board::end_call(self.context);
+        result
+    }
+}
+
+/// What builds are loaded into.
+#[derive(Debug)]
+pub(crate) struct Loader {
+    /// The exchange.
+    pub(crate) region: Region<'static>,
+    /// What all stages must fit.
+    pub(crate) room: Room,
+    /// The step function of each task, and the longest that it may take in ns.
+    pub(crate) rates: Vec<(u32, u64)>,
+    /// The tasks of its kernel, where it is one.
+    pub(crate) kernel_tasks: Vec<KernelTask>,
+    /// What it calls.
+    pub(crate) services: &'static Services<'static>,
+}
+
+impl Loader {
+    /// Makes a build that was copied to its places a program: runs its `initialize` and gives it
+    /// its values. Called in the loader's context.
+    ///
+    /// # Errors
+    /// Why it can't be, in words.
+    pub(crate) fn load(&self, build: &GuestBuild) -> Result<Box<Build<Loaded>>, String> {
+        let stage = &build.stage;
+        stage.check(&self.room).map_err(|error| error.to_string())?;
+        build.check().map_err(|error| error.to_string())?;
+        let address = PROGRAM_DATA[usize::from(stage.slot)];
+        let data = Place { address, bytes: u64::from(stage.data_bytes) };
+        let ground = Ground { code: build.code, data };
+        for place in [build.code, data] {
+            touch(place.address, place.bytes);
+        }
+        // SAFETY: the boot's tables map both slots, and the host gives both as memory.
+        let face = unsafe { Face::read(build.face, &ground) }?;
+        for (rate, _) in &self.rates {
+            if *rate >= face.rate_count {
+                let count = face.rate_count;
+                return Err(format!(
+                    "a task runs step function {rate}, but the program has {count}"
+                ));
+            }
+        }
+        // SAFETY: this face of this ground.
+        let tasks = unsafe { face.tasks(&ground) };
+        if !tasks.iter().eq(self.kernel_tasks.iter().map(|task| &task.name)) {
+            return Err("it has other tasks of its own than those that the partition was started \
+                        with; bring the site down and up again"
+                .to_string());
+        }
+        let services = ptr::from_ref(self.services).cast();
+        // SAFETY: the services are laid out as their header in C says and live for ever; no task
+        // knows the program yet.
+        unsafe { face.connect(services) };
+        let initialized = Call::of_loader(stage.slot).make(face.initialize, 0);
+        initialized.map_err(|failure| match failure.vector {
+            None => {
+                let at = failure.instruction;
+                format!("`initialize` did not return within {CALL_MAX}: it was at {at:#x}")
+            }
+            Some(vector) => {
+                let (signal, at) = (signal_of(vector), failure.instruction);
+                format!("`initialize` crashed: signal {signal} at {at:#x}")
+            }
+        })?;
+        if face.has_error() {
+            let status: Vec<u8> = face.error_bytes(&ground).collect();
+            let status = String::from_utf8_lossy(&status);
+            return Err(format!("the model reports an error after `initialize`: {status}"));
+        }
+        self.give_values(build)?;
+        let mut limits = [0; TASK_LIMIT];
+        for (limit, (_, limit_ns)) in limits.iter_mut().zip(&self.rates) {
+            *limit = *limit_ns;
+        }
+        let first_row = self.rates.len() as u32;
+        let inside = Inside { slot: stage.slot, generation: stage.generation };
+        let kernel = (!self.kernel_tasks.is_empty()).then_some(inside);
+        let program = Loaded { face, ground, limits, first_row, slot: stage.slot, kernel };
+        Ok(Box::new(Build { stage: stage.clone(), program }))
+    }
+
+    fn give_values(&self, build: &GuestBuild) -> Result<(), String> {
+        let slot = if build.stage.slot == 0 { Slot::A } else { Slot::B };
+        let data = self.region.writable_data(slot).ok_or("the exchange has no data slots")?;
+        for value in &build.values {
+            if value.bytes.len() != value.place.bytes as usize {
+                return Err("a retained value has not the size of its place".to_string());
+            }
+            data.write(value.place.offset, &value.bytes).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}

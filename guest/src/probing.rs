@@ -1,0 +1,158 @@
+//! What the images of the probes have in common: their job, and the exchange that takes what they
+//! measure.
+// UNSAFETY: the exchange and the job are memory that the host shares.
+#![expect(unsafe_code, reason = "memory that the host shares is at addresses that it says")]
+
+use core::arch::x86_64::_rdtsc;
+use core::arch::{asm, global_asm};
+use core::fmt::Write as _;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::AtomicU64;
+
+use quietcore_boot::post::Taker;
+use quietcore_boot::{HostPage, Place, places, port};
+use quietcore_exchange::Region;
+use quietcore_probe::guest::job::{DOORBELL_BYTES, JOB_BYTES_MAX, decode};
+use quietcore_probe::routines::Reading;
+use serde::de::DeserializeOwned;
+
+use crate::host;
+use crate::processor::interrupts::Interrupted;
+
+/// What a probe begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Begin<T> {
+    /// What the host told.
+    pub host: HostPage,
+    /// What is to be measured.
+    pub job: T,
+    /// Where to write it.
+    pub region: Region<'static>,
+}
+
+/// Reads host page and job and attaches to the exchange.
+///
+/// # Errors
+/// The status to end with, after the console was told why.
+pub fn begin<T: DeserializeOwned>() -> Result<Begin<T>, u8> {
+    let refused = |why: core::fmt::Arguments<'_>| {
+        // There is nobody to be told that the console failed.
+        let _ = writeln!(host::Console, "{why}");
+        port::REFUSED
+    };
+    let page = host::page().map_err(|why| refused(format_args!("{why}")))?;
+    let mut place = [0; JOB_BYTES_MAX];
+    let letter = Taker::new(words(page.job)).map(|mut post| post.take(&mut place).map(copied));
+    let job = match letter {
+        Some(Ok(bytes)) => decode(&place[..bytes]),
+        Some(Err(why)) => return Err(refused(format_args!("{why}"))),
+        None => return Err(refused(format_args!("there is no job for this guest"))),
+    };
+    let job = job.map_err(|why| refused(format_args!("{why}")))?;
+    let base = ptr::with_exposed_provenance_mut(page.exchange.address as usize);
+    let base = NonNull::new(base).ok_or_else(|| refused(format_args!("there is no exchange")))?;
+    // SAFETY: the host says that so many bytes are there, for as long as this guest runs; it and
+    // this guest reach them by atomics.
+    let region = unsafe { Region::attach(base, page.exchange.bytes as usize) };
+    let region = region.map_err(|why| refused(format_args!("{why}")))?;
+    Ok(Begin { host: page, job, region })
+}
+
+fn copied(letter: Option<&[u8]>) -> usize {
+    letter.map_or(0, <[u8]>::len)
+}
+
+/// Memory that the host shares, as words; none where the place is.
+fn words(place: Place) -> &'static [AtomicU64] {
+    let address = place.address as usize;
+    if address == 0 || !address.is_multiple_of(align_of::<AtomicU64>()) {
+        return &[];
+    }
+    let words = place.bytes as usize / size_of::<AtomicU64>();
+    // SAFETY: as above; every bit pattern is an atomic.
+    unsafe { core::slice::from_raw_parts(ptr::with_exposed_provenance(address), words) }
+}
+
+global_asm!(
+    r#"
+    .text
+    .globl quietcore_guest_halt
+quietcore_guest_halt:
+    sti
+    .globl quietcore_guest_halt_place
+quietcore_guest_halt_place:
+    hlt
+    cli
+    ret
+"#
+);
+
+// SAFETY: what the assembler defines under these names is of these types.
+unsafe extern "C" {
+    fn quietcore_guest_halt();
+    safe static quietcore_guest_halt_place: u8;
+}
+
+/// Lets interrupts in until one has come. Called with them off, and returns so; the handler calls
+/// [`leave_halt`].
+pub fn halt() {
+    // SAFETY: it changes nothing but the flag of interrupts, and puts that back.
+    unsafe { quietcore_guest_halt() };
+}
+
+/// Has an interrupt that came just before the halt end it, too. A processor lets none in there, but
+/// an emulated one below a hypervisor may: what is waited for would have come, and the guest would
+/// sleep on.
+pub fn leave_halt(interrupted: &mut Interrupted) {
+    let place = (&raw const quietcore_guest_halt_place).expose_provenance() as u64;
+    if interrupted.instruction == place {
+        // The halt is one byte.
+        interrupted.instruction += 1;
+    }
+}
+
+/// The counter between two fences, as a process reads it for spans of some nanoseconds: what is
+/// before has ended, and what is after has not begun.
+#[derive(Debug)]
+pub enum Fenced {}
+
+impl Reading for Fenced {
+    #[inline(always)]
+    fn begin() -> u64 {
+        fenced()
+    }
+
+    #[inline(always)]
+    fn end() -> u64 {
+        fenced()
+    }
+}
+
+#[inline(always)]
+fn fenced() -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: every processor with 64 bits has these instructions.
+    unsafe {
+        asm!(
+            "lfence", "rdtsc", "lfence",
+            out("eax") low, out("edx") high,
+            options(nostack, preserves_flags),
+        );
+    }
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// Where the guest writes to have the host's KVM raise the interrupt of a source.
+pub fn ring(source: u32) {
+    let place = places::DOORBELLS as usize + source as usize * DOORBELL_BYTES;
+    let place: *mut u32 = ptr::with_exposed_provenance_mut(place);
+    // SAFETY: the address is no memory; what is written there is an interrupt at most.
+    unsafe { place.write_volatile(1) };
+}
+
+/// The time stamp counter, as it is, in the middle of other instructions.
+#[inline(always)]
+pub fn counter() -> u64 {
+    // SAFETY: every processor with 64 bits has it.
+    unsafe { _rdtsc() }
+}

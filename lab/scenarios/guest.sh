@@ -1,0 +1,14 @@
+#!/bin/bash
+# figures of partitions in guests, beside QEMU's microvm and a process
+# kinds: kvm
+set -euo pipefail
+bench=target/release/quietcore-bench
+if ! [[ -x $bench && -x target/release/quietcore-runtime ]]; then
+    echo 'first: cargo build --release -p quietcore-bench -p quietcore-cli'
+    exit 1
+fi
+# KVM's own counters.
+mount -t debugfs none /sys/kernel/debug
+# Words of the comparison may be given, for a few of its parts or fewer rounds.
+# shellcheck disable=SC2086
+"$bench" guest --keep "$OUT/guest.json" ${QUIETCORE_BENCH:-} | tee "$OUT/guest.txt"

@@ -1,0 +1,12 @@
+#!/bin/bash
+# tables 1 and 2 of seed 002 and the routines of seed 001 from a guest, each with a report
+# kinds: kvm
+set -euo pipefail
+quietcore=target/release/quietcore
+if ! [[ -x $quietcore && -x target/release/quietcore-runtime ]]; then
+    echo 'first: cargo build --release -p quietcore-cli'
+    exit 1
+fi
+"$quietcore" probe irq --out "$OUT/irq"
+"$quietcore" probe osek --backend kvm --out "$OUT/osek"
+"$quietcore" probe latency --backend kvm --period 1ms --duration 30s --out "$OUT/latency"

@@ -1,0 +1,53 @@
+//! Evidence of interrupts.
+
+use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::histogram::Histogram;
+use quietcore_record::record::{Counters, InterruptRun, Record, Timeline};
+
+use super::{ASLEEP, evidence, record};
+
+/// Values around `ns`, so many.
+fn around(ns: u64, count: u64) -> Histogram {
+    let mut histogram = Histogram::new();
+    for index in 0..count {
+        histogram.record(ns + index % 97 * ns / 500);
+    }
+    histogram
+}
+
+/// A run with a period, in ms, and so many interrupts.
+fn interrupts(period_ms: u64, count: u64) -> Record {
+    let mut record = record("tp2", 1, 1, ASLEEP, 1);
+    record.name = format!("guest.every-{period_ms}-ms.irq");
+    record.probe = "irq".to_owned();
+    record.partition = "guest".to_owned();
+    record.profile = format!("every-{period_ms}-ms");
+    record.period_ns = Some(period_ms * 1_000_000);
+    record.release = around(9_000, count);
+    record.wakeup = None;
+    record.spikes.clear();
+    record.timeline = Timeline::default();
+    record.counters = Counters { planned_cycles: count, ..Counters::default() };
+    record.interrupt = Some(InterruptRun {
+        path: "clock board on CPU 0, synthetic".to_owned(),
+        kernel: "OSEK kernel, synthetic".to_owned(),
+        register: around(9_300, count),
+        switch: around(700, count),
+        until_task: around(10_100, count),
+        left_out: 3,
+    });
+    record.conditions.mode = format!("an interrupt every {period_ms} ms");
+    record
+}
+
+/// Interrupts of two periods.
+pub(crate) fn interrupt() -> Evidence {
+    let mut evidence = evidence(Vec::new(), 1e-6);
+    evidence.manifest.name = "probe irq (synthetic)".to_owned();
+    evidence.manifest.origin = Origin::Probe;
+    evidence.manifest.classes.clear();
+    evidence.manifest.declared.clear();
+    evidence.manifest.profiles.clear();
+    evidence.records = vec![interrupts(10, 10_000), interrupts(1, 10_000)];
+    evidence
+}

@@ -1,0 +1,21 @@
+//! The backend under test: the same tests hold for each.
+//!
+//! Partitions are processes, or what `QUIETCORE_TEST_BACKEND` names: one word for all partitions of
+//! a site, or a word for each, with commas between them.
+
+use std::time::Duration;
+
+/// Long enough for the busiest machine, and an emulated one.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A site file whose partitions are of the backend under test.
+pub(crate) fn realised(text: &str) -> String {
+    let Ok(backends) = std::env::var("QUIETCORE_TEST_BACKEND") else { return text.to_owned() };
+    let text = text.replace("backend = \"process\"", "");
+    let mut pieces = text.split("[[partition]]");
+    let mut realised = pieces.next().unwrap_or_default().to_owned();
+    for (piece, backend) in pieces.zip(backends.split(',').cycle()) {
+        realised += &format!("[[partition]]\nbackend = \"{backend}\"{piece}");
+    }
+    realised
+}
