@@ -17,7 +17,7 @@ use quietcore_exchange::{Recorder, SLOT_COUNT};
 use quietcore_guest::apic::{Apic, TIMER_VECTOR};
 use quietcore_guest::clock::Clock as HostClock;
 use quietcore_guest::interrupts;
-use quietcore_guest::probing::{Begin, begin, halt, leave_halt};
+use quietcore_guest::probing::{Begin, begin, halt};
 use quietcore_probe::guest::job::GuestLatencyJob;
 use quietcore_probe::latency::{self, Whole};
 use quietcore_units::Nanos;
@@ -67,7 +67,7 @@ extern "C" fn quietcore_guest_main() -> u8 {
     // SAFETY: the one processor, with interrupts off.
     let apic = unsafe { Apic::switch_on(HostClock::new(&host)) };
     interrupts::on_interrupt(|vector, interrupted| {
-        leave_halt(interrupted);
+        interrupted.leave_halt();
         if vector == TIMER_VECTOR {
             WAKES.store(WAKES.load(Relaxed) + 1, Relaxed);
         }

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use quietcore_boot::HostPage;
 use quietcore_guest::apic::{Apic, TIMER_VECTOR};
 use quietcore_guest::clock::Clock;
-use quietcore_guest::probing::{halt, leave_halt};
+use quietcore_guest::probing::halt;
 use quietcore_guest::{host, interrupts};
 
 /// What is taken for the counter's frequency where no host says one.
@@ -26,7 +26,7 @@ extern "C" fn quietcore_guest_main() -> u8 {
     // SAFETY: the one processor, with interrupts off.
     let apic = unsafe { Apic::switch_on(clock) };
     interrupts::on_interrupt(|vector, interrupted| {
-        leave_halt(interrupted);
+        interrupted.leave_halt();
         if vector == TIMER_VECTOR {
             COUNT.fetch_add(1, Relaxed);
         }

@@ -73,9 +73,9 @@ impl Board for Processor {
     }
 
     fn wait(&self) {
-        // SAFETY: interrupts are let in, so that one ends it. One that came before it has been
-        // taken to its end, tasks included, so that nothing waits to be looked at.
-        unsafe { asm!("hlt", options(nomem, nostack, preserves_flags)) };
+        // One that came before it has been taken to its end, tasks included, so that nothing waits
+        // to be looked at.
+        interrupts::wait();
     }
 
     fn note_job(&self, _: &Job) {}

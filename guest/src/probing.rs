@@ -3,8 +3,8 @@
 // UNSAFETY: the exchange and the job are memory that the host shares.
 #![expect(unsafe_code, reason = "memory that the host shares is at addresses that it says")]
 
+use core::arch::asm;
 use core::arch::x86_64::_rdtsc;
-use core::arch::{asm, global_asm};
 use core::fmt::Write as _;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::AtomicU64;
@@ -17,7 +17,7 @@ use quietcore_probe::routines::Reading;
 use serde::de::DeserializeOwned;
 
 use crate::host;
-use crate::processor::interrupts::Interrupted;
+use crate::interrupts;
 
 /// What a probe begins with.
 #[derive(Clone, Copy, Debug)]
@@ -73,42 +73,12 @@ fn words(place: Place) -> &'static [AtomicU64] {
     unsafe { core::slice::from_raw_parts(ptr::with_exposed_provenance(address), words) }
 }
 
-global_asm!(
-    r#"
-    .text
-    .globl quietcore_guest_halt
-quietcore_guest_halt:
-    sti
-    .globl quietcore_guest_halt_place
-quietcore_guest_halt_place:
-    hlt
-    cli
-    ret
-"#
-);
-
-// SAFETY: what the assembler defines under these names is of these types.
-unsafe extern "C" {
-    fn quietcore_guest_halt();
-    safe static quietcore_guest_halt_place: u8;
-}
-
 /// Lets interrupts in until one has come. Called with them off, and returns so; the handler calls
-/// [`leave_halt`].
+/// [`Interrupted::leave_halt`](crate::interrupts::Interrupted::leave_halt).
 pub fn halt() {
-    // SAFETY: it changes nothing but the flag of interrupts, and puts that back.
-    unsafe { quietcore_guest_halt() };
-}
-
-/// Has an interrupt that came just before the halt end it, too. A processor lets none in there, but
-/// an emulated one below a hypervisor may: what is waited for would have come, and the guest would
-/// sleep on.
-pub fn leave_halt(interrupted: &mut Interrupted) {
-    let place = (&raw const quietcore_guest_halt_place).expose_provenance() as u64;
-    if interrupted.instruction == place {
-        // The halt is one byte.
-        interrupted.instruction += 1;
-    }
+    interrupts::wait();
+    // SAFETY: they were off before.
+    unsafe { asm!("cli", options(nomem, nostack)) };
 }
 
 /// The counter between two fences, as a process reads it for spans of some nanoseconds: what is

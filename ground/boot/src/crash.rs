@@ -15,7 +15,8 @@ pub const REGISTERS: [&str; 15] = [
 /// Where and how a guest crashed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrashRecord {
-    /// The exception (Intel SDM volume 3, table 6-1); 256 for a panic of the guest's own.
+    /// The exception (Intel SDM volume 3, table 6-1); 256 for a panic of the guest's own,
+    /// 257 for an interrupt that must not have come.
     pub vector: u64,
     /// What the processor says of it.
     pub error_code: u64,
@@ -34,6 +35,9 @@ pub struct CrashRecord {
 impl CrashRecord {
     /// The vector of a panic.
     pub const PANIC: u64 = 256;
+    /// The vector of an interrupt that came while they were held back, which the processor does not do
+    /// and a hypervisor that emulates it may.
+    pub const HELD_BACK: u64 = 257;
     /// The vector of the exception that comes with the address that was accessed.
     pub const PAGE_FAULT: u64 = 14;
     /// Of the error code of a page fault: there is a page, which does not allow the access.

@@ -106,9 +106,9 @@ impl Board for PartitionBoard {
         if RELEASES.polls() {
             poll();
         } else {
-            // SAFETY: interrupts are let in, so that one ends it. One that came before it has been
-            // taken to its end, tasks included, so that nothing waits to be looked at.
-            unsafe { asm!("hlt", options(nomem, nostack, preserves_flags)) };
+            // One that came before it has been taken to its end, tasks included, so that nothing waits
+            // to be looked at.
+            interrupts::wait();
         }
     }
 

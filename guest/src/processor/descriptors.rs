@@ -18,11 +18,13 @@ const GATE: u16 = 0x8E00;
 const EXCEPTION_STACK: u16 = 1;
 /// The second.
 const ENTRY_STACK: u16 = 2;
-const STACK_BYTES: usize = 8192;
+pub(crate) const STACK_BYTES: usize = 8192;
+/// An entry copies ten words.
+pub(crate) const ENTRY_STACK_BYTES: usize = 256;
 
 /// A table that is filled once, before the processor looks at it.
 #[repr(C, align(16))]
-struct Once<T>(UnsafeCell<T>);
+pub(crate) struct Once<T>(UnsafeCell<T>);
 
 // SAFETY: written by the one processor before it is loaded, and then by nobody.
 unsafe impl<T> Sync for Once<T> {}
@@ -44,9 +46,9 @@ static TASK_STATE: Once<TaskState> = Once::new([0; 26]);
 static SEGMENTS: Once<Segments> =
     Once::new([0, 0x00AF_9A00_0000_FFFF, 0x00CF_9200_0000_FFFF, 0, 0]);
 static GATES: Once<Gates> = Once::new([[0; 2]; 256]);
-static EXCEPTION_STACK_PLACE: Once<[u8; STACK_BYTES]> = Once::new([0; STACK_BYTES]);
-/// An entry copies ten words.
-static ENTRY_STACK_PLACE: Once<[u8; 256]> = Once::new([0; 256]);
+pub(crate) static EXCEPTION_STACK_PLACE: Once<[u8; STACK_BYTES]> = Once::new([0; STACK_BYTES]);
+pub(crate) static ENTRY_STACK_PLACE: Once<[u8; ENTRY_STACK_BYTES]> =
+    Once::new([0; ENTRY_STACK_BYTES]);
 
 #[repr(C, packed)]
 struct Pointer {

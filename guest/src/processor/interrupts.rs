@@ -14,6 +14,13 @@
 //!
 //! So the entry stack is free again before interrupts are let in, and what was interrupted may be
 //! left for another context and gone on with later.
+//!
+//! No processor enters while interrupts are held back. QEMU's emulated SVM does: where an interrupt
+//! was injected and QEMU's own thread is called away before the next exit, it delivers the same
+//! interrupt once more (its `helper_vmrun` leaves `exception_index` at the vector; so in 7.2 and
+//! 10.0). Such a second entry does nothing, and nothing is lost by it but where the first one finds
+//! the frame of the processor still on the entry stack, which the second overwrites. What was
+//! interrupted is known then if it was [`wait`], and else the guest can't go on, and says why.
 // UNSAFETY: is entered by the processor.
 #![expect(unsafe_code, reason = "the processor enters with a frame of its own")]
 
@@ -21,9 +28,14 @@ use core::arch::{asm, global_asm};
 use core::mem::transmute;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicPtr,
+    AtomicPtr, AtomicU64,
     Ordering::{Acquire, Release},
 };
+
+use quietcore_boot::CrashRecord;
+
+use crate::descriptors::{self, ENTRY_STACK_BYTES};
+use crate::host;
 
 /// The first vector that is no exception.
 pub(crate) const FIRST: usize = 32;
@@ -35,6 +47,18 @@ const ENTRY_BYTES: u64 = 16;
 // SAFETY: what the assembler, the linker or the image defines under these names is of these types.
 unsafe extern "C" {
     safe static quietcore_guest_interrupts: u8;
+    safe static quietcore_guest_halt_place: u8;
+    fn quietcore_guest_wait();
+}
+
+/// The stack pointer of [`wait`] while it waits, else zero.
+static WAITING: AtomicU64 = AtomicU64::new(0);
+
+/// Lets interrupts in until one has come, and leaves them so.
+#[inline]
+pub fn wait() {
+    // SAFETY: it changes nothing but the flag of interrupts.
+    unsafe { quietcore_guest_wait() };
 }
 
 /// What an interrupt has interrupted, as it goes on.
@@ -49,6 +73,19 @@ pub struct Interrupted {
     /// The stack pointer.
     pub stack: u64,
     stack_segment: u64,
+}
+
+impl Interrupted {
+    /// Has an interrupt that came just before the halt of [`wait`] end it, too. A processor lets none
+    /// in there, but an emulated one below a hypervisor may: what is waited for would have come, and
+    /// the guest would sleep on.
+    pub fn leave_halt(&mut self) {
+        let place = (&raw const quietcore_guest_halt_place).expose_provenance() as u64;
+        if self.instruction == place {
+            // The halt is one byte.
+            self.instruction += 1;
+        }
+    }
 }
 
 /// What is done at an interrupt, with interrupts off, on the stack of what it interrupts. It may
@@ -71,9 +108,24 @@ extern "C" fn handle(vector: u64, interrupted: &mut Interrupted) {
     }
 }
 
+/// An interrupt came while they were held back, and what the one before it has interrupted is lost.
+extern "C" fn lost() -> ! {
+    host::crash(&CrashRecord { vector: CrashRecord::HELD_BACK, ..CrashRecord::default() });
+}
+
 global_asm!(
     r#"
     .text
+    .globl quietcore_guest_wait
+quietcore_guest_wait:
+    mov [rip + {waiting}], rsp
+    sti
+    .globl quietcore_guest_halt_place
+quietcore_guest_halt_place:
+    hlt
+quietcore_guest_waited:
+    mov qword ptr [rip + {waiting}], 0
+    ret
     .balign 16
     .globl quietcore_guest_interrupts
 quietcore_guest_interrupts:
@@ -85,8 +137,34 @@ quietcore_guest_interrupts:
     jmp quietcore_guest_enter
     .set vector, vector + 1
     .endr
+quietcore_guest_held_back:
+    push rsi
+    # A frame of a handler is on another stack: it goes on.
+    mov rsi, [rsp + 40]
+    sub rsi, offset {entry_stack}
+    cmp rsi, {entry_stack_bytes}
+    ja 1f
+    mov rsi, [rip + {waiting}]
+    test rsi, rsi
+    jz 2f
+    mov [rsp + 40], rsi
+    mov qword ptr [rsp + 32], 0x202
+    mov qword ptr [rsp + 16], offset quietcore_guest_waited
+    pop rsi
+    jmp quietcore_guest_go_on
+1:
+    pop rsi
+    pop rdi
+    iretq
+2:
+    mov rsp, offset {exception_stack} + {exception_stack_bytes}
+    call {lost}
 quietcore_guest_enter:
     # Entry stack: rdi, then the frame: instruction, segment, flags, stack, segment.
+    # Bit 9 of the flags says that interrupts were let in.
+    test byte ptr [rsp + 25], 2
+    jz quietcore_guest_held_back
+quietcore_guest_go_on:
     push rsi
     mov rsi, [rsp + 40]
     sub rsi, 128
@@ -108,6 +186,7 @@ quietcore_guest_enter:
     mov [rsi - 56], rax
     mov rax, [rsp]
     lea rsp, [rsi - 56]
+    mov qword ptr [rip + {waiting}], 0
     # Interrupted stack: rsi, rdi, then the frame.
     push rax
     push rcx
@@ -137,7 +216,13 @@ quietcore_guest_enter:
 "#,
     first = const FIRST,
     count = const COUNT,
-    handle = sym handle
+    handle = sym handle,
+    lost = sym lost,
+    waiting = sym WAITING,
+    entry_stack = sym descriptors::ENTRY_STACK_PLACE,
+    entry_stack_bytes = const ENTRY_STACK_BYTES,
+    exception_stack = sym descriptors::EXCEPTION_STACK_PLACE,
+    exception_stack_bytes = const descriptors::STACK_BYTES
 );
 
 /// Does something with interrupts off.

@@ -13,6 +13,11 @@ pub(super) fn words(record: &CrashRecord, guest: &Functions, programs: &[Functio
     if record.vector == CrashRecord::PANIC {
         return "the guest panicked; it said why before".to_owned();
     }
+    if record.vector == CrashRecord::HELD_BACK {
+        return "the hypervisor interrupted the guest while it held interrupts back, which no \
+                processor does; QEMU's emulated SVM is known for it"
+            .to_owned();
+    }
     let functions = match Slot::of_code(record.instruction) {
         Some(slot) => &programs[slot.index()],
         None => guest,
@@ -50,6 +55,8 @@ mod tests {
         assert!(said(0x600_0010).contains("at 0x6000010,"), "of the other slot nothing is known");
         let panic = CrashRecord { vector: CrashRecord::PANIC, ..record(1) };
         assert!(words(&panic, &guest, &programs).contains("panicked"));
+        let twice = CrashRecord { vector: CrashRecord::HELD_BACK, ..record(1) };
+        assert!(words(&twice, &guest, &programs).contains("while it held interrupts back"));
         let unknown = CrashRecord { vector: 77, ..record(1) };
         assert!(words(&unknown, &guest, &programs).contains(": exception at 0x1,"));
     }
