@@ -72,7 +72,12 @@ fn is_possible() -> bool {
         .args(["--print", "target-libdir", "--target", BARE])
         .output();
     let folder = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
-    let is_installed = folder.is_some_and(|folder| Path::new(folder.trim()).is_dir());
+    let folder = folder.map(|folder| PathBuf::from(folder.trim()));
+    // Where there is none, cargo runs this again at the next build, which may find one.
+    if let Some(folder) = &folder {
+        println!("cargo:rerun-if-changed={}", folder.display());
+    }
+    let is_installed = folder.is_some_and(|folder| folder.is_dir());
     if !is_installed {
         println!("cargo:warning=no images of guests: install them with `rustup target add {BARE}`");
     }

@@ -72,6 +72,8 @@ fn has_bare() -> bool {
     let output = rustc.args(["--print", "target-libdir", "--target", BARE]).output();
     output.is_ok_and(|output| {
         let folder = String::from_utf8_lossy(&output.stdout);
+        // Where there is none, cargo runs this again at the next build, which may find one.
+        println!("cargo:rerun-if-changed={}", folder.trim());
         output.status.success() && Path::new(folder.trim()).is_dir()
     })
 }

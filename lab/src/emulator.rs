@@ -15,6 +15,8 @@ use crate::standstill::{Heart, STANDS_STILL};
 const PROGRAM: &str = "qemu-system-x86_64";
 /// What a kernel writes when it can't go on.
 const PANIC: &str = "Kernel panic - not syncing";
+/// What is written of a guest that was interrupted while it held interrupts back.
+const HELD_BACK: &str = "while it held interrupts back";
 /// How often a running machine is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -72,6 +74,15 @@ pub enum Broken {
         /// What it wrote.
         console: PathBuf,
     },
+    /// An interrupt was delivered where a processor delivers none, and the scenario failed.
+    #[error(
+        "the emulator interrupted a guest while it held interrupts back, and the scenario failed; \
+         the machine's console is in {console}"
+    )]
+    HeldBack {
+        /// What it wrote.
+        console: PathBuf,
+    },
     /// It was ended from outside.
     #[error("interrupted")]
     Interrupted,
@@ -123,13 +134,25 @@ impl Machine<'_> {
             thread::sleep(LOOK);
         };
         let told = fs::read_to_string(self.out.join(STATUS)).ok();
-        told.and_then(|text| text.trim().parse().ok()).ok_or_else(|| self.early(status))
+        match told.and_then(|text| text.trim().parse().ok()) {
+            Some(0) => Ok(0),
+            Some(_) if self.says(HELD_BACK) => {
+                Err(Broken::HeldBack { console: self.console.to_owned() })
+            }
+            Some(failure) => Ok(failure),
+            None => Err(self.early(status)),
+        }
+    }
+
+    /// Whether a machine that holds guests has written this to its console.
+    fn says(&self, text: &str) -> bool {
+        let console = fs::read(self.console).unwrap_or_default();
+        self.kind.holds_guests() && String::from_utf8_lossy(&console).contains(text)
     }
 
     /// Why it ended before its scenario did.
     fn early(&self, status: ExitStatus) -> Broken {
-        let console = fs::read(self.console).unwrap_or_default();
-        if self.kind.holds_guests() && String::from_utf8_lossy(&console).contains(PANIC) {
+        if self.says(PANIC) {
             return Broken::Panicked { console: self.console.to_owned() };
         }
         Broken::Early { status, last: last_lines(self.console) }

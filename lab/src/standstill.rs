@@ -1,10 +1,12 @@
 //! A machine that stands still or falls, and what is done about it.
 //!
 //! This emulator has faults where a machine holds guests: it may lose an interrupt, and nothing
-//! happens in the machine any more, whatever ran in it; or the machine's kernel finds its own stack
-//! overwritten, and panics. The machine beats for that reason: its first process writes the
-//! seconds since its start into a file of the results, each second. Where the beat stays away, the
-//! machine is at fault, and is started anew. What hangs while the machine beats is a failure of the
+//! happens in the machine any more, whatever ran in it; the machine's kernel finds its own stack
+//! overwritten, and panics; or it delivers an interrupt to a guest twice, the second time while the
+//! guest holds interrupts back, and the guest says so and ends. The machine beats for that reason:
+//! its first process writes the seconds since its start into a file of the results, each second.
+//! Where the beat stays away, the machine is at fault, and is started anew, as it is where a
+//! scenario failed and a guest said so. What hangs while the machine beats is a failure of the
 //! scenario, and is ended by its limit.
 
 use std::time::Duration;
@@ -50,9 +52,11 @@ pub fn run_anew(
 ) -> Result<i32, Broken> {
     for anew in 1..=ANEW_MAX {
         match run() {
-            Err(why @ (Broken::StoodStill { .. } | Broken::Panicked { .. })) => {
-                before_anew(anew, &why)?;
-            }
+            Err(
+                why @ (Broken::StoodStill { .. }
+                | Broken::Panicked { .. }
+                | Broken::HeldBack { .. }),
+            ) => before_anew(anew, &why)?,
             ended => return ended,
         }
     }
@@ -113,6 +117,8 @@ mod tests {
         assert!(matches!(once, (Ok(0), told) if told == [1]));
         let panicked = Err(Broken::Panicked { console: "console.txt".into() });
         assert!(matches!(run_of(vec![panicked, Ok(0)]), (Ok(0), told) if told == [1]));
+        let held_back = Err(Broken::HeldBack { console: "console.txt".into() });
+        assert!(matches!(run_of(vec![held_back, Ok(1)]), (Ok(1), told) if told == [1]));
         let thrice = run_of(vec![stood_still(), stood_still(), stood_still()]);
         assert!(matches!(thrice, (Err(Broken::StoodStill { .. }), told) if told == [1, 2]));
     }

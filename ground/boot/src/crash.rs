@@ -103,6 +103,7 @@ impl CrashRecord {
             20 => "virtualisation exception",
             21 => "control protection exception",
             Self::PANIC => "panic",
+            Self::HELD_BACK => "interrupt while it held interrupts back",
             _ => "exception",
         }
     }

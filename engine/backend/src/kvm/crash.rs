@@ -14,8 +14,8 @@ pub(super) fn words(record: &CrashRecord, guest: &Functions, programs: &[Functio
         return "the guest panicked; it said why before".to_owned();
     }
     if record.vector == CrashRecord::HELD_BACK {
-        return "the hypervisor interrupted the guest while it held interrupts back, which no \
-                processor does; QEMU's emulated SVM is known for it"
+        return "the guest was interrupted while it held interrupts back, which no processor does; \
+                the hypervisor below is at fault, and QEMU's emulated SVM is known for it"
             .to_owned();
     }
     let functions = match Slot::of_code(record.instruction) {

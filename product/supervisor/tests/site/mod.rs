@@ -52,6 +52,19 @@ pub(crate) struct Site {
     text: String,
 }
 
+/// A test that fails shows what the site told.
+impl Drop for Site {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        let events = Client::connect(&self.places(), None).and_then(|mut it| it.events(0));
+        for event in events.into_iter().flatten() {
+            println!("{}: {}", event.kind, event.text);
+        }
+    }
+}
+
 impl Site {
     /// Brings up a site file with a copy of a model, a folder of this one, beside it.
     pub(crate) fn up(text: &str, model: &str) -> Self {
