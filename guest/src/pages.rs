@@ -108,6 +108,28 @@ pub(crate) unsafe fn cut_out(page: usize, table: impl FnOnce() -> Option<usize>)
     Some(())
 }
 
+/// Makes memory again of all that was [cut out](cut_out) of whole large pages.
+///
+/// # Safety
+/// It is memory of this guest, to be read and written.
+pub(crate) unsafe fn put_back(address: u64, bytes: u64) {
+    let directory = (&raw const quietcore_guest_pd).expose_provenance();
+    let (start, end) = (address as usize, address.saturating_add(bytes) as usize);
+    for large in start / LARGE_BYTES..end.div_ceil(LARGE_BYTES) {
+        // SAFETY: an entry of the boot's tables, which this module alone changes.
+        let entry = unsafe { entry_of(directory, large).read_volatile() };
+        if entry & LARGE != 0 || entry & PRESENT == 0 {
+            continue;
+        }
+        for index in 0..ENTRIES {
+            let page = large * LARGE_BYTES + index * PAGE_BYTES;
+            let small = page as u64 | MAPPED | NO_EXECUTE;
+            // SAFETY: what was no memory becomes it, which the processor has not seen.
+            unsafe { entry_of((entry & !RIGHTS) as usize, index).write_volatile(small) };
+        }
+    }
+}
+
 /// The memory behind the image.
 #[derive(Debug)]
 pub struct Pages {

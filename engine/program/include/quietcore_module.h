@@ -11,6 +11,7 @@
 #ifndef QUIETCORE_MODULE_H
 #define QUIETCORE_MODULE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -18,7 +19,7 @@ extern "C" {
 #endif
 
 /** The version of this file; a loader refuses a module of another one. */
-#define QUIETCORE_MODULE_VERSION 2u
+#define QUIETCORE_MODULE_VERSION 3u
 
 /** What the loader does for the program; see quietcore_services.h. */
 struct quietcore_services;
@@ -53,6 +54,10 @@ struct quietcore_module {
     /** The task that a step has left in the middle of a job; UINT32_MAX where there is none. Called
      *  between two steps, or after a fault has ended one. Null where each step ends what it began. */
     uint32_t (*under_way)(void);
+    /** The first address of what lies below its stack number `index`, whole pages that nothing
+     *  touches, and their bytes; null after the last one. Called after initialize by loaders that
+     *  can make it no memory. Null where it is not needed. */
+    const void *(*guard)(uint32_t index, size_t *bytes);
 };
 
 /** The one symbol that a module exports. */

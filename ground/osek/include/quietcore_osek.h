@@ -264,6 +264,14 @@ const char *quietcore_osek_error(void);
  */
 uint32_t quietcore_osek_overflowed(const void *address);
 /**
+ * @brief What lies below a stack: whole pages that nothing touches, and that a loader may make no
+ * memory where quietcore_osek_initialize() could not.
+ * @param index of the stack, from 0.
+ * @param bytes gets how many bytes they are.
+ * @return Their first address; null after the last stack.
+ */
+const void *quietcore_osek_guard(uint32_t index, size_t *bytes);
+/**
  * @brief Which task a driven kernel was at when it was left: at the end of a step, or by a fault.
  * @return The task that ran; UINT32_MAX where the kernel was idle, or does not run.
  */

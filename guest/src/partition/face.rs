@@ -1,4 +1,4 @@
-//! The face of a program, as it lies in its code: `quietcore_module.h`, version 2.
+//! The face of a program, as it lies in its code: `quietcore_module.h`, version 3.
 // UNSAFETY: reads memory in which a program lies.
 #![expect(unsafe_code, reason = "a program is foreign code at an address")]
 
@@ -11,14 +11,18 @@ use core::ptr;
 use quietcore_boot::Place;
 use quietcore_scan::job::KERNEL_TASK_LIMIT;
 
+use crate::pages::PAGE_BYTES;
 use crate::partition::calls::Entry;
 
 /// The version that is understood.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The most step functions of a program.
 const RATE_LIMIT: u32 = 64;
 /// What is kept of a text.
 pub(crate) const TEXT_BYTES_MAX: usize = 256;
+
+/// Stacks of a kernel beside those of its tasks, at most.
+const STACKS_BESIDE: u32 = 2;
 
 /// The functions of a program.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +45,11 @@ pub(crate) struct Face {
     task_count: u32,
     overflowed: Option<extern "C" fn(*const c_void) -> u32>,
     under_way: Option<extern "C" fn() -> u32>,
+    guard: Option<extern "C" fn(u32, *mut usize) -> *const c_void>,
 }
 
 /// The functions as numbers, to be looked at before they are taken for functions.
-type Words = [u64; 11];
+type Words = [u64; 12];
 
 const _: () = assert!(size_of::<Face>() == size_of::<Words>());
 
@@ -100,9 +105,9 @@ impl Face {
             return Err(format!("it has {rate_count} step functions; 1 to {RATE_LIMIT} can be"));
         }
         let [_, initialize, step, terminate, status, services, others @ ..] = words;
-        let [interrupt, tasks, task_count, overflowed, under_way] = others;
+        let [interrupt, tasks, task_count, overflowed, under_way, guard] = others;
         let needed = [initialize, step, terminate, status];
-        let optional = [interrupt, overflowed, under_way];
+        let optional = [interrupt, overflowed, under_way, guard];
         let is_good = needed.iter().all(|address| ground.has_code(*address))
             && optional.iter().all(|address| *address == 0 || ground.has_code(*address))
             && (services == 0 || ground.has_data(services, 8) && services.is_multiple_of(8));
@@ -177,6 +182,22 @@ impl Face {
     #[inline]
     pub(crate) fn task_under_way(&self) -> Option<u32> {
         Some(self.under_way?()).filter(|task| *task != u32::MAX)
+    }
+
+    /// The guards of its stacks, which nothing touches: whole pages of its data. Asked after
+    /// `initialize`, and to be looked at no further than the first that is none.
+    pub(crate) fn guards(&self, ground: &Ground) -> impl Iterator<Item = Place> {
+        let (guard, ground) = (self.guard, *ground);
+        let pages = PAGE_BYTES as u64;
+        (0..KERNEL_TASK_LIMIT as u32 + STACKS_BESIDE).map_while(move |index| {
+            let mut bytes = 0;
+            let address = guard?(index, &mut bytes).expose_provenance() as u64;
+            let place = Place { address, bytes: bytes as u64 };
+            let is_good = address.is_multiple_of(pages)
+                && place.bytes.is_multiple_of(pages)
+                && ground.has_data(address, place.bytes);
+            is_good.then_some(place)
+        })
     }
 
     /// The task of its own whose stack ends at an address, which a fault accessed.

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::{mem, ptr};
 
 use quietcore_boot::Place;
-use quietcore_boot::places::PROGRAM_DATA;
+use quietcore_boot::places::{PROGRAM_DATA, PROGRAM_DATA_BYTES_MAX};
 use quietcore_exchange::com::Services;
 use quietcore_exchange::{Region, ShortText, Slot};
 use quietcore_scan::fault::Fault;
@@ -23,12 +23,13 @@ use quietcore_scan::shared::TASK_LIMIT;
 use quietcore_scan::stage::Room;
 use quietcore_units::Nanos;
 
-use crate::pages::touch;
+use crate::pages::{PAGE_BYTES, cut_out, put_back, touch};
 use crate::partition::LOADER;
 use crate::partition::board;
 use crate::partition::calls::{Called, Entry, Failure, Interrupt, guard};
 use crate::partition::face::{Face, Ground};
 use crate::partition::kernel;
+use crate::partition::start::take_pages;
 
 /// The longest that `initialize` or `terminate` of a program may take.
 const CALL_MAX: Nanos = Nanos::from_secs(10);
@@ -185,6 +186,8 @@ impl Loader {
         let address = PROGRAM_DATA[usize::from(stage.slot)];
         let data = Place { address, bytes: u64::from(stage.data_bytes) };
         let ground = Ground { code: build.code, data };
+        // SAFETY: the slot's memory, which the build before has left.
+        unsafe { put_back(address, PROGRAM_DATA_BYTES_MAX) };
         for place in [build.code, data] {
             touch(place.address, place.bytes);
         }
@@ -224,6 +227,14 @@ impl Loader {
             let status: Vec<u8> = face.error_bytes(&ground).collect();
             let status = String::from_utf8_lossy(&status);
             return Err(format!("the model reports an error after `initialize`: {status}"));
+        }
+        for guard in face.guards(&ground) {
+            let pages = guard.address..guard.address + guard.bytes;
+            for page in pages.step_by(PAGE_BYTES) {
+                // SAFETY: a page of the program's data, which it says that it does not touch.
+                let cut = unsafe { cut_out(page as usize, || take_pages(PAGE_BYTES)) };
+                cut.ok_or("the guest has not memory enough for guards of stacks")?;
+            }
         }
         self.give_values(build)?;
         let mut limits = [0; TASK_LIMIT];

@@ -232,7 +232,7 @@ fn stacks(contexts: &[usize], memory_bytes: u64) -> Result<Vec<Stack>, String> {
 }
 
 /// Pages of the heap, which are never given back.
-fn take_pages(bytes: usize) -> Option<usize> {
+pub(crate) fn take_pages(bytes: usize) -> Option<usize> {
     let layout = Layout::from_size_align(bytes, PAGE_BYTES).ok()?;
     // SAFETY: of some bytes.
     let place = unsafe { alloc(layout) };

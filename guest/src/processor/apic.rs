@@ -18,6 +18,7 @@
 
 use core::arch::asm;
 use core::arch::x86_64::{__cpuid, _rdtsc};
+use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::AtomicU32;
 
@@ -110,6 +111,7 @@ impl Apic {
             apic.write(DIVIDE, DIVIDE_BY_ONE);
             apic.write(TIMER, timer);
         }
+        SWITCHED.0.set(Some(apic));
         apic
     }
 
@@ -183,6 +185,23 @@ impl Apic {
             // SAFETY: as above; the address is no memory of Rust's.
             unsafe { place.write_volatile(value) };
         }
+    }
+}
+
+/// The controller, once it was switched on: for the entry of an interrupt that must not have come.
+struct Switched(Cell<Option<Apic>>);
+
+// SAFETY: there is one processor; it is set before interrupts are let in, and only read then.
+unsafe impl Sync for Switched {}
+
+static SWITCHED: Switched = Switched(Cell::new(None));
+
+/// Ends an interrupt that came too early, and has it come once more.
+#[cold]
+pub(crate) fn raise_again(vector: u8) {
+    if let Some(apic) = SWITCHED.0.get() {
+        apic.end_of_interrupt();
+        apic.interrupt_self(vector);
     }
 }
 

@@ -18,9 +18,10 @@
 //! No processor enters while interrupts are held back. QEMU's emulated SVM does: where an interrupt
 //! was injected and QEMU's own thread is called away before the next exit, it delivers the same
 //! interrupt once more (its `helper_vmrun` leaves `exception_index` at the vector; so in 7.2 and
-//! 10.0). Such a second entry does nothing, and nothing is lost by it but where the first one finds
-//! the frame of the processor still on the entry stack, which the second overwrites. What was
-//! interrupted is known then if it was [`wait`], and else the guest can't go on, and says why.
+//! 10.0). Such an entry raises the interrupt again, for when interrupts are let in, and does no more.
+//! Nothing is lost by it but where the frame of the first one is still on the entry stack, which the
+//! second overwrites. What was interrupted is known then if it was [`wait`], and else the guest can't
+//! go on, and says why.
 // UNSAFETY: is entered by the processor.
 #![expect(unsafe_code, reason = "the processor enters with a frame of its own")]
 
@@ -34,6 +35,7 @@ use core::sync::atomic::{
 
 use quietcore_boot::CrashRecord;
 
+use crate::apic;
 use crate::descriptors::{self, ENTRY_STACK_BYTES};
 use crate::host;
 
@@ -41,6 +43,8 @@ use crate::host;
 pub(crate) const FIRST: usize = 32;
 /// How many there are from there.
 pub(crate) const COUNT: usize = 224;
+/// Of the flags: interrupts are let in.
+const LET_IN: u64 = 1 << 9;
 /// How far the entries are apart.
 const ENTRY_BYTES: u64 = 16;
 
@@ -100,6 +104,10 @@ pub fn on_interrupt(handler: Handler) {
 }
 
 extern "C" fn handle(vector: u64, interrupted: &mut Interrupted) {
+    if interrupted.flags & LET_IN == 0 {
+        apic::raise_again(vector as u8);
+        return;
+    }
     let handler = HANDLER.load(Acquire);
     if !handler.is_null() {
         // SAFETY: `on_interrupt` made the pointer from such a function.
@@ -139,7 +147,7 @@ quietcore_guest_interrupts:
     .endr
 quietcore_guest_held_back:
     push rsi
-    # A frame of a handler is on another stack: it goes on.
+    # A handler is on another stack, and its frame is whole.
     mov rsi, [rsp + 40]
     sub rsi, offset {entry_stack}
     cmp rsi, {entry_stack_bytes}
@@ -150,12 +158,9 @@ quietcore_guest_held_back:
     mov [rsp + 40], rsi
     mov qword ptr [rsp + 32], 0x202
     mov qword ptr [rsp + 16], offset quietcore_guest_waited
-    pop rsi
-    jmp quietcore_guest_go_on
 1:
     pop rsi
-    pop rdi
-    iretq
+    jmp quietcore_guest_go_on
 2:
     mov rsp, offset {exception_stack} + {exception_stack_bytes}
     call {lost}
@@ -232,7 +237,7 @@ pub(crate) fn without_interrupts<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: reads the flags and holds interrupts back.
     unsafe { asm!("pushfq", "pop {}", "cli", out(reg) flags) };
     let result = work();
-    if flags & 1 << 9 != 0 {
+    if flags & LET_IN != 0 {
         // SAFETY: they were let in before.
         unsafe { asm!("sti", options(nomem, nostack)) };
     }

@@ -14,15 +14,16 @@
 //! | 64 | `task_count`, 4 bytes | 0 without `tasks`; else their addresses are there |
 //! | 72 | `overflowed` | null, or in the code |
 //! | 80 | `under_way` | null, or in the code |
+//! | 88 | `guard` | null, or in the code |
 //!
 //! A guest that calls what is no code crashes in a place that tells nothing.
 
 use crate::image::{ImageError, Parts};
 
 /// The version of `quietcore_module.h`.
-const FACE_VERSION: u32 = 2;
+const FACE_VERSION: u32 = 3;
 /// Bytes of the structure.
-const FACE_BYTES: u64 = 88;
+const FACE_BYTES: u64 = 96;
 /// Bytes of an address.
 const ADDRESS_BYTES: u64 = 8;
 
@@ -48,6 +49,7 @@ pub(crate) fn check(parts: &Parts, face: u64) -> Result<(), ImageError> {
         (48, "interrupt", true),
         (72, "overflowed", true),
         (80, "under_way", true),
+        (88, "guard", true),
     ] {
         let address = long(bytes, offset);
         let is_absent = may_be_null && address == 0;

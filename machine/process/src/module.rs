@@ -35,7 +35,7 @@ use crate::guard::{self, Entry, Fault, Guard, Interrupt};
 /// The largest module that is loaded.
 pub const MODULE_BYTES_MAX: u64 = 256 << 20;
 /// The version of the module's face that is understood.
-const FACE_VERSION: u32 = 2;
+const FACE_VERSION: u32 = 3;
 /// The most step functions of a module.
 pub const RATE_LIMIT: u32 = 64;
 /// The most tasks of a module that is a kernel.
@@ -117,7 +117,7 @@ pub struct DataSlot<'a> {
 /// A function of a module: its task that is under way, or `u32::MAX`.
 pub type UnderWay = extern "C" fn() -> u32;
 
-/// The face of a module, version 2: `quietcore_module.h`.
+/// The face of a module, version 3: `quietcore_module.h`.
 #[repr(C)]
 struct Face {
     version: u32,
@@ -132,6 +132,8 @@ struct Face {
     task_count: u32,
     overflowed: Option<extern "C" fn(*const c_void) -> u32>,
     under_way: Option<UnderWay>,
+    /// The kernel of a process has made its guards no memory itself.
+    _guard: Option<extern "C" fn(u32, *mut usize) -> *const c_void>,
 }
 
 /// A loaded module. Dropping it unloads its code; the data in the slot stay.

@@ -163,7 +163,6 @@ fn a_kernel_that_fails_is_started_anew_and_leaves_nothing_behind() {
         assert_eq!(before.0, timers(&site), "one timer, which ends the cycles");
         site.change(ChangeKind::Set, "osek_P.misbehave", Some(misbehave));
         let text = site.wait_for_event(kind);
-        let says = if misbehave == "3" && is_guest(&site) { "in `deeper` (osek.c:" } else { says };
         assert!(text.contains(says), "{misbehave}: {text}");
         site.wait_for_event("restarted");
         site.wait_for("running", |state| *state == Activity::Running);

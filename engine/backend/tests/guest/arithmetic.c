@@ -5,7 +5,7 @@
 #include "quietcore_module.h"
 
 /* Some milliseconds, also where the processor is emulated. */
-#define TERMS 20000
+#define TERMS 100000
 
 struct variables {
     volatile uint32_t count;
@@ -70,7 +70,7 @@ static const char *error_status(void)
 }
 
 const struct quietcore_module quietcore_module = {
-    .version = 2,
+    .version = 3,
     .rate_count = 2,
     .initialize = initialize,
     .step = step,

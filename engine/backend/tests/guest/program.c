@@ -1,5 +1,6 @@
 /* A program for a guest that does what its variables say; without arithmetic of floating point, so
  * that it also runs where a guest's instructions are interpreted. */
+#include <stddef.h>
 #include <stdint.h>
 
 struct quietcore_services;
@@ -17,6 +18,7 @@ struct quietcore_module {
     uint32_t task_count;
     uint32_t (*overflowed)(const void *address);
     uint32_t (*under_way)(void);
+    const void *(*guard)(uint32_t index, size_t *bytes);
 };
 
 /* The build whose `initialize` does not return. */
@@ -100,7 +102,7 @@ static const char *error_status(void)
 }
 
 const struct quietcore_module quietcore_module = {
-    .version = 2,
+    .version = 3,
     .rate_count = 2,
     .initialize = initialize,
     .step = step,

@@ -12,6 +12,7 @@ struct quietcore_module {
     unsigned task_count;
     unsigned (*overflowed)(const void *address);
     unsigned (*under_way)(void);
+    const void *(*guard)(unsigned index, unsigned long *bytes);
 };
 
 static void good(void) {}
@@ -24,5 +25,5 @@ static void step(unsigned rate) { (void)rate; }
 static const char *error_status(void) { return 0; }
 
 const struct quietcore_module quietcore_module = {
-    2, 1, INITIALIZE, step, endless, error_status, 0, 0, 0, 0, 0, 0,
+    3, 1, INITIALIZE, step, endless, error_status, 0, 0, 0, 0, 0, 0, 0,
 };

@@ -151,6 +151,20 @@ pub extern "C" fn quietcore_osek_overflowed(address: *const c_void) -> u32 {
     SYSTEM.port().task_of_guard(address.addr()).map_or(u32::MAX, u32::from)
 }
 
+/// What lies below a stack; see quietcore_osek.h.
+///
+/// # Safety
+/// `bytes` is a place for them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quietcore_osek_guard(index: u32, bytes: *mut usize) -> *const c_void {
+    let Some((start, guard_bytes)) = SYSTEM.port().guard(index as usize) else {
+        return ptr::null();
+    };
+    // SAFETY: as our caller promises.
+    unsafe { bytes.write(guard_bytes) };
+    ptr::without_provenance(start)
+}
+
 /// Which task is under way; see quietcore_osek.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn quietcore_osek_under_way() -> u32 {

@@ -28,7 +28,7 @@ fn right() -> Draft {
     for (offset, value) in face {
         put(&mut constants, 0x10 + offset, value);
     }
-    put(&mut constants, 0x10, 2 | 1 << 32);
+    put(&mut constants, 0x10, 3 | 1 << 32);
     Draft {
         headers: vec![
             (1, 5, CODE, vec![0xc3; 16], 16),
@@ -127,8 +127,8 @@ fn what_breaks_a_rule_is_refused_with_it() {
 #[test]
 fn a_face_that_leads_nowhere_is_refused() {
     for (offset, value, why) in [
-        (0, 1_u64 | 1 << 32, "has a face of version 1 instead of 2"),
-        (0, 2, "has no rate"),
+        (0, 1_u64 | 1 << 32, "has a face of version 1 instead of 3"),
+        (0, 3, "has no rate"),
         (8, 0, "has `initialize` at 0x0, where it has no code"),
         (16, CONSTANTS, "has `step` at 0x4001000, where it has no code"),
         (40, CONSTANTS, "has `services` at 0x4001000, where it has no data"),
@@ -137,6 +137,7 @@ fn a_face_that_leads_nowhere_is_refused() {
         (56, CODE, "names of 1 tasks at 0x4000000"),
         (64, 1, "names of 1 tasks at 0x0"),
         (80, DATA, "has `under_way` at"),
+        (88, DATA, "has `guard` at"),
     ] {
         let text = said(|it| {
             put(&mut it.headers[1].3, 0x10 + 64, u64::from(offset == 56));

@@ -1,4 +1,5 @@
 /* A module as the glue of a built program makes it, with a program that counts, crashes or loops. */
+#include <stddef.h>
 #include <stdint.h>
 
 struct quietcore_services;
@@ -16,10 +17,11 @@ struct quietcore_module {
     uint32_t task_count;
     uint32_t (*overflowed)(const void *address);
     uint32_t (*under_way)(void);
+    const void *(*guard)(uint32_t index, size_t *bytes);
 };
 
 #ifndef VERSION
-#define VERSION 2
+#define VERSION 3
 #endif
 
 int32_t counts[2] = {40, 50};

@@ -316,7 +316,8 @@ fn glue(application: &Application, first: Option<&str>) -> String {
          .tasks = quietcore_osek_task_names,\n  \
          .task_count = {count}u,\n  \
          .overflowed = quietcore_osek_overflowed,\n  \
-         .under_way = quietcore_osek_under_way,\n\
+         .under_way = quietcore_osek_under_way,\n  \
+         .guard = quietcore_osek_guard,\n\
          }};\n",
         cpu = configuration.cpu(),
         services = interface::SERVICES_NAME,

@@ -172,6 +172,11 @@ impl Hosted {
         self.stacks.is_end_of(task, address).then_some(task)
     }
 
+    /// What lies below a stack, by the stack's number: its first address, and its bytes.
+    pub fn guard(&self, index: usize) -> Option<(usize, usize)> {
+        self.stacks.guard(index)
+    }
+
     /// Whether it was started and has not ended. Asked by the thread that starts it.
     pub fn runs(&self) -> bool {
         self.driver.get() != Driver::Nobody

@@ -19,9 +19,9 @@
 //!
 //! How large they are, [`crate::stacks`] says.
 //!
-//! In a guest the memory is part of the program's image, and a guard is memory like any other: it
-//! keeps what overflows from the stack below, and the kernel finds the overflow by the last word,
-//! at the next switch. The guards are whole pages, which a guest might cut out of its tables.
+//! In a guest the memory is part of the program's image, and a guard is memory like any other until
+//! the guest has cut it out of its tables: it asks for the guards when the kernel has been
+//! initialised.
 // UNSAFETY: maps memory and looks at it.
 #![expect(unsafe_code, reason = "stacks are memory that the compiler does not know of")]
 
@@ -136,6 +136,12 @@ impl Stacks {
         self.lowest.store(0, Relaxed);
         // Exactly what `map` reserved, and nothing uses it, as our caller knows.
         surroundings::give_back(ptr::with_exposed_provenance_mut(start), bytes);
+    }
+
+    /// What lies below a stack: its first address, and its bytes.
+    pub(super) fn guard(&self, index: usize) -> Option<(usize, usize)> {
+        let is_there = index < self.count.load(Relaxed);
+        is_there.then(|| (self.bounds[index].load(Relaxed), self.guard.load(Relaxed)))
     }
 
     /// Where a task's stack begins: the address above its highest byte.
