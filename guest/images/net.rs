@@ -170,8 +170,8 @@ fn job(page: &HostPage) -> Result<BusJob, ()> {
     if page.job.bytes == 0 {
         let cycle = Nanos::from_millis(4);
         let subdevices = Vec::new();
-        // Answers may be late where the segment shares a busy machine's processors with QEMU; the line
-        // stays in OP nevertheless.
+        // Answers may be late where the segment shares a busy machine's processors with QEMU; the
+        // line stays in OP nevertheless.
         let lost_after = CYCLES as u32;
         return Ok(BusJob { cycle, distributed_clocks: false, lost_after, subdevices });
     }

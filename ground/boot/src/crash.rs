@@ -35,8 +35,8 @@ pub struct CrashRecord {
 impl CrashRecord {
     /// The vector of a panic.
     pub const PANIC: u64 = 256;
-    /// The vector of an interrupt that came while they were held back, which the processor does not do
-    /// and a hypervisor that emulates it may.
+    /// The vector of an interrupt that came while they were held back, which the processor does not
+    /// do and a hypervisor that emulates it may.
     pub const HELD_BACK: u64 = 257;
     /// The vector of the exception that comes with the address that was accessed.
     pub const PAGE_FAULT: u64 = 14;

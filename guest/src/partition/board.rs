@@ -106,8 +106,8 @@ impl Board for PartitionBoard {
         if RELEASES.polls() {
             poll();
         } else {
-            // One that came before it has been taken to its end, tasks included, so that nothing waits
-            // to be looked at.
+            // One that came before it has been taken to its end, tasks included, so that nothing
+            // waits to be looked at.
             interrupts::wait();
         }
     }

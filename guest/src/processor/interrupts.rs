@@ -18,10 +18,10 @@
 //! No processor enters while interrupts are held back. QEMU's emulated SVM does: where an interrupt
 //! was injected and QEMU's own thread is called away before the next exit, it delivers the same
 //! interrupt once more (its `helper_vmrun` leaves `exception_index` at the vector; so in 7.2 and
-//! 10.0). Such an entry raises the interrupt again, for when interrupts are let in, and does no more.
-//! Nothing is lost by it but where the frame of the first one is still on the entry stack, which the
-//! second overwrites. What was interrupted is known then if it was [`wait`], and else the guest can't
-//! go on, and says why.
+//! 10.0). Such an entry raises the interrupt again, for when interrupts are let in, and does no
+//! more. Nothing is lost by it but where the frame of the first one is still on the entry stack,
+//! which the second overwrites. What was interrupted is known then if it was [`wait`], and else the
+//! guest can't go on, and says why.
 // UNSAFETY: is entered by the processor.
 #![expect(unsafe_code, reason = "the processor enters with a frame of its own")]
 
@@ -80,9 +80,9 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
-    /// Has an interrupt that came just before the halt of [`wait`] end it, too. A processor lets none
-    /// in there, but an emulated one below a hypervisor may: what is waited for would have come, and
-    /// the guest would sleep on.
+    /// Has an interrupt that came just before the halt of [`wait`] end it, too. A processor lets
+    /// none in there, but an emulated one below a hypervisor may: what is waited for would have
+    /// come, and the guest would sleep on.
     pub fn leave_halt(&mut self) {
         let place = (&raw const quietcore_guest_halt_place).expose_provenance() as u64;
         if self.instruction == place {
