@@ -17,6 +17,7 @@
 #ifndef QUIETCORE_OSEK_H
 #define QUIETCORE_OSEK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
