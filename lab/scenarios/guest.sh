@@ -9,6 +9,8 @@ if ! [[ -x $bench && -x target/release/quietcore-runtime ]]; then
 fi
 # KVM's own counters.
 mount -t debugfs none /sys/kernel/debug
+# Large pages are set aside, as a host for guests does; QEMU's machines are not offered them.
+echo 32 >/proc/sys/vm/nr_hugepages
 # Words of the comparison may be given, for a few of its parts or fewer rounds.
 # shellcheck disable=SC2086
 "$bench" guest --keep "$OUT/guest.json" ${QUIETCORE_BENCH:-} | tee "$OUT/guest.txt"
