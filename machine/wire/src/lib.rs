@@ -8,6 +8,7 @@
 //! | [`in_process`] | a simulated segment in the same process, without privileges | none |
 //! | [`server`] | answers the frames of a wire with a simulated segment | 2 and more |
 //! | [`answers`] | frames that wait for the instant of their delivery | |
+//! | `waiting` | how the wires that are files wait for a frame | |
 //! | [`fake`] | a wire for tests that answers and fails as told | none |
 //!
 //! A wire carries whole frames, from the destination address to the last byte of the payload: no
@@ -27,6 +28,8 @@ pub mod packet;
 pub mod server;
 #[cfg(feature = "std")]
 pub mod tap;
+#[cfg(feature = "std")]
+mod waiting;
 pub mod wire;
 
 #[cfg(feature = "std")]

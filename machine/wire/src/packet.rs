@@ -14,26 +14,23 @@
 #![expect(unsafe_code, reason = "two system calls without a safe face are made on a packet socket")]
 
 use std::ffi::c_int;
-use std::hint;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_units::Nanos;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netdevice, recv, send,
     socket_with,
 };
 
+use crate::waiting;
 use crate::wire::{ETHERCAT_TYPE, FRAME_BYTES_MAX, Wire, WireError};
 
 /// How long [`PacketWire`] asks again and again before it sleeps, unless told otherwise. An answer
 /// of a short segment arrives within it.
 pub const SPIN: Nanos = Nanos::from_micros(50);
-
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Why an interface could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -118,18 +115,6 @@ impl PacketWire {
     }
 }
 
-/// Sleeps until a frame is there or the time is over.
-pub(crate) fn sleep(file: BorrowedFd<'_>, left: Nanos) -> Result<(), WireError> {
-    let timeout = Timespec {
-        tv_sec: (left.get() / NANOS_PER_SECOND) as i64,
-        tv_nsec: (left.get() % NANOS_PER_SECOND) as i64,
-    };
-    match poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&timeout)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(other) => Err(WireError::Refused(other.raw_os_error())),
-    }
-}
-
 impl Wire for PacketWire {
     fn send(&mut self, frame: &[u8]) -> Result<(), WireError> {
         if frame.len() > FRAME_BYTES_MAX {
@@ -147,21 +132,7 @@ impl Wire for PacketWire {
     }
 
     fn receive(&mut self, buffer: &mut [u8], until: Nanos) -> Result<Option<usize>, WireError> {
-        let mut asleep_from = None;
-        loop {
-            if let Some(bytes) = self.poll_once(buffer)? {
-                return Ok(Some(bytes));
-            }
-            let now = Monotonic.now();
-            if now >= until {
-                return Ok(None);
-            }
-            if now < *asleep_from.get_or_insert(now + self.spin) {
-                hint::spin_loop();
-            } else {
-                sleep(self.as_fd(), until - now)?;
-            }
-        }
+        waiting::receive(self, self.spin, until, || self.poll_once(buffer))
     }
 
     fn now(&self) -> Nanos {

@@ -12,7 +12,6 @@
 #![expect(unsafe_code, reason = "three system calls without a safe face make the interface")]
 
 use std::ffi::{c_int, c_short, c_ulong};
-use std::hint;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
@@ -22,7 +21,8 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, read, write};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-use crate::packet::{SPIN, sleep};
+use crate::packet::SPIN;
+use crate::waiting;
 use crate::wire::{ETHERCAT_TYPE, FRAME_BYTES_MAX, Wire, WireError};
 
 /// The device by which interfaces are made.
@@ -156,21 +156,7 @@ impl Wire for TapWire {
     }
 
     fn receive(&mut self, buffer: &mut [u8], until: Nanos) -> Result<Option<usize>, WireError> {
-        let mut asleep_from = None;
-        loop {
-            if let Some(bytes) = self.poll_once(buffer)? {
-                return Ok(Some(bytes));
-            }
-            let now = Monotonic.now();
-            if now >= until {
-                return Ok(None);
-            }
-            if now < *asleep_from.get_or_insert(now + self.spin) {
-                hint::spin_loop();
-            } else {
-                sleep(self.as_fd(), until - now)?;
-            }
-        }
+        waiting::receive(self, self.spin, until, || self.poll_once(buffer))
     }
 
     fn now(&self) -> Nanos {

@@ -1,25 +1,8 @@
 /* A program for a guest that does what its variables say; without arithmetic of floating point, so
  * that it also runs where a guest's instructions are interpreted. */
-#include <stddef.h>
 #include <stdint.h>
 
-struct quietcore_services;
-
-struct quietcore_module {
-    uint32_t version;
-    uint32_t rate_count;
-    void (*initialize)(void);
-    void (*step)(uint32_t rate);
-    void (*terminate)(void);
-    const char *(*error_status)(void);
-    const struct quietcore_services **services;
-    void (*interrupt)(void);
-    const char *const *tasks;
-    uint32_t task_count;
-    uint32_t (*overflowed)(const void *address);
-    uint32_t (*under_way)(void);
-    const void *(*guard)(uint32_t index, size_t *bytes);
-};
+#include "quietcore_module.h"
 
 /* The build whose `initialize` does not return. */
 #define NEVER_INITIALIZED 99

@@ -241,6 +241,14 @@ fn assignment(offset: u32, value: i64) -> Assignment {
 }
 
 /// A program in slot A.
+/// The build after the doubler, for the other slot.
+fn tripler<'a>(region: Region<'a>, mood: &'a Cell<Mood>) -> Build<Doubler<'a>> {
+    Build {
+        stage: stage(2, 1),
+        program: Doubler { region, slot: Slot::B, mood, under_way: Cell::new(None), factor: 3 },
+    }
+}
+
 fn doubler<'a>(region: Region<'a>, mood: &'a Cell<Mood>) -> Build<Doubler<'a>> {
     Build {
         stage: stage(1, 0),
@@ -404,9 +412,7 @@ fn a_cycle_allocates_nothing_whatever_happens_in_it() {
     let mood = Cell::new(Mood::Good);
     let region = exchange.region();
     let old = doubler(region, &mood);
-    let program =
-        Doubler { region, slot: Slot::B, mood: &mood, under_way: Cell::new(None), factor: 3 };
-    let new = Build { stage: stage(2, 1), program };
+    let new = tripler(region, &mood);
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Substitute, &old.stage, 3);
     let builds = [Some(&old), Some(&new)];
     rig.publish(&[Command::Force(assignment(24, 4)), Command::Set(assignment(32, 4))], 1);

@@ -64,9 +64,7 @@ fn a_swap_without_an_instant_for_it_is_refused_in_time() {
     let mood = Cell::new(Mood::Good);
     let region = exchange.region();
     let old = doubler(region, &mood);
-    let program =
-        Doubler { region, slot: Slot::B, mood: &mood, under_way: Cell::new(None), factor: 3 };
-    let new = Build { stage: stage(2, 1), program };
+    let new = tripler(region, &mood);
     let builds = [Some(&old), Some(&new)];
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 5);
     assert!(rig.shared.try_enter(1), "another task is inside a step, and stays there");
@@ -227,9 +225,7 @@ fn a_build_that_lasts_is_off_probation() {
     let mood = Cell::new(Mood::Good);
     let region = exchange.region();
     let old = doubler(region, &mood);
-    let program =
-        Doubler { region, slot: Slot::B, mood: &mood, under_way: Cell::new(None), factor: 3 };
-    let new = Build { stage: stage(2, 1), program };
+    let new = tripler(region, &mood);
     let mut rig = Rig::new(&exchange, Bus::default(), OnFault::Zero, &old.stage, 3);
     let builds = [Some(&old), Some(&new)];
     rig.publish(&[Command::Swap { generation: 2 }], 2);
