@@ -131,6 +131,9 @@ mod tests {
         assert_eq!(record.access(), Some("writing to"));
         record.vector = 13;
         assert_eq!(record.access(), None);
+        // By these words the lab knows the fault of its emulator.
+        record.vector = CrashRecord::HELD_BACK;
+        assert!(record.what().ends_with("while it held interrupts back"));
     }
 
     #[test]
