@@ -12,8 +12,8 @@ use crate::wire::WireError;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// What `look` finds until an instant; looks all the time for the span `spin`, and sleeps afterwards
-/// until there is something in the file.
+/// What `look` finds until an instant; looks all the time for the span `spin`, and sleeps
+/// afterwards until there is something in the file.
 pub(crate) fn receive(
     file: &impl AsFd,
     spin: Nanos,
