@@ -22,9 +22,8 @@ use quietcore_boot::{
     CRASH_RECORD, CrashRecord, HOST_PAGE, HOST_TIME, HOST_TIME_WORDS, HostPage, HostTime,
     RECORD_BYTES,
 };
-use vm_memory::{
-    Address as _, Bytes as _, GuestAddress, GuestMemoryBackend as _, VolatileMemory as _,
-};
+pub use vm_memory::GuestAddress;
+use vm_memory::{Address as _, Bytes as _, GuestMemoryBackend as _, VolatileMemory as _};
 
 use crate::memory::Memory;
 use crate::processor::counter::Moment;

@@ -46,6 +46,6 @@ pub mod sandbox;
 
 pub use image::linux;
 pub use machine::options;
-pub use memory::{resident, slot};
+pub use memory::{resident, row, slot};
 pub use processor::{counter, runner};
 pub mod vfio;

@@ -22,6 +22,7 @@ use crate::machine::lines::Lines;
 use crate::machine::options::{Granted, Options};
 use crate::memory::Memory;
 use crate::memory::read_only::ReadOnly;
+use crate::memory::row::Row;
 use crate::processor::begin::Begin;
 use crate::processor::{Processor, ProcessorError};
 use crate::slot::{Access, Shared, Slot, SlotError, Slots};
@@ -71,9 +72,10 @@ pub(crate) struct Parts {
     pub(crate) vm: VmFd,
     pub(crate) kvm: Kvm,
     pub(crate) read_only: ReadOnly,
+    pub(crate) options: Options,
     granted: Granted,
     lines: Lines,
-    memory: Memory,
+    memory: Arc<Memory>,
     given: Mutex<Given>,
 }
 
@@ -82,6 +84,7 @@ pub(crate) struct Parts {
 struct Given {
     slots: Slots,
     shared: Vec<Arc<Shared>>,
+    rows: Vec<Arc<Row>>,
     registers: Vec<MmapRegion>,
 }
 
@@ -98,7 +101,7 @@ impl Machine {
     ///
     /// # Errors
     /// [`MachineError`].
-    pub fn with(memory: Memory, options: &Options) -> Result<Self, MachineError> {
+    pub fn with(memory: impl Into<Arc<Memory>>, options: &Options) -> Result<Self, MachineError> {
         let kvm = Kvm::new().map_err(MachineError::Kvm)?;
         if kvm.get_api_version() != KVM_API_VERSION as i32 {
             return Err(MachineError::Version(kvm.get_api_version()));
@@ -108,6 +111,7 @@ impl Machine {
             (Cap::ReadonlyMem, "memory slots that a guest can't write"),
             (Cap::ImmediateExit, "a way to have a processor leave its guest at once"),
             (Cap::Irqchip, "an interrupt controller"),
+            (Cap::SplitIrqchip, "an interrupt controller without those of a PC"),
             (Cap::Irqfd, "interrupts by event files"),
             (Cap::Ioeventfd, "doorbells by event files"),
         ] {
@@ -117,11 +121,10 @@ impl Machine {
         }
         let vm = kvm.create_vm().map_err(refused("a machine"))?;
         vm.set_tss_address(TASK_STATE).map_err(refused("a place for a task state"))?;
-        vm.create_irq_chip().map_err(refused("an interrupt controller"))?;
         let granted = options.ask(&vm)?;
         let (read_only, given) = (ReadOnly::default(), Mutex::default());
-        let lines = Lines::default();
-        let parts = Parts { vm, kvm, read_only, granted, lines, memory, given };
+        let (options, lines, memory) = (*options, Lines::of(options), memory.into());
+        let parts = Parts { vm, kvm, read_only, options, granted, lines, memory, given };
         parts.give_own_memory()?;
         Ok(Self { parts: Arc::new(parts) })
     }
@@ -141,6 +144,20 @@ impl Machine {
         self.parts.give(name, place, shared, access)
     }
 
+    /// Gives the guest all that is or will be in a row of memory. The machine keeps the row as long
+    /// as it lives.
+    ///
+    /// # Errors
+    /// [`MachineError`]; then nothing has changed.
+    pub fn give_row(
+        &self,
+        name: &'static str,
+        row: &Arc<Row>,
+        access: Access,
+    ) -> Result<(), MachineError> {
+        self.parts.give_row(name, row, access)
+    }
+
     /// Gives the guest registers of a device that belongs to it, from the address `place` on.
     pub(crate) fn give_registers(
         &self,
@@ -150,15 +167,11 @@ impl Machine {
     ) -> Result<(), MachineError> {
         let parts = &self.parts;
         let mut given = parts.given();
-        let (base, bytes) = (registers.as_ptr(), registers.size() as u64);
-        let number = given.slots.take(name, place, bytes, Access::ReadWrite)?;
+        let (base, addresses) = (registers.as_ptr(), (place, registers.size() as u64));
         // SAFETY: the mapping is kept until KVM has let go of it, and nobody else accesses it.
-        let mapped = unsafe { map(&parts.vm, number, place, base, bytes, Access::ReadWrite) };
-        match mapped {
-            Ok(()) => given.registers.push(registers),
-            Err(_) => given.slots.undo(),
-        }
-        mapped
+        unsafe { parts.map(&mut given, name, addresses, base, Access::ReadWrite) }?;
+        given.registers.push(registers);
+        Ok(())
     }
 
     /// An event file that is written when the guest writes to this address of a device, without an
@@ -178,7 +191,7 @@ impl Machine {
     }
 
     /// An event file whose writing raises an interrupt at this pin of the guest's interrupt
-    /// controller, without this process.
+    /// controller, without this process. Only a [PC](Options::is_pc) has pins.
     ///
     /// # Errors
     /// [`MachineError`].
@@ -264,11 +277,10 @@ impl Parts {
         for region in mapping.iter() {
             let (place, bytes) = (region.start_addr(), region.len());
             let host = mapping.get_host_address(place).expect("a region's own start");
-            let mut given = self.given();
-            let number = given.slots.take("guest memory", place.0, bytes, Access::ReadWrite)?;
+            let (mut given, addresses) = (self.given(), (place.0, bytes));
             // SAFETY: the mapping lives as long as the machine and its processors, which let go of
             // it after KVM has, and others reach it through copies and atomics.
-            unsafe { map(&self.vm, number, place.0, host, bytes, Access::ReadWrite) }?;
+            unsafe { self.map(&mut given, "guest memory", addresses, host, Access::ReadWrite) }?;
         }
         Ok(())
     }
@@ -280,21 +292,51 @@ impl Parts {
         shared: Arc<Shared>,
         access: Access,
     ) -> Result<(), MachineError> {
+        let bytes = shared.bytes();
         let mut given = self.given();
-        let (base, bytes) = (shared.base(), shared.bytes());
-        let number = given.slots.take(name, place, bytes, access)?;
         // SAFETY: the mapping is kept until KVM has let go of it, and nobody has a reference to its
         // bytes: `Shared` gives out copies and atomics.
-        let mapped = unsafe { map(&self.vm, number, place, base, bytes, access) };
-        if mapped.is_err() {
-            given.slots.undo();
-            return mapped;
-        }
-        if access == Access::ReadOnly {
-            self.read_only.add(place, place + bytes);
-        }
+        unsafe { self.map(&mut given, name, (place, bytes), shared.base(), access) }?;
         given.shared.push(shared);
         Ok(())
+    }
+
+    fn give_row(
+        &self,
+        name: &'static str,
+        row: &Arc<Row>,
+        access: Access,
+    ) -> Result<(), MachineError> {
+        let addresses = (row.place(), row.bytes());
+        let mut given = self.given();
+        // SAFETY: the row is kept until KVM has let go of it, and keeps what is mapped in it; all
+        // reach that as `Shared`, as above.
+        unsafe { self.map(&mut given, name, addresses, row.base(), access) }?;
+        given.rows.push(Arc::clone(row));
+        Ok(())
+    }
+
+    /// Takes a slot for addresses of the guest, and gives KVM the memory behind them.
+    ///
+    /// # Safety
+    /// As of [`map`].
+    unsafe fn map(
+        &self,
+        given: &mut Given,
+        name: &'static str,
+        (place, bytes): (u64, u64),
+        memory: *mut u8,
+        access: Access,
+    ) -> Result<(), MachineError> {
+        let number = given.slots.take(name, place, bytes, access)?;
+        // SAFETY: as our caller promises.
+        let mapped = unsafe { map(&self.vm, number, place, memory, bytes, access) };
+        match (&mapped, access) {
+            (Err(_), _) => given.slots.undo(),
+            (Ok(()), Access::ReadOnly) => self.read_only.add(place, place + bytes),
+            (Ok(()), Access::ReadWrite) => {}
+        }
+        mapped
     }
 }
 

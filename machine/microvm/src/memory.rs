@@ -8,6 +8,7 @@
 
 pub(crate) mod read_only;
 pub mod resident;
+pub mod row;
 pub mod slot;
 
 use std::fmt;
@@ -19,8 +20,8 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create
 use rustix::mm::{Advice, madvise, mlock};
 use vm_memory::mmap::{MmapRegionBuilder, MmapRegionError};
 use vm_memory::{
-    FileOffset, GuestAddress, GuestMemoryMmap, GuestRegionCollectionError, GuestRegionMmap,
-    MmapRegion,
+    FileOffset, GuestAddress, GuestMemoryBackend as _, GuestMemoryMmap, GuestRegionCollectionError,
+    GuestRegionMmap, MmapRegion,
 };
 
 /// The first address that is no memory: the addresses of devices are below 4 GiB.
@@ -62,13 +63,13 @@ pub enum MemoryError {
 pub enum Pages {
     /// Pages of 2 MiB that were set aside.
     Huge,
-    /// Pages of 4 KiB, of which the kernel made so much large ones when the memory was made. It may
-    /// take them apart later.
+    /// Pages of 4 KiB, of which the kernel has made so much large ones. It may take them apart
+    /// later.
     Small {
         /// Bytes in large pages.
         transparent: ByteSize,
     },
-    /// Not looked at: the pages come when they are touched, or the kernel does not tell.
+    /// The kernel does not tell.
     Unknown,
 }
 
@@ -89,7 +90,7 @@ pub struct Memory {
     mapping: GuestMemoryMmap,
     file: File,
     size: ByteSize,
-    pages: Pages,
+    is_huge: bool,
 }
 
 impl Memory {
@@ -99,16 +100,56 @@ impl Memory {
     /// # Errors
     /// [`MemoryError`]; then nothing is left.
     pub fn new(size: ByteSize, is_present: bool) -> Result<Self, MemoryError> {
+        if !is_present {
+            return Self::small(size);
+        }
+        let memory = Self::reserve(size)?;
+        memory.make_present()?;
+        Ok(memory)
+    }
+
+    /// Makes memory of this size, all zero, whose pages are yet to be [made
+    /// present](Self::make_present).
+    ///
+    /// # Errors
+    /// [`MemoryError`]; then nothing is left.
+    pub fn reserve(size: ByteSize) -> Result<Self, MemoryError> {
         Self::check(size)?;
-        if is_present
-            && size.get().is_multiple_of(HUGE_PAGE_BYTES)
+        if size.get().is_multiple_of(HUGE_PAGE_BYTES)
             && let Ok(memory) = Self::huge(size)
         {
             return Ok(memory);
         }
-        let (file, region) = map(size, MemfdFlags::empty(), libc::MAP_NORESERVE)?;
-        let pages = if is_present { present(size, &region)? } else { Pages::Unknown };
-        Self::of(size, file, region, pages)
+        let memory = Self::small(size)?;
+        for region in memory.mapping.iter() {
+            // A kernel without large pages refuses the advice, and nothing is lost.
+            // SAFETY: the mapping lives, and the advice changes nothing of what is in it.
+            let _ =
+                unsafe { madvise(region.as_ptr().cast(), region.size(), Advice::LinuxHugepage) };
+        }
+        Ok(memory)
+    }
+
+    /// Makes every page of it present, for good: an access never waits for one.
+    ///
+    /// # Errors
+    /// [`MemoryError::System`]: there are too few, or this user may not lock so many.
+    pub fn make_present(&self) -> Result<(), MemoryError> {
+        for region in self.mapping.iter() {
+            let (start, length) = (region.as_ptr(), region.size());
+            // Part by part: while the kernel makes pages of one, nothing else of this process can be
+            // mapped. Kernels before 5.14 know no such advice, and do it all below.
+            for from in (0..length).step_by(HUGE_PAGE_BYTES as usize) {
+                let part = (HUGE_PAGE_BYTES as usize).min(length - from);
+                // SAFETY: the mapping lives, and making pages present changes nothing in it.
+                let _ = unsafe {
+                    madvise(start.wrapping_add(from).cast(), part, Advice::LinuxPopulateWrite)
+                };
+            }
+            // SAFETY: as above, of locking.
+            unsafe { mlock(start.cast(), length) }.map_err(failed(self.size, "locking"))?;
+        }
+        Ok(())
     }
 
     /// Checks that a guest can have so much memory.
@@ -122,24 +163,26 @@ impl Memory {
         if is_possible { Ok(()) } else { Err(MemoryError::Size(size)) }
     }
 
-    /// From the pages that were set aside. They are taken when the file is mapped: where there are
-    /// too few, that fails, and not an access later.
+    /// From the pages that were set aside. They are kept for it when the file is mapped: where
+    /// there are too few, that fails, and not an access later.
     fn huge(size: ByteSize) -> Result<Self, MemoryError> {
-        let kind = MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB;
-        let (file, region) = map(size, kind, libc::MAP_POPULATE | libc::MAP_LOCKED)?;
-        Self::of(size, file, region, Pages::Huge)
+        let (file, region) = map(size, MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB, 0)?;
+        Ok(Self { is_huge: true, ..Self::of(size, file, region)? })
+    }
+
+    /// In pages of 4 KiB, of which the kernel may make large ones.
+    fn small(size: ByteSize) -> Result<Self, MemoryError> {
+        Self::check(size)?;
+        let (file, region) = map(size, MemfdFlags::empty(), libc::MAP_NORESERVE)?;
+        Self::of(size, file, region)
     }
 
     /// Of a mapping that somebody else made, of a file that is at least as large.
-    pub(crate) fn of(
-        size: ByteSize,
-        file: File,
-        region: MmapRegion,
-        pages: Pages,
-    ) -> Result<Self, MemoryError> {
+    pub(crate) fn of(size: ByteSize, file: File, region: MmapRegion) -> Result<Self, MemoryError> {
         let region =
             GuestRegionMmap::new(region, GuestAddress(0)).ok_or(MemoryError::Size(size))?;
-        Ok(Self { mapping: GuestMemoryMmap::from_regions(vec![region])?, file, size, pages })
+        let mapping = GuestMemoryMmap::from_regions(vec![region])?;
+        Ok(Self { mapping, file, size, is_huge: false })
     }
 
     /// As the guest addresses it.
@@ -157,9 +200,17 @@ impl Memory {
         self.size
     }
 
-    /// In which pages it is.
+    /// In which pages it is now.
     pub fn pages(&self) -> Pages {
-        self.pages
+        if self.is_huge {
+            return Pages::Huge;
+        }
+        let Ok(mappings) = resident::mappings() else { return Pages::Unknown };
+        let starts: Vec<u64> =
+            self.mapping.iter().map(|region| region.as_ptr().addr() as u64).collect();
+        let own = mappings.iter().filter(|mapping| starts.contains(&mapping.start));
+        let transparent = own.map(|mapping| mapping.transparent_bytes).sum();
+        Pages::Small { transparent: ByteSize::new(transparent) }
     }
 }
 
@@ -180,22 +231,6 @@ fn map(size: ByteSize, kind: MemfdFlags, presence: i32) -> Result<(File, MmapReg
         .with_mmap_flags(libc::MAP_SHARED | presence)
         .build()?;
     Ok((file, region))
-}
-
-/// Makes every page present, for good, in large pages where the kernel does that.
-fn present(size: ByteSize, region: &MmapRegion) -> Result<Pages, MemoryError> {
-    let (start, length) = (region.as_ptr(), region.size());
-    // A kernel without large pages refuses the advice, and nothing is lost.
-    // SAFETY: the mapping lives, and the advice changes nothing of what is in it.
-    let _ = unsafe { madvise(start.cast(), length, Advice::LinuxHugepage) };
-    // SAFETY: the mapping lives; locking it makes its pages present, and changes nothing else.
-    unsafe { mlock(start.cast(), length) }.map_err(failed(size, "locking"))?;
-    let place = start.addr() as u64;
-    let mapping = resident::mappings().ok();
-    let mapping = mapping.and_then(|all| all.into_iter().find(|it| it.start == place));
-    Ok(mapping.map_or(Pages::Unknown, |mapping| Pages::Small {
-        transparent: ByteSize::new(mapping.transparent_bytes),
-    }))
 }
 
 fn failed(size: ByteSize, what: &'static str) -> impl Fn(rustix::io::Errno) -> MemoryError {

@@ -141,7 +141,7 @@ impl Processor {
         let told = |(what, because)| ProcessorError::Refused { what, because };
         Ok(Checkpoint {
             own: ProcessorState::of(&self.parts.kvm, &self.file).map_err(told)?,
-            shared: SharedState::of(&self.parts.vm).map_err(told)?,
+            shared: SharedState::of(&self.parts.vm, self.parts.options.is_pc).map_err(told)?,
         })
     }
 
@@ -251,6 +251,10 @@ impl Processor {
             Err(error) if is_interruption(&error) => {
                 let (reason, stopped) = (Reason::Signal, Some(Stopped::Interrupted));
                 return Ok(Left { reason, detail: 0, begin, stopped });
+            }
+            Err(error) if error.errno() == libc::EFAULT => {
+                let because = "it used an address between its memory, where there is nothing";
+                return Err(self.stuck(because.to_owned()));
             }
             Err(error) => return Err(self.stuck(error.to_string())),
         };

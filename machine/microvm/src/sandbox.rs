@@ -33,6 +33,8 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, mount_remount, unmount,
@@ -186,9 +188,21 @@ fn take_namespaces() -> io::Result<Namespaces> {
         let text = "a namespace for users would cost the right to real-time priority";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
+    await_last_thread();
     // SAFETY: open files stay common to all threads.
     unsafe { unshare_unsafe(wanted | UnshareFlags::NEWUSER) }?;
     Ok(Namespaces::OfUser)
+}
+
+/// Waits until this thread is the only one: the kernel counts one that was joined for a moment
+/// longer, and gives a namespace for users to the last one only.
+fn await_last_thread() {
+    for _ in 0..100 {
+        if fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Names the user and the group in their namespace: without that they own no file. As whom the

@@ -79,7 +79,7 @@ fn a_kernel_starts_its_first_process_and_ends() {
     let mut kernel = File::open(kernel).expect("the kernel is there");
     let linux = linux::load(&memory, &mut kernel, &initramfs(), linux::COMMAND_LINE);
     let linux = linux.expect("it fits");
-    let options = Options { has_pc_timer: true, ..Options::default() };
+    let options = Options { is_pc: true, ..Options::default() };
     let machine = match Machine::with(memory, &options) {
         Err(MachineError::Kvm(error)) => return quietcore_skip::skip!("no KVM: {error}"),
         machine => machine.expect("a machine"),

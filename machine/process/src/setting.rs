@@ -42,18 +42,24 @@ pub fn lock_memory() -> io::Result<()> {
     Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?)
 }
 
-/// Lets a process that has locked its memory get more after it has given up its capabilities, to
-/// which no limit applies: the limit is taken away, or, where that is refused, what it gets from
-/// now on is not locked.
+/// Locks all memory that the process has, and makes it present; what it gets is another matter.
 ///
 /// # Errors
-/// Those of `mlockall`; then what it gets may be refused.
-pub fn lock_memory_without_capabilities() -> io::Result<()> {
-    let unlimited = Rlimit { current: None, maximum: None };
-    if setrlimit(Resource::Memlock, unlimited).is_ok() {
-        return Ok(());
-    }
+/// As of [`lock_memory`].
+pub fn lock_present_memory() -> io::Result<()> {
     Ok(mlockall(MlockAllFlags::CURRENT)?)
+}
+
+/// Locks what the process gets from now on, if it may have it even when it has given up its
+/// capabilities: the limit is taken away. Where that is refused, what it gets is not locked, for it
+/// would not get it.
+///
+/// # Errors
+/// `EPERM` without `CAP_SYS_RESOURCE`, and those of `mlockall`.
+pub fn lock_memory_to_come() -> io::Result<()> {
+    let unlimited = Rlimit { current: None, maximum: None };
+    setrlimit(Resource::Memlock, unlimited)?;
+    Ok(mlockall(MlockAllFlags::FUTURE)?)
 }
 
 /// Asks for timers with 1 ns of slack; the kernel's default of 50 µs is for saving power.

@@ -44,13 +44,13 @@ pub enum CacheSetting {
 /// guest's process keeps nothing by which it sees where its pages are.
 pub(super) type GuestMemory = (Memory, Option<Pin>);
 
-/// Makes the memory of a guest.
+/// Makes the memory of a guest. Its pages are yet to be made present.
 ///
 /// # Errors
 /// Why there is none; in words.
 pub(super) fn memory(setting: &GuestSetting) -> Result<GuestMemory, String> {
     let Some(CacheSetting::Colours { mask, colours }) = &setting.cache else {
-        let memory = Memory::new(setting.memory, true).map_err(|error| error.to_string())?;
+        let memory = Memory::reserve(setting.memory).map_err(|error| error.to_string())?;
         return Ok((memory, None));
     };
     let colouring = Colouring::of_mask(*mask);

@@ -2,42 +2,38 @@
 
 use std::fs::File;
 use std::io::Cursor;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 use quietcore_boot::places::{port, vector};
-use quietcore_boot::post::{Poster, bytes_for};
+use quietcore_boot::post::Poster;
 use quietcore_boot::{CrashRecord, HostPage, Place, places};
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_exchange::{Region, Slot};
+use quietcore_exchange::Region;
 use quietcore_microvm::colour::Pin;
-use quietcore_microvm::image;
+use quietcore_microvm::image::{self, GuestAddress};
 use quietcore_microvm::machine::Machine;
+use quietcore_microvm::memory::Memory;
 use quietcore_microvm::options::Options;
 use quietcore_microvm::processor::counter::Counter;
 use quietcore_microvm::processor::{Processor, Stopped};
 use quietcore_microvm::runner::{Ended, Outcome};
-use quietcore_microvm::slot::{Access, Shared};
 use quietcore_probe::job::Wake;
-use quietcore_process::channel::ChannelMemory;
 use quietcore_program_image::Functions;
 use quietcore_scan::guest::job::{GuestBuild, GuestOrder};
 use quietcore_scan::process::job::{Build, ProgramJob};
-use quietcore_units::ByteSize;
+use vmm_sys_util::eventfd::EventFd;
 
-use super::crash;
+use super::GuestSetting;
 use super::mail::Mail;
+use super::memory::{Kept, Rows, SharedMemory};
 use super::programs::{self, Programs};
-use super::{GuestSetting, cache, translate};
+use super::{crash, translate};
 
-/// Room at the post: for the stage of a program, and what it retains.
-const POST_BYTES: usize = 4 << 20;
-
-/// Memory for letters to a guest.
-fn post() -> Result<Arc<Shared>, String> {
-    let size = ByteSize::new(bytes_for(POST_BYTES) as u64);
-    let made = Shared::create("quietcore-post", size);
-    made.map(Arc::new).map_err(|error| format!("no memory for orders: {error}"))
-}
+/// Of the thread that helps at the start; a later one gets the same memory.
+const HELPER_STACK_BYTES: usize = 256 << 10;
 
 /// A guest with its memory.
 #[derive(Debug)]
@@ -59,6 +55,9 @@ impl Guest {
     /// Makes a guest, ready to be started but for its job, and its processor. To be called once in
     /// a process: what it takes is not given back.
     ///
+    /// KVM waits for the host's processors while it makes a machine, and the kernel clears memory:
+    /// that goes on side by side.
+    ///
     /// # Errors
     /// What can't be had; in words.
     pub(super) fn new(
@@ -66,60 +65,45 @@ impl Guest {
         setting: &GuestSetting,
         region: Region<'_>,
         file: &File,
+        kept: Kept,
     ) -> Result<(Self, Processor), String> {
-        let (memory, pin) = cache::memory(setting)?;
+        let Kept { memory, pin, rows } = kept;
         let bytes = quietcore_guests::PARTITION.bytes().map_err(|missing| missing.to_string())?;
-        let entry = image::load(&memory, &mut Cursor::new(bytes));
-        let entry = entry.map_err(|error| error.to_string())?;
-        let polls = job.tasks.first().is_some_and(|task| task.wake == Wake::Spin);
-        let options = Options { polls, ..Options::default() };
-        let machine = Machine::with(memory, &options).map_err(|error| error.to_string())?;
-
-        let data = |slot| data_slot(region, file, slot);
-        let data = [data(Slot::A)?, data(Slot::B)?];
-        let program = programs::read(&job.build.module, data[0].bytes())?;
-        let programs = Programs::new(&program.image, data)?;
+        let (shared, (machine, processor, attention)) = thread::scope(|scope| {
+            let (tell, entry) = mpsc::channel();
+            let helper = thread::Builder::new().stack_size(HELPER_STACK_BYTES);
+            let (own, rows) = (&memory, &rows);
+            let helper = helper.spawn_scoped(scope, move || {
+                let _ = tell.send(load(own, bytes)?);
+                let shared = SharedMemory::map(rows, job, region, file)?;
+                own.make_present().map_err(|error| error.to_string())?;
+                Ok::<_, String>(shared)
+            });
+            let helper = helper.map_err(|error| format!("no thread can be started: {error}"))?;
+            let machine = machine(job, Arc::clone(&memory), rows, &entry);
+            let shared = helper.join().unwrap_or_else(|panic| resume_unwind(panic));
+            Ok::<_, String>((shared?, machine?))
+        })?;
+        let SharedMemory { exchange, post, programs, program } = shared;
         let first = programs.place(&program.image, &job.build)?;
-        let exchange = shared(file, 0, region.layout().bytes as u64, "the exchange")?;
-        let exchange_place = Place { address: places::EXCHANGE, bytes: exchange.bytes() };
-        let give = |name, place, shared: &Arc<Shared>, access| {
-            let given = machine.give(name, place, Arc::clone(shared), access);
-            given.map_err(|error| error.to_string())
-        };
-        give("exchange", places::EXCHANGE, &exchange, Access::ReadWrite)?;
-        let post: &'static Arc<Shared> = Box::leak(Box::new(post()?));
-        give("post", places::POST, post, Access::ReadWrite)?;
-        for slot in 0..2 {
-            let (code, data) = (&programs.code()[slot], &programs.data()[slot]);
-            give("program", places::PROGRAM_CODE[slot], code, Access::ReadOnly)?;
-            give("program data", places::PROGRAM_DATA[slot], data, Access::ReadWrite)?;
-        }
-        let channels = channel_files(job)?;
-        let places = translate::channel_places(channels.iter().map(|channel| channel.bytes()));
-        for (channel, place) in channels.iter().zip(&places) {
-            give("channel", place.address, channel, Access::ReadWrite)?;
-        }
-
-        let processor = machine.processor(0, entry).map_err(|error| error.to_string())?;
         let (counter, now) = (processor.counter(), processor.counter().moment());
         let page = HostPage {
             memory_bytes: setting.memory.get(),
             counter_then: now.counter,
             host_then_ns: now.host_ns,
-            exchange: exchange_place,
+            exchange,
             job: Place { address: places::POST, bytes: post.bytes() },
             ..HostPage::of_counter(counter.hertz())
         };
         image::write_host_page(machine.memory(), &page);
         let poster = Poster::new(post.words()).ok_or("the post is too small")?;
-        let attention = machine.line(vector::ATTENTION).map_err(|error| error.to_string())?;
         let mut functions = [Functions::default(), Functions::default()];
         functions[program.image.slot().index()] = program.functions;
         let own_functions = Functions::of(bytes);
         let guest = Self {
             machine,
             programs,
-            channels: places,
+            channels: rows.channel_places,
             mail: Mail::new(poster, attention),
             counter,
             first,
@@ -212,6 +196,29 @@ impl Guest {
     }
 }
 
+/// Puts the guest's image into its memory; returns where it is entered.
+fn load(memory: &Memory, image: &[u8]) -> Result<GuestAddress, String> {
+    image::load(memory, &mut Cursor::new(image)).map_err(|error| error.to_string())
+}
+
+/// KVM's machine with all its memory, its processor, which begins where it is told to, and the line
+/// by which the guest's attention is called.
+fn machine(
+    job: &ProgramJob,
+    memory: Arc<Memory>,
+    rows: &Rows,
+    entry: &Receiver<GuestAddress>,
+) -> Result<(Machine, Processor, EventFd), String> {
+    let polls = job.tasks.first().is_some_and(|task| task.wake == Wake::Spin);
+    let options = Options { polls, ..Options::default() };
+    let machine = Machine::with(memory, &options).map_err(|error| error.to_string())?;
+    rows.give(&machine)?;
+    let attention = machine.line(vector::ATTENTION).map_err(|error| error.to_string())?;
+    let entry = entry.recv().map_err(|_| "the guest's image can't be loaded".to_owned())?;
+    let processor = machine.processor(0, entry).map_err(|error| error.to_string())?;
+    Ok((machine, processor, attention))
+}
+
 /// Where the guest was when it ended. Its own record counts where it has ended itself with it; it
 /// may have written one at any time before, and what the monitor saw says more then.
 fn record(outcome: &Outcome, own: impl FnOnce() -> Option<CrashRecord>) -> Option<CrashRecord> {
@@ -220,33 +227,6 @@ fn record(outcome: &Outcome, own: impl FnOnce() -> Option<CrashRecord>) -> Optio
         Ended::Guest(Stopped::Ended(CRASHED)) => own(),
         _ => outcome.crash,
     }
-}
-
-/// A data slot of the exchange, once more.
-fn data_slot(region: Region<'_>, file: &File, slot: Slot) -> Result<Arc<Shared>, String> {
-    let slot = region.data(slot).ok_or("the exchange has no data slots")?;
-    let section = slot.section();
-    shared(file, section.offset as u64, section.bytes as u64, "the program's data")
-}
-
-fn shared(file: &File, offset: u64, bytes: u64, what: &str) -> Result<Arc<Shared>, String> {
-    let bytes = bytes.next_multiple_of(places::PAGE_BYTES);
-    let made = Shared::of_file(file, offset, bytes);
-    made.map(Arc::new).map_err(|error| format!("{what} can't be given to the guest: {error}"))
-}
-
-/// The memory of the channels, in the order of the job.
-fn channel_files(job: &ProgramJob) -> Result<Vec<Arc<Shared>>, String> {
-    let open = |descriptor: i32| -> Result<Arc<Shared>, String> {
-        let memory = ChannelMemory::inherited(descriptor).map_err(|error| error.to_string())?;
-        let file = memory.file().map_err(|error| error.to_string())?;
-        let bytes = file.metadata().map_err(|error| error.to_string())?.len();
-        shared(&file, 0, bytes, "it")
-    };
-    let all = job.channels.iter().map(|channel| {
-        open(channel.descriptor).map_err(|why| format!("channel `{}`: {why}", channel.name))
-    });
-    all.collect()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@
 //! | [`delivery`] | how new builds get to a process that sees no files |
 //! | [`host`] | what the host shares with the guest's process |
 //! | `mail` | what is posted to it |
+//! | `memory` | what it shares |
 //! | `network` | the wire of its fieldbus, behind a device |
 //! | `programs` | programs from their files into the slots |
 //! | [`translate`] | the job of a process as that of a guest |
@@ -28,6 +29,7 @@ pub mod delivery;
 mod guest;
 pub mod host;
 mod mail;
+mod memory;
 mod network;
 mod ports;
 mod programs;
@@ -59,6 +61,7 @@ use crate::remark::remark;
 use cache::CacheSetting;
 use delivery::{Delivery, inherited};
 use guest::Guest;
+use memory::Kept;
 use network::Network;
 use ports::Ports;
 
@@ -112,8 +115,15 @@ impl Ready {
         region: Region<'_>,
         file: &File,
     ) -> Result<Self, String> {
-        let memory_refused = setting::lock_memory().err().map(|error| number_of(&error));
-        let (guest, processor) = Guest::new(job, setting, region, file)?;
+        let locked = setting::lock_present_memory();
+        // What is kept has no pages yet, and is locked part by part.
+        let kept = Kept::new(job, setting, region)?;
+        if locked.is_ok() {
+            // Where that is refused, what comes is not locked.
+            let _ = setting::lock_memory_to_come();
+        }
+        let memory_refused = locked.err().map(|error| number_of(&error));
+        let (guest, processor) = Guest::new(job, setting, region, file, kept)?;
         // Kernels before 5.14 count nothing.
         let statistics = processor.statistics().ok();
         let delivery = setting.delivery.map(Delivery::inherited).transpose();
@@ -126,11 +136,6 @@ impl Ready {
         let words = fieldbus.map(network::words).transpose();
         let words = words.map_err(|error| error.to_string())?;
         let settle = Settle::of(job, Arc::clone(&exchange), memory_refused, &processor)?;
-        if memory_refused.is_none() {
-            // A build that is delivered later takes memory, too.
-            let kept = setting::lock_memory_without_capabilities();
-            kept.map_err(|error| format!("the limit of locked memory: {error}"))?;
-        }
         let given_up = sandbox::enclose();
         if !given_up.is_whole() {
             remark(format_args!("the guest's process: {given_up}"));

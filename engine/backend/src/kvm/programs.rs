@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use quietcore_boot::Place;
 use quietcore_boot::places::{PAGE_BYTES, PROGRAM_CODE, PROGRAM_CODE_BYTES_MAX};
+use quietcore_microvm::row::Row;
 use quietcore_microvm::slot::Shared;
 use quietcore_program_image::{FILE_BYTES_MAX, Functions, Part, ProgramImage};
 use quietcore_scan::guest::job::GuestBuild;
@@ -42,23 +43,23 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Slots with room for programs like this one. `data` are the exchange's data slots.
+    /// Slots with room for programs like this one, with their code in `row`. `data` are the
+    /// exchange's data slots.
     ///
     /// # Errors
     /// When there is no memory; in words.
-    pub(super) fn new(first: &ProgramImage, data: [Arc<Shared>; 2]) -> Result<Self, String> {
+    pub(super) fn new(
+        row: &Arc<Row>,
+        first: &ProgramImage,
+        data: [Arc<Shared>; 2],
+    ) -> Result<Self, String> {
         let size = code_bytes(first).saturating_mul(GROWTH).saturating_add(GROWTH_BYTES);
         let size = ByteSize::new(size.next_multiple_of(PAGE_BYTES).min(PROGRAM_CODE_BYTES_MAX));
-        let slot = || {
-            let made = Shared::create("quietcore-program", size);
+        let slot = |place| {
+            let made = Shared::create_in(row, "quietcore-program", place, size);
             made.map(Arc::new).map_err(|error| format!("no memory for programs: {error}"))
         };
-        Ok(Self { code: [slot()?, slot()?], data })
-    }
-
-    /// The memory of the code slots.
-    pub(super) fn code(&self) -> &[Arc<Shared>; 2] {
-        &self.code
+        Ok(Self { code: [slot(PROGRAM_CODE[0])?, slot(PROGRAM_CODE[1])?], data })
     }
 
     /// The memory of the data slots.

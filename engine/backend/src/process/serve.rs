@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use quietcore_probe::partition;
 use quietcore_process::exchange::Exchange;
+use quietcore_process::setting;
 use quietcore_scan::process::job::LINE_BYTES_MAX;
 use quietcore_scan::process::orders::{Orders, read_lines};
 use quietcore_scan::process::threads;
@@ -42,6 +43,9 @@ fn serve_job() -> Result<(), String> {
     // The closed pipe tells of the host's end, but a process that is stopped at that moment doesn't
     // read it; this reaches it even so. A refusal costs that case only.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    // What there is already, all at once: else each page of it comes when it is used first. Whether
+    // it is to be locked, and may be, is the job's matter.
+    let _ = setting::lock_present_memory();
     let mut line = Vec::new();
     let mut input = BufReader::new(io::stdin());
     (&mut input)

@@ -20,8 +20,8 @@ use quietcore_scan::job::KernelTask;
 use quietcore_units::Nanos;
 
 const PERIOD: Nanos = Nanos::from_millis(10);
-const SLEEPS: Options = Options { polls: false, has_pc_timer: false };
-const POLLS: Options = Options { polls: true, has_pc_timer: false };
+const SLEEPS: Options = Options { polls: false, is_pc: false };
+const POLLS: Options = Options { polls: true, is_pc: false };
 
 /// SIGSEGV.
 const ADDRESS: u32 = 11;

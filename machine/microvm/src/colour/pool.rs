@@ -27,7 +27,7 @@ use crate::colour::geometry::{Ground, NoColours};
 use crate::colour::measure::{Measured, measure};
 use crate::colour::pin::Pin;
 use crate::colour::timing::PoolTimer;
-use crate::memory::{Memory, MemoryError, PAGE_BYTES, Pages};
+use crate::memory::{Memory, MemoryError, PAGE_BYTES};
 
 const PAGE: usize = PAGE_BYTES as usize;
 /// The pool is at most so many times as large as it would be if all colours were equally frequent.
@@ -260,8 +260,7 @@ impl<F: Frames> ColouredMemory<F> {
         let address = mapping.as_ptr().addr() as u64;
         let pin = Pin::hold(address, size.get());
         let colours = colours.to_vec();
-        let memory =
-            Memory::of(size, file, mapping, Pages::Small { transparent: ByteSize::new(0) })?;
+        let memory = Memory::of(size, file, mapping)?;
         let coloured = Self { colouring, colours, address, pages, knows, pin };
         match coloured.misplaced()? {
             0 => Ok((memory, coloured)),

@@ -1,8 +1,9 @@
 //! Interrupt lines: an event file of this process that KVM makes an interrupt of, by itself.
 //!
-//! A line has a number behind those of the controllers of a PC, whose routes stay as they were, and
-//! goes to the guest's first processor as a message with a vector. So nothing has to be set up in
-//! the guest, and no end of the interrupt is told to anybody but its local controller.
+//! A line has a number behind those of the controllers of a PC, where the machine is one; their
+//! routes stay as they were. It goes to the guest's first processor as a message with a vector. So
+//! nothing has to be set up in the guest, and no end of the interrupt is told to anybody but its
+//! local controller.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +15,7 @@ use kvm_ioctls::VmFd;
 use vmm_sys_util::eventfd::EventFd;
 
 use crate::machine::MachineError;
+use crate::machine::options::Options;
 
 /// KVM's numbers of the two controllers of old PCs (Linux, `asm/kvm.h`).
 const OLD_CONTROLLERS: [u32; 2] = [0, 1];
@@ -28,8 +30,10 @@ const MESSAGE_ADDRESS: u32 = 0xFEE0_0000;
 const LINES_MAX: usize = 32;
 
 /// The lines of a machine.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Lines {
+    /// Behind the controllers of a PC.
+    is_pc: bool,
     /// The vectors, in the order of their lines.
     vectors: Mutex<Vec<u8>>,
     /// Files that nobody else holds: a line whose file is closed is none any more.
@@ -37,6 +41,11 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
+    /// None yet, of a machine that was made so.
+    pub(crate) fn of(options: &Options) -> Self {
+        Self { is_pc: options.is_pc, vectors: Mutex::default(), kept: Mutex::default() }
+    }
+
     /// Has what is written to `file` raise `vector`.
     pub(crate) fn add(&self, vm: &VmFd, file: &EventFd, vector: u8) -> Result<(), MachineError> {
         let refused = |what| move |because| MachineError::Refused { what, because };
@@ -45,8 +54,8 @@ impl Lines {
             return Err(MachineError::Lacks("more interrupt lines"));
         }
         vectors.push(vector);
-        let line = PINS + vectors.len() as u32 - 1;
-        let made = routing(&vectors)
+        let line = first_line(self.is_pc) + vectors.len() as u32 - 1;
+        let made = routing(self.is_pc, &vectors)
             .and_then(|table| vm.set_gsi_routing(&table).map_err(refused("an interrupt's route")))
             .and_then(|()| vm.register_irqfd(file, line).map_err(refused("an interrupt line")));
         if made.is_err() {
@@ -61,13 +70,20 @@ impl Lines {
     }
 }
 
+/// The number of the first line.
+fn first_line(is_pc: bool) -> u32 {
+    if is_pc { PINS } else { 0 }
+}
+
 /// The whole table, as KVM takes it: a PC's controllers, then the lines.
-fn routing(vectors: &[u8]) -> Result<KvmIrqRouting, MachineError> {
-    let entries: Vec<_> = entries(vectors).collect();
+fn routing(is_pc: bool, vectors: &[u8]) -> Result<KvmIrqRouting, MachineError> {
+    let lines = (first_line(is_pc)..).zip(vectors).map(|(line, vector)| message(line, *vector));
+    let entries: Vec<_> = pins().filter(|_| is_pc).chain(lines).collect();
     KvmIrqRouting::from_entries(&entries).map_err(|_| MachineError::Lacks("room for routes"))
 }
 
-fn entries(vectors: &[u8]) -> impl Iterator<Item = kvm_irq_routing_entry> {
+/// The controllers of a PC.
+fn pins() -> impl Iterator<Item = kvm_irq_routing_entry> {
     let old = (0..OLD_PINS).map(|line| {
         let (chip, first) = if line < PINS_OF_ONE {
             (OLD_CONTROLLERS[0], 0)
@@ -78,8 +94,7 @@ fn entries(vectors: &[u8]) -> impl Iterator<Item = kvm_irq_routing_entry> {
     });
     // The timer of old PCs is at pin 2 there.
     let new = (0..PINS).map(|line| pin(line, KVM_IRQCHIP_IOAPIC, if line == 0 { 2 } else { line }));
-    let lines = (PINS..).zip(vectors).map(|(line, vector)| message(line, *vector));
-    old.chain(new).chain(lines)
+    old.chain(new)
 }
 
 fn pin(line: u32, chip: u32, pin: u32) -> kvm_irq_routing_entry {
@@ -112,10 +127,19 @@ mod tests {
 
     #[test]
     fn lines_come_behind_those_of_a_pc() {
-        let all: Vec<_> = entries(&[0x30, 0x41]).collect();
-        assert_eq!(all.len(), 16 + 24 + 2);
-        let kinds: Vec<_> = all.iter().map(|entry| (entry.gsi, entry.type_)).collect();
+        let kinds = kinds(true);
+        assert_eq!(kinds.len(), 16 + 24 + 2);
         assert_eq!(kinds[40..], [(24, KVM_IRQ_ROUTING_MSI), (25, KVM_IRQ_ROUTING_MSI)]);
         assert!(kinds[..40].iter().all(|(_, kind)| *kind == KVM_IRQ_ROUTING_IRQCHIP));
+    }
+
+    #[test]
+    fn a_machine_that_is_no_pc_has_lines_only() {
+        assert_eq!(kinds(false), [(0, KVM_IRQ_ROUTING_MSI), (1, KVM_IRQ_ROUTING_MSI)]);
+    }
+
+    fn kinds(is_pc: bool) -> Vec<(u32, u32)> {
+        let table = routing(is_pc, &[0x30, 0x41]).unwrap();
+        table.as_slice().iter().map(|entry| (entry.gsi, entry.type_)).collect()
     }
 }

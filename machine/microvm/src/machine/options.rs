@@ -1,8 +1,9 @@
 //! What is asked of KVM for a guest, and what of it was granted.
 
 use kvm_bindings::{
-    KVM_CAP_X86_DISABLE_EXITS, KVM_PIT_SPEAKER_DUMMY, KVM_X86_DISABLE_EXITS_HLT,
-    KVM_X86_DISABLE_EXITS_MWAIT, KVM_X86_DISABLE_EXITS_PAUSE, kvm_enable_cap, kvm_pit_config,
+    KVM_CAP_SPLIT_IRQCHIP, KVM_CAP_X86_DISABLE_EXITS, KVM_PIT_SPEAKER_DUMMY,
+    KVM_X86_DISABLE_EXITS_HLT, KVM_X86_DISABLE_EXITS_MWAIT, KVM_X86_DISABLE_EXITS_PAUSE,
+    kvm_enable_cap, kvm_pit_config,
 };
 use kvm_ioctls::VmFd;
 
@@ -14,8 +15,10 @@ pub struct Options {
     /// It polls, or may keep its processor for itself while it sleeps: HLT, PAUSE and MWAIT are
     /// not to leave the guest. The processor is busy then, whatever the guest does.
     pub polls: bool,
-    /// It has the timer of old PCs, which Linux looks for.
-    pub has_pc_timer: bool,
+    /// It is a PC: it has the interrupt controllers and the timer of old ones, which Linux looks
+    /// for. Without them a machine is made sooner: KVM waits for all processors of the host several
+    /// times until they are there.
+    pub is_pc: bool,
 }
 
 /// Instructions that stay in the guest. All `false` where the guest does not poll, or KVM offers
@@ -55,10 +58,15 @@ impl Options {
     /// Asks for all of it, before the machine has a processor.
     pub(crate) fn ask(&self, vm: &VmFd) -> Result<Granted, MachineError> {
         let refused = |what| move |because| MachineError::Refused { what, because };
-        if self.has_pc_timer {
+        if self.is_pc {
+            vm.create_irq_chip().map_err(refused("the interrupt controllers of a PC"))?;
             let configuration =
                 kvm_pit_config { flags: KVM_PIT_SPEAKER_DUMMY, ..Default::default() };
             vm.create_pit2(configuration).map_err(refused("the timer of old PCs"))?;
+        } else {
+            // Each processor's own controller, and none beside it.
+            let wish = kvm_enable_cap { cap: KVM_CAP_SPLIT_IRQCHIP, ..kvm_enable_cap::default() };
+            vm.enable_cap(&wish).map_err(refused("an interrupt controller"))?;
         }
         if !self.polls {
             return Ok(Granted::default());

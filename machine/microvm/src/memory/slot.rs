@@ -13,6 +13,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use quietcore_units::ByteSize;
@@ -23,6 +24,7 @@ use vm_memory::mmap::{MmapRegionBuilder, MmapRegionError};
 use vm_memory::{Bytes as _, FileOffset, MmapRegion, VolatileMemory as _};
 
 use crate::memory::PAGE_BYTES;
+use crate::memory::row::Row;
 
 /// Where the addresses of the interrupt controllers and of the processor itself begin; no memory
 /// of a guest reaches it.
@@ -67,6 +69,19 @@ pub enum SharedError {
     /// It can't be mapped.
     #[error("shared memory can't be mapped: {0}")]
     Map(#[from] MmapRegionError),
+    /// Its addresses are not all among those of its row.
+    #[error("`{name}` at {place:#x} with {bytes:#x} bytes is not within the addresses kept for it")]
+    OutOfRow {
+        /// What was to be there.
+        name: &'static str,
+        /// The first address.
+        place: u64,
+        /// How many bytes there are.
+        bytes: u64,
+    },
+    /// Its addresses are taken.
+    #[error(transparent)]
+    Slot(#[from] SlotError),
 }
 
 /// A place outside of shared memory.
@@ -86,6 +101,8 @@ pub struct OutOfShared {
 pub struct Shared {
     mapping: MmapRegion,
     file: File,
+    /// Whose addresses it has, where they are not its own.
+    _row: Option<Arc<Row>>,
 }
 
 impl Shared {
@@ -95,13 +112,22 @@ impl Shared {
     /// # Errors
     /// [`SharedError`]; then nothing is left.
     pub fn create(name: &str, size: ByteSize) -> Result<Self, SharedError> {
-        check_pages(0, size.get())?;
-        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let file = File::from(memfd_create(name, flags).map_err(system("making a file"))?);
-        ftruncate(&file, size.get()).map_err(system("sizing it"))?;
-        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)
-            .map_err(system("sealing it"))?;
-        Self::map(file, 0, size.get(), 0)
+        Self::map(sealed(name, size)?, 0, size.get(), 0)
+    }
+
+    /// As [`create`](Self::create), where the guest has `place` in a row, present and locked.
+    ///
+    /// # Errors
+    /// [`SharedError`].
+    pub fn create_in(
+        row: &Arc<Row>,
+        name: &'static str,
+        place: u64,
+        size: ByteSize,
+    ) -> Result<Self, SharedError> {
+        let file = sealed(name, size)?;
+        let mapping = row.map(name, place, (&file, 0, size.get()))?;
+        Ok(Self { mapping, file, _row: Some(Arc::clone(row)) })
     }
 
     /// Maps `bytes` of a memory file from `offset` on, all of them present: what the guest touches
@@ -114,10 +140,25 @@ impl Shared {
         Self::map(file, offset, bytes, libc::MAP_POPULATE)
     }
 
+    /// As [`of_file`](Self::of_file), where the guest has `place` in a row, and locked.
+    ///
+    /// # Errors
+    /// [`SharedError`].
+    pub fn of_file_in(
+        row: &Arc<Row>,
+        name: &'static str,
+        place: u64,
+        (file, offset, bytes): (&File, u64, u64),
+    ) -> Result<Self, SharedError> {
+        let file = checked(file, offset, bytes)?;
+        let mapping = row.map(name, place, (&file, offset, bytes))?;
+        Ok(Self { mapping, file, _row: Some(Arc::clone(row)) })
+    }
+
     fn map(file: File, offset: u64, bytes: u64, presence: i32) -> Result<Self, SharedError> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         let mapping = mapped(&file, offset, bytes, rights, libc::MAP_SHARED | presence)?;
-        Ok(Self { mapping, file })
+        Ok(Self { mapping, file, _row: None })
     }
 
     /// How many bytes it has: whole pages.
@@ -201,6 +242,17 @@ fn words_of(mapping: &MmapRegion) -> &[AtomicU64] {
     // SAFETY: the mapping begins with a page, is that long, may be read, and stays as long as the
     // reference to it; all others reach it through atomics or copies.
     unsafe { std::slice::from_raw_parts(first, count) }
+}
+
+/// A sealed memory file of this size.
+fn sealed(name: &str, size: ByteSize) -> Result<File, SharedError> {
+    check_pages(0, size.get())?;
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = File::from(memfd_create(name, flags).map_err(system("making a file"))?);
+    ftruncate(&file, size.get()).map_err(system("sizing it"))?;
+    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)
+        .map_err(system("sealing it"))?;
+    Ok(file)
 }
 
 /// The file again, if it has this stretch and can't lose it.

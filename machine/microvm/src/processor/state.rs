@@ -105,9 +105,10 @@ pub(crate) struct SharedState {
 }
 
 impl SharedState {
-    pub(crate) fn of(vm: &VmFd) -> Result<Self, Refused> {
+    /// What it is now; nothing where the machine is no PC.
+    pub(crate) fn of(vm: &VmFd, is_pc: bool) -> Result<Self, Refused> {
         let mut chips = Vec::new();
-        for chip_id in CHIPS {
+        for chip_id in CHIPS.iter().copied().filter(|_| is_pc) {
             let mut chip = kvm_irqchip { chip_id, ..kvm_irqchip::default() };
             vm.get_irqchip(&mut chip).map_err(refused("a look at an interrupt controller"))?;
             chips.push(chip);

@@ -1,0 +1,182 @@
+//! The memory that a guest shares with its host: addresses kept for it, then what is there.
+//!
+//! ```text
+//! Kept      the guest's own memory, without pages · rows of addresses      before all else is locked
+//!   │                          │
+//! present                SharedMemory   post, exchange, data slots, code slots, channels   with pages
+//! ```
+//!
+//! A row is one slot of KVM's, however many files are in it.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use quietcore_boot::post::bytes_for;
+use quietcore_boot::{Place, places};
+use quietcore_exchange::{Region, Slot};
+use quietcore_microvm::colour::Pin;
+use quietcore_microvm::machine::Machine;
+use quietcore_microvm::memory::Memory;
+use quietcore_microvm::row::Row;
+use quietcore_microvm::slot::{Access, Shared, SharedError};
+use quietcore_process::channel::ChannelMemory;
+use quietcore_scan::process::job::ProgramJob;
+use quietcore_units::ByteSize;
+
+use super::programs::{self, Program, Programs};
+use super::{GuestSetting, cache, translate};
+
+/// Room at the post: for the stage of a program, and what it retains.
+const POST_BYTES: usize = 4 << 20;
+
+/// What is kept for a guest, of which nothing has pages yet but memory in colours.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) memory: Arc<Memory>,
+    /// Holds pages in place where its memory has colours.
+    pub(super) pin: Option<Pin>,
+    pub(super) rows: Rows,
+}
+
+/// Addresses for what a guest shares.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// From the post to the exchange.
+    shared: Arc<Row>,
+    /// Both code slots, which the guest can't write.
+    code: Arc<Row>,
+    channels: Option<Arc<Row>>,
+    channel_files: Vec<File>,
+    /// Where each channel is.
+    pub(super) channel_places: Vec<Place>,
+}
+
+impl Kept {
+    /// Keeps all that this job asks for.
+    ///
+    /// # Errors
+    /// What can't be had; in words.
+    pub(super) fn new(
+        job: &ProgramJob,
+        setting: &GuestSetting,
+        region: Region<'_>,
+    ) -> Result<Self, String> {
+        let (memory, pin) = cache::memory(setting)?;
+        Ok(Self { memory: Arc::new(memory), pin, rows: Rows::keep(job, region)? })
+    }
+}
+
+impl Rows {
+    fn keep(job: &ProgramJob, region: Region<'_>) -> Result<Self, String> {
+        let row = |start: u64, end: u64| {
+            Row::keep(start, end - start).map_err(|error| format!("no addresses: {error}"))
+        };
+        let end = places::EXCHANGE + whole_pages(region.layout().bytes as u64);
+        let code_end = places::PROGRAM_CODE[1] + places::PROGRAM_CODE_BYTES_MAX;
+        let channel_files = channel_files(job)?;
+        let sizes: Result<Vec<u64>, _> =
+            channel_files.iter().map(|file| file.metadata().map(|it| it.len())).collect();
+        let sizes = sizes.map_err(|error| format!("a channel: {error}"))?;
+        let channel_places = translate::channel_places(sizes.into_iter().map(whole_pages));
+        let channels = match channel_places.last() {
+            Some(last) => Some(row(places::CHANNELS, last.address + last.bytes)?),
+            None => None,
+        };
+        Ok(Self {
+            shared: row(places::POST, end)?,
+            code: row(places::PROGRAM_CODE[0], code_end)?,
+            channels,
+            channel_files,
+            channel_places,
+        })
+    }
+
+    /// Gives all of it to a machine.
+    ///
+    /// # Errors
+    /// KVM refuses it; in words.
+    pub(super) fn give(&self, machine: &Machine) -> Result<(), String> {
+        let give = |name, row, access| {
+            machine.give_row(name, row, access).map_err(|error| error.to_string())
+        };
+        give("shared memory", &self.shared, Access::ReadWrite)?;
+        give("programs", &self.code, Access::ReadOnly)?;
+        match &self.channels {
+            Some(channels) => give("channels", channels, Access::ReadWrite),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a guest shares with its host, at its addresses.
+#[derive(Debug)]
+pub(super) struct SharedMemory {
+    /// Where the exchange is.
+    pub(super) exchange: Place,
+    pub(super) post: &'static Shared,
+    pub(super) programs: Programs,
+    /// The program to begin with, which is yet to be placed.
+    pub(super) program: Program,
+}
+
+impl SharedMemory {
+    /// Maps all of it, and reads the program. `file` is the exchange's.
+    ///
+    /// # Errors
+    /// What can't be had; in words.
+    pub(super) fn map(
+        rows: &Rows,
+        job: &ProgramJob,
+        region: Region<'_>,
+        file: &File,
+    ) -> Result<Self, String> {
+        let row = &rows.shared;
+        let size = ByteSize::new(bytes_for(POST_BYTES) as u64);
+        let post = Shared::create_in(row, "quietcore-post", places::POST, size);
+        let post = post.map_err(|error| format!("no memory for orders: {error}"))?;
+        let bytes = whole_pages(region.layout().bytes as u64);
+        let exchange = Place { address: places::EXCHANGE, bytes };
+        of_file(row, "exchange", exchange, (file, 0))?;
+        let data = |slot: Slot| {
+            let section = region.data(slot).ok_or("the exchange has no data slots")?.section();
+            let bytes = whole_pages(section.bytes as u64);
+            let place = Place { address: places::PROGRAM_DATA[slot as usize], bytes };
+            of_file(row, "program data", place, (file, section.offset as u64)).map(Arc::new)
+        };
+        let data = [data(Slot::A)?, data(Slot::B)?];
+        let program = programs::read(&job.build.module, data[0].bytes())?;
+        let programs = Programs::new(&rows.code, &program.image, data)?;
+        if let Some(channels) = &rows.channels {
+            for (place, file) in rows.channel_places.iter().zip(&rows.channel_files) {
+                of_file(channels, "channel", *place, (file, 0))?;
+            }
+        }
+        Ok(Self { exchange, post: Box::leak(Box::new(post)), programs, program })
+    }
+}
+
+fn of_file(
+    row: &Arc<Row>,
+    name: &'static str,
+    place: Place,
+    (file, offset): (&File, u64),
+) -> Result<Shared, String> {
+    let made = Shared::of_file_in(row, name, place.address, (file, offset, place.bytes));
+    made.map_err(|error: SharedError| format!("{name} can't be given to the guest: {error}"))
+}
+
+fn whole_pages(bytes: u64) -> u64 {
+    bytes.next_multiple_of(places::PAGE_BYTES)
+}
+
+/// The memory files of the channels, in the order of the job.
+fn channel_files(job: &ProgramJob) -> Result<Vec<File>, String> {
+    let open = |descriptor: i32| -> Result<File, String> {
+        let memory = ChannelMemory::inherited(descriptor).map_err(|error| error.to_string())?;
+        memory.file().map_err(|error| error.to_string())
+    };
+    let all = job.channels.iter().map(|channel| {
+        open(channel.descriptor).map_err(|why| format!("channel `{}`: {why}", channel.name))
+    });
+    all.collect()
+}

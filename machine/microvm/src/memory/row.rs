@@ -1,0 +1,160 @@
+//! Several memory files in one slot of KVM's.
+//!
+//! Each time that KVM is given a slot it waits until none of the host's processors uses the list
+//! before: some clock ticks of the kernel, 16 ms with 250 of them a second. So what a guest shares
+//! is given as one slot. This process keeps addresses for all of it, as far from each other as the
+//! guest has them, and maps each file to its place there:
+//!
+//! ```text
+//! guest         place ┬ post ┬ · · · · ┬ data ┬ · · · · ┬ exchange ┬ end
+//! this process   base ┴ file ┴ nothing ┴ file ┴ nothing ┴   file   ┴
+//! ```
+//!
+//! A guest that goes where there is nothing crashes.
+// UNSAFETY: maps files to addresses that this process keeps for them.
+#![expect(unsafe_code, reason = "a place among addresses that were kept is named by its address")]
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::mm::{MapFlags, ProtFlags, mlock, mmap};
+use vm_memory::MmapRegion;
+use vm_memory::mmap::MmapRegionBuilder;
+
+use crate::slot::{Access, SharedError, Slots};
+
+/// Addresses of this process for what a guest has from some address of its own on.
+#[derive(Debug)]
+pub struct Row {
+    kept: MmapRegion,
+    place: u64,
+    parts: Mutex<Slots>,
+}
+
+impl Row {
+    /// Keeps addresses for what a guest has from `place` on, `bytes` of them. They are no memory yet,
+    /// and take none.
+    ///
+    /// # Errors
+    /// [`SharedError::Map`].
+    pub fn keep(place: u64, bytes: u64) -> Result<Arc<Self>, SharedError> {
+        let bytes = usize::try_from(bytes).expect("an address has 64 bits");
+        let kept = MmapRegionBuilder::new(bytes)
+            .with_mmap_prot(libc::PROT_NONE)
+            .with_mmap_flags(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE)
+            .build()?;
+        Ok(Arc::new(Self { kept, place, parts: Mutex::default() }))
+    }
+
+    /// The guest's first address of it.
+    pub fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// How many addresses it has.
+    pub fn bytes(&self) -> u64 {
+        self.kept.size() as u64
+    }
+
+    /// Where it is, for KVM.
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.kept.as_ptr()
+    }
+
+    /// Maps a stretch of a file where the guest has `place`, all of it present and locked. The
+    /// mapping is there as long as the row.
+    ///
+    /// # Errors
+    /// [`SharedError`]; then there is nothing, or nothing yet.
+    pub(crate) fn map(
+        &self,
+        name: &'static str,
+        place: u64,
+        (file, offset, bytes): (&File, u64, u64),
+    ) -> Result<MmapRegion, SharedError> {
+        let outside = SharedError::OutOfRow { name, place, bytes };
+        let Some(from) = place.checked_sub(self.place) else { return Err(outside) };
+        if from.checked_add(bytes).is_none_or(|end| end > self.bytes()) {
+            return Err(outside);
+        }
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.take(name, place, bytes, Access::ReadWrite)?;
+        let length = usize::try_from(bytes).expect("an address has 64 bits");
+        let from = usize::try_from(from).expect("an address has 64 bits");
+        let at = self.kept.as_ptr().wrapping_add(from).cast::<c_void>();
+        let rights = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::POPULATE;
+        // SAFETY: the addresses are within those that were kept for this, and no other part of the
+        // row has them; so nothing that anybody uses is replaced.
+        unsafe { mmap(at, length, rights, flags, file, offset) }.map_err(told("mapping it"))?;
+        // SAFETY: it was just mapped; locking changes nothing of what is there.
+        unsafe { mlock(at, length) }.map_err(told("locking it"))?;
+        let region = MmapRegionBuilder::new(length)
+            .with_mmap_prot(libc::PROT_READ | libc::PROT_WRITE)
+            .with_mmap_flags(libc::MAP_SHARED);
+        // SAFETY: all of it was just mapped, and stays mapped as long as the row, which whoever has
+        // the region keeps.
+        Ok(unsafe { region.with_raw_mmap_pointer(at.cast()) }.build()?)
+    }
+}
+
+fn told(what: &'static str) -> impl Fn(rustix::io::Errno) -> SharedError {
+    move |because| SharedError::System { what, because: io::Error::from(because) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use quietcore_units::ByteSize;
+
+    use super::*;
+    use crate::memory::PAGE_BYTES;
+    use crate::slot::Shared;
+
+    const PLACE: u64 = 0x800_0000;
+
+    fn pages(count: u64) -> ByteSize {
+        ByteSize::new(count * PAGE_BYTES)
+    }
+
+    #[test]
+    fn each_part_is_its_file_and_lies_where_the_guest_has_it() {
+        let row = Row::keep(PLACE, 64 * PAGE_BYTES).unwrap();
+        let post = Shared::create_in(&row, "post", PLACE, pages(2)).unwrap();
+        let data = Shared::of_file_in(
+            &row,
+            "data",
+            PLACE + 8 * PAGE_BYTES,
+            (post.file(), PAGE_BYTES, PAGE_BYTES),
+        );
+        let data = data.unwrap();
+        post.write(PAGE_BYTES, &7_u64.to_le_bytes()).unwrap();
+        assert_eq!(data.words()[0].load(Relaxed), 7);
+        let apart = data.base().addr() - row.base().addr();
+        assert_eq!(apart as u64, 8 * PAGE_BYTES);
+        assert_eq!(post.base(), row.base());
+        // A part keeps the row.
+        drop((row, post));
+        assert_eq!(data.words()[0].load(Relaxed), 7);
+    }
+
+    #[test]
+    fn parts_are_within_the_row_and_not_one_over_the_other() {
+        let row = Row::keep(PLACE, 4 * PAGE_BYTES).unwrap();
+        let told = |place, count| match Shared::create_in(&row, "part", place, pages(count)) {
+            Ok(_) => "made".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        for (place, count) in
+            [(PLACE - PAGE_BYTES, 1), (PLACE + 3 * PAGE_BYTES, 2), (u64::MAX - 4095, 1)]
+        {
+            assert!(told(place, count).contains("not within the addresses"), "{place:#x}");
+        }
+        assert_eq!(told(PLACE + PAGE_BYTES, 2), "made");
+        assert!(told(PLACE + 2 * PAGE_BYTES, 1).contains("overlaps `part`"));
+        assert_eq!(told(PLACE + 3 * PAGE_BYTES, 1), "made");
+    }
+}
