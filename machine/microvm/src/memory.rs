@@ -137,8 +137,8 @@ impl Memory {
     pub fn make_present(&self) -> Result<(), MemoryError> {
         for region in self.mapping.iter() {
             let (start, length) = (region.as_ptr(), region.size());
-            // Part by part: while the kernel makes pages of one, nothing else of this process can be
-            // mapped. Kernels before 5.14 know no such advice, and do it all below.
+            // Part by part: while the kernel makes pages of one, nothing else of this process can
+            // be mapped. Kernels before 5.14 know no such advice, and do it all below.
             for from in (0..length).step_by(HUGE_PAGE_BYTES as usize) {
                 let part = (HUGE_PAGE_BYTES as usize).min(length - from);
                 // SAFETY: the mapping lives, and making pages present changes nothing in it.
