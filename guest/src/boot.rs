@@ -10,9 +10,10 @@
 //! | 0x6000 | 0x8000 | to be read and written |
 //! | 1 MiB | 4 MiB | in small pages, as the parts of the image need it: see `pages` |
 //! | 4 MiB | 64 MiB | to be read and written: data, stacks, heap |
-//! | 64 MiB | 128 MiB | to be read and executed: code of programs |
 //! | 128 MiB | 160 MiB | to be read and written: the post |
-//! | 512 MiB | 3 GiB | to be read and written: data of programs, exchange, channels |
+//! | 512 MiB | 1920 MiB | to be read and written: data of programs, exchange |
+//! | 1920 MiB | 1984 MiB | to be read and executed: code of programs |
+//! | 2 GiB | 3 GiB | to be read and written: channels |
 //! | 3 GiB | 3.25 GiB | to be read and written, uncached: registers of devices of its own |
 //! | 3.25 GiB | + 2 MiB | to be read and written: devices |
 //! | 4064 MiB | 4080 MiB | to be read and written: devices and interrupt controllers |
@@ -66,10 +67,13 @@ quietcore_guest_pd:
     .quad quietcore_guest_first + 0x0003
     .quad quietcore_guest_first + 0x1003
     large   0x00400000, 0x04000000, read_write
-    large   0x04000000, 0x08000000, read_execute
+    nothing 0x04000000, 0x08000000
     large   0x08000000, 0x0a000000, read_write
     nothing 0x0a000000, 0x20000000
-    large   0x20000000, 0xc0000000, read_write
+    large   0x20000000, 0x78000000, read_write
+    large   0x78000000, 0x7c000000, read_execute
+    nothing 0x7c000000, 0x80000000
+    large   0x80000000, 0xc0000000, read_write
     large   0xc0000000, 0xd0000000, registers
     large   0xd0000000, 0xd0200000, read_write
     nothing 0xd0200000, 0xfe000000

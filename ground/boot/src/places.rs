@@ -21,12 +21,6 @@ pub const IMAGE: u64 = 1 << 20;
 /// The first address that is not the guest's own memory any more.
 pub const MEMORY_END: u64 = 0x0400_0000;
 
-/// Code and constants of the program in slot A and in slot B. The guest can't write them.
-pub const PROGRAM_CODE: [u64; 2] = [0x0400_0000, 0x0600_0000];
-
-/// The most bytes of each of these.
-pub const PROGRAM_CODE_BYTES_MAX: u64 = 32 << 20;
-
 /// The job and the orders; see [`post`](crate::post).
 pub const POST: u64 = 0x0800_0000;
 
@@ -43,7 +37,14 @@ pub const PROGRAM_DATA_BYTES_MAX: u64 = 256 << 20;
 pub const EXCHANGE: u64 = 0x4000_0000;
 
 /// The most bytes of the exchange.
-pub const EXCHANGE_BYTES_MAX: u64 = CHANNELS - EXCHANGE;
+pub const EXCHANGE_BYTES_MAX: u64 = PROGRAM_CODE[0] - EXCHANGE;
+
+/// Code and constants of the program in slot A and in slot B. The guest can't write them; so they
+/// are behind all that it can, which is one slot of KVM's.
+pub const PROGRAM_CODE: [u64; 2] = [0x7800_0000, 0x7A00_0000];
+
+/// The most bytes of each of these.
+pub const PROGRAM_CODE_BYTES_MAX: u64 = 32 << 20;
 
 /// The channels are from here, each where the job says, …
 pub const CHANNELS: u64 = 0x8000_0000;
@@ -69,7 +70,8 @@ pub const DOORBELLS: u64 = 0xD000_2000;
 
 const _: () = {
     assert!(PROGRAM_CODE[0] + PROGRAM_CODE_BYTES_MAX <= PROGRAM_CODE[1]);
-    assert!(PROGRAM_CODE[1] + PROGRAM_CODE_BYTES_MAX <= POST);
+    assert!(PROGRAM_CODE[1] + PROGRAM_CODE_BYTES_MAX <= CHANNELS);
+    assert!(MEMORY_END <= POST);
     assert!(POST + POST_BYTES_MAX <= PROGRAM_DATA[0]);
     assert!(PROGRAM_DATA[0] + PROGRAM_DATA_BYTES_MAX <= PROGRAM_DATA[1]);
     assert!(PROGRAM_DATA[1] + PROGRAM_DATA_BYTES_MAX <= EXCHANGE);

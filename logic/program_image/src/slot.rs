@@ -1,10 +1,10 @@
 //! The two places that a program may be linked for, as guest-physical addresses.
 //!
 //! ```text
-//! 0x0400_0000  code and constants of slot A    32 MiB at most
-//! 0x0600_0000  code and constants of slot B    32 MiB at most
 //! 0x2000_0000  writable data of slot A        256 MiB at most
 //! 0x3000_0000  writable data of slot B        256 MiB at most
+//! 0x7800_0000  code and constants of slot A    32 MiB at most
+//! 0x7A00_0000  code and constants of slot B    32 MiB at most
 //! ```
 //!
 //! All of them are below 2 GiB, so that code refers to them by 32 bits.
@@ -76,9 +76,9 @@ mod tests {
         places.sort_by_key(|place| place.start);
         assert!(places.windows(2).all(|pair| pair[0].end <= pair[1].start), "{places:x?}");
         assert!(places.iter().all(|place| place.end <= 1 << 31 && place.start % (2 << 20) == 0));
-        assert_eq!(Slot::of_code(0x0400_0000), Some(Slot::A));
-        assert_eq!(Slot::of_code(0x0600_0000), Some(Slot::B));
-        assert_eq!(Slot::of_code(0x0800_0000), None);
+        assert_eq!(Slot::of_code(0x7800_0000), Some(Slot::A));
+        assert_eq!(Slot::of_code(0x7A00_0000), Some(Slot::B));
+        assert_eq!(Slot::of_code(0x7C00_0000), None);
         assert_eq!(Slot::of_code(0x2000_0000), None);
     }
 }

@@ -45,7 +45,7 @@ pub mod processor;
 pub mod sandbox;
 
 pub use image::linux;
-pub use machine::options;
+pub use machine::{lines, options};
 pub use memory::{resident, row, slot};
 pub use processor::{counter, runner};
 pub mod vfio;

@@ -5,7 +5,7 @@
 // UNSAFETY: tells KVM which memory of this process is the guest's.
 #![expect(unsafe_code, reason = "KVM is given addresses of this process")]
 
-pub(crate) mod lines;
+pub mod lines;
 pub mod options;
 pub(crate) mod request;
 
@@ -18,7 +18,7 @@ use vm_memory::{GuestAddress, GuestMemoryBackend as _, GuestMemoryRegion as _, M
 use vmm_sys_util::eventfd::{EFD_CLOEXEC, EFD_NONBLOCK, EventFd};
 
 use crate::linux::Linux;
-use crate::machine::lines::Lines;
+use crate::machine::lines::{Interrupt, Lines};
 use crate::machine::options::{Granted, Options};
 use crate::memory::Memory;
 use crate::memory::read_only::ReadOnly;
@@ -114,6 +114,7 @@ impl Machine {
             (Cap::SplitIrqchip, "an interrupt controller without those of a PC"),
             (Cap::Irqfd, "interrupts by event files"),
             (Cap::Ioeventfd, "doorbells by event files"),
+            (Cap::SignalMsi, "interrupts by messages"),
         ] {
             if !kvm.check_extension(capability) {
                 return Err(MachineError::Lacks(name));
@@ -230,6 +231,13 @@ impl Machine {
         Ok(())
     }
 
+    /// An interrupt with this vector at the guest's first processor, which this process raises by a
+    /// request to KVM, without anything that the guest has to set up. Unlike a
+    /// [`line`](Self::line), KVM has nothing to do for it beforehand.
+    pub fn interrupt(&self, vector: u8) -> Interrupt {
+        Interrupt::of(Arc::clone(&self.parts), vector)
+    }
+
     /// The memory.
     pub fn memory(&self) -> &Memory {
         &self.parts.memory
@@ -273,6 +281,9 @@ impl Parts {
     }
 
     fn give_own_memory(&self) -> Result<(), MachineError> {
+        if let Some(row) = self.memory.row() {
+            return self.give_row("guest memory", row, Access::ReadWrite);
+        }
         let mapping = self.memory.mapping();
         for region in mapping.iter() {
             let (place, bytes) = (region.start_addr(), region.len());

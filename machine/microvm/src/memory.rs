@@ -14,7 +14,10 @@ pub mod slot;
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
+use crate::memory::row::Row;
+use crate::slot::SharedError;
 use quietcore_units::ByteSize;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::mm::{Advice, madvise, mlock};
@@ -53,6 +56,9 @@ pub enum MemoryError {
     /// It can't be mapped.
     #[error("the guest's memory can't be mapped: {0}")]
     Map(#[from] MmapRegionError),
+    /// It can't be mapped to its place in a row.
+    #[error("the guest's memory: {0}")]
+    Row(#[from] SharedError),
     /// It can't be used as a guest's.
     #[error("the guest's memory can't be used: {0}")]
     Use(#[from] GuestRegionCollectionError),
@@ -91,6 +97,8 @@ pub struct Memory {
     file: File,
     size: ByteSize,
     is_huge: bool,
+    /// Whose addresses it has, where they are not its own.
+    row: Option<Arc<Row>>,
 }
 
 impl Memory {
@@ -101,7 +109,7 @@ impl Memory {
     /// [`MemoryError`]; then nothing is left.
     pub fn new(size: ByteSize, is_present: bool) -> Result<Self, MemoryError> {
         if !is_present {
-            return Self::small(size);
+            return Self::small(None, size);
         }
         let memory = Self::reserve(size)?;
         memory.make_present()?;
@@ -114,13 +122,21 @@ impl Memory {
     /// # Errors
     /// [`MemoryError`]; then nothing is left.
     pub fn reserve(size: ByteSize) -> Result<Self, MemoryError> {
+        Self::reserve_in(None, size)
+    }
+
+    /// As [`reserve`](Self::reserve), at the begin of a row, which has the guest's address 0.
+    ///
+    /// # Errors
+    /// [`MemoryError`]; then nothing is left.
+    pub fn reserve_in(row: Option<&Arc<Row>>, size: ByteSize) -> Result<Self, MemoryError> {
         Self::check(size)?;
         if size.get().is_multiple_of(HUGE_PAGE_BYTES)
-            && let Ok(memory) = Self::huge(size)
+            && let Ok(memory) = Self::huge(row, size)
         {
             return Ok(memory);
         }
-        let memory = Self::small(size)?;
+        let memory = Self::small(row, size)?;
         for region in memory.mapping.iter() {
             // A kernel without large pages refuses the advice, and nothing is lost.
             // SAFETY: the mapping lives, and the advice changes nothing of what is in it.
@@ -165,16 +181,18 @@ impl Memory {
 
     /// From the pages that were set aside. They are kept for it when the file is mapped: where
     /// there are too few, that fails, and not an access later.
-    fn huge(size: ByteSize) -> Result<Self, MemoryError> {
-        let (file, region) = map(size, MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB, 0)?;
-        Ok(Self { is_huge: true, ..Self::of(size, file, region)? })
+    fn huge(row: Option<&Arc<Row>>, size: ByteSize) -> Result<Self, MemoryError> {
+        let file = file(size, MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB)?;
+        let region = map(row, size, &file, 0)?;
+        Ok(Self { is_huge: true, row: row.cloned(), ..Self::of(size, file, region)? })
     }
 
     /// In pages of 4 KiB, of which the kernel may make large ones.
-    fn small(size: ByteSize) -> Result<Self, MemoryError> {
+    fn small(row: Option<&Arc<Row>>, size: ByteSize) -> Result<Self, MemoryError> {
         Self::check(size)?;
-        let (file, region) = map(size, MemfdFlags::empty(), libc::MAP_NORESERVE)?;
-        Self::of(size, file, region)
+        let file = file(size, MemfdFlags::empty())?;
+        let region = map(row, size, &file, libc::MAP_NORESERVE)?;
+        Ok(Self { row: row.cloned(), ..Self::of(size, file, region)? })
     }
 
     /// Of a mapping that somebody else made, of a file that is at least as large.
@@ -182,7 +200,7 @@ impl Memory {
         let region =
             GuestRegionMmap::new(region, GuestAddress(0)).ok_or(MemoryError::Size(size))?;
         let mapping = GuestMemoryMmap::from_regions(vec![region])?;
-        Ok(Self { mapping, file, size, is_huge: false })
+        Ok(Self { mapping, file, size, is_huge: false, row: None })
     }
 
     /// As the guest addresses it.
@@ -193,6 +211,11 @@ impl Memory {
     /// The file that it is. Where it has colours, its pages are there in another order.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// The row that it begins, where it is in one.
+    pub(crate) fn row(&self) -> Option<&Arc<Row>> {
+        self.row.as_ref()
     }
 
     /// Its size.
@@ -214,23 +237,35 @@ impl Memory {
     }
 }
 
-/// A sealed file of this size, mapped.
-fn map(size: ByteSize, kind: MemfdFlags, presence: i32) -> Result<(File, MmapRegion), MemoryError> {
+/// A sealed file of this size.
+fn file(size: ByteSize, kind: MemfdFlags) -> Result<File, MemoryError> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | kind;
     let file = memfd_create("quietcore-guest", flags).map_err(failed(size, "making"))?;
     let file = File::from(file);
     ftruncate(&file, size.get()).map_err(failed(size, "sizing"))?;
     // Others map it, who must not find it shorter one day.
     fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW).map_err(failed(size, "sealing"))?;
+    Ok(file)
+}
+
+/// The file, mapped to where a row has it, or anywhere.
+fn map(
+    row: Option<&Arc<Row>>,
+    size: ByteSize,
+    file: &File,
+    flags: i32,
+) -> Result<MmapRegion, MemoryError> {
+    if let Some(row) = row {
+        return Ok(row.map_without_pages("guest memory", 0, (file, 0, size.get()))?);
+    }
     let again = file.try_clone();
     let again = again.map_err(|because| MemoryError::System { size, what: "sharing", because })?;
     let length = usize::try_from(size.get()).expect("an address has 64 bits");
-    let region = MmapRegionBuilder::new(length)
+    Ok(MmapRegionBuilder::new(length)
         .with_file_offset(FileOffset::new(again, 0))
         .with_mmap_prot(libc::PROT_READ | libc::PROT_WRITE)
-        .with_mmap_flags(libc::MAP_SHARED | presence)
-        .build()?;
-    Ok((file, region))
+        .with_mmap_flags(libc::MAP_SHARED | flags)
+        .build()?)
 }
 
 fn failed(size: ByteSize, what: &'static str) -> impl Fn(rustix::io::Errno) -> MemoryError {

@@ -5,7 +5,7 @@
 //! the guest's process takes for the guest's own memory. Which address bits are the colour is
 //! measured once by the host, so that a number means the same to all guests.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use quietcore_host::CacheGround;
@@ -14,6 +14,7 @@ use quietcore_microvm::colour::{
     CacheShape, ColouredMemory, Colouring, Ground, Measured, PageMap, Pin, PoolError, measure_here,
 };
 use quietcore_microvm::memory::Memory;
+use quietcore_microvm::row::Row;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
@@ -44,13 +45,15 @@ pub enum CacheSetting {
 /// guest's process keeps nothing by which it sees where its pages are.
 pub(super) type GuestMemory = (Memory, Option<Pin>);
 
-/// Makes the memory of a guest. Its pages are yet to be made present.
+/// Makes the memory of a guest, whose pages are yet to be made present: at the begin of this row,
+/// or, where it has colours, at addresses of its own.
 ///
 /// # Errors
 /// Why there is none; in words.
-pub(super) fn memory(setting: &GuestSetting) -> Result<GuestMemory, String> {
+pub(super) fn memory(setting: &GuestSetting, row: &Arc<Row>) -> Result<GuestMemory, String> {
     let Some(CacheSetting::Colours { mask, colours }) = &setting.cache else {
-        let memory = Memory::reserve(setting.memory).map_err(|error| error.to_string())?;
+        let memory = Memory::reserve_in(Some(row), setting.memory);
+        let memory = memory.map_err(|error| error.to_string())?;
         return Ok((memory, None));
     };
     let colouring = Colouring::of_mask(*mask);
@@ -121,6 +124,10 @@ mod tests {
 
     use super::*;
 
+    fn row() -> Arc<Row> {
+        Row::keep(0, 4 << 20).unwrap()
+    }
+
     fn setting(mask: u64, colours: &[u32]) -> GuestSetting {
         let cache = Some(CacheSetting::Colours { mask, colours: colours.to_vec() });
         GuestSetting { memory: ByteSize::new(4 << 20), cache, ..GuestSetting::default() }
@@ -131,7 +138,7 @@ mod tests {
         let ways = CacheSetting::Ways { partition: "axis".to_owned(), ways: 2 };
         for cache in [None, Some(ways)] {
             let setting = GuestSetting { cache, ..setting(0, &[]) };
-            let (memory, pin) = memory(&setting).unwrap();
+            let (memory, pin) = memory(&setting, &row()).unwrap();
             assert_eq!(memory.size(), setting.memory);
             assert!(pin.is_none());
         }
@@ -140,7 +147,7 @@ mod tests {
     #[test]
     fn a_guest_gets_memory_of_its_colours() {
         // Whatever these bits mean to a cache, they are bits of addresses.
-        match memory(&setting(0x7000, &[1, 6])) {
+        match memory(&setting(0x7000, &[1, 6]), &row()) {
             // A page of another colour would have been an error.
             Ok((memory, _)) => assert_eq!(memory.size(), ByteSize::new(4 << 20)),
             Err(why) => quietcore_skip::skip!("{why}"),
@@ -149,7 +156,7 @@ mod tests {
 
     #[test]
     fn colours_that_can_not_be_are_refused() {
-        let told = |mask, colours: &[u32]| memory(&setting(mask, colours)).unwrap_err();
+        let told = |mask, colours: &[u32]| memory(&setting(mask, colours), &row()).unwrap_err();
         assert!(told(0x7000, &[8]).contains("no page colour 8: this machine has 8"));
         assert!(told(0x7001, &[1]).contains("0x7001 are no bits"));
     }

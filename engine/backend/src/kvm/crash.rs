@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn a_crash_names_the_exception_the_function_and_the_access() {
         let guest = Functions::from_iter([(0x10_0000, "boot"), (0x10_1000, "lead")]);
-        let programs = [Functions::from_iter([(0x400_0000, "axis_step")]), Functions::default()];
+        let programs = [Functions::from_iter([(0x7800_0000, "axis_step")]), Functions::default()];
         let record = |instruction| CrashRecord {
             vector: CrashRecord::PAGE_FAULT,
             error_code: CrashRecord::WRITE,

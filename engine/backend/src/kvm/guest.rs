@@ -20,11 +20,11 @@ use quietcore_microvm::options::Options;
 use quietcore_microvm::processor::counter::Counter;
 use quietcore_microvm::processor::{Processor, Stopped};
 use quietcore_microvm::runner::{Ended, Outcome};
+use quietcore_microvm::sandbox::Calls;
 use quietcore_probe::job::Wake;
 use quietcore_program_image::Functions;
 use quietcore_scan::guest::job::{GuestBuild, GuestOrder};
 use quietcore_scan::process::job::{Build, ProgramJob};
-use vmm_sys_util::eventfd::EventFd;
 
 use super::GuestSetting;
 use super::mail::Mail;
@@ -69,7 +69,7 @@ impl Guest {
     ) -> Result<(Self, Processor), String> {
         let Kept { memory, pin, rows } = kept;
         let bytes = quietcore_guests::PARTITION.bytes().map_err(|missing| missing.to_string())?;
-        let (shared, (machine, processor, attention)) = thread::scope(|scope| {
+        let (shared, (machine, processor)) = thread::scope(|scope| {
             let (tell, entry) = mpsc::channel();
             let helper = thread::Builder::new().stack_size(HELPER_STACK_BYTES);
             let (own, rows) = (&memory, &rows);
@@ -97,6 +97,7 @@ impl Guest {
         };
         image::write_host_page(machine.memory(), &page);
         let poster = Poster::new(post.words()).ok_or("the post is too small")?;
+        let attention = machine.interrupt(vector::ATTENTION);
         let mut functions = [Functions::default(), Functions::default()];
         functions[program.image.slot().index()] = program.functions;
         let own_functions = Functions::of(bytes);
@@ -117,6 +118,12 @@ impl Guest {
     /// The machine.
     pub(super) fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// What the thread that has the guest may do: as one that waits, and calls its attention.
+    pub(super) fn calls(&self) -> Calls {
+        let attention = self.machine.interrupt(vector::ATTENTION);
+        Calls::of_waiting_thread().and_raises(&attention)
     }
 
     /// Posts the job. `thread_id` is the number of the processor's thread.
@@ -201,22 +208,20 @@ fn load(memory: &Memory, image: &[u8]) -> Result<GuestAddress, String> {
     image::load(memory, &mut Cursor::new(image)).map_err(|error| error.to_string())
 }
 
-/// KVM's machine with all its memory, its processor, which begins where it is told to, and the line
-/// by which the guest's attention is called.
+/// KVM's machine with all its memory, and its processor, which begins where it is told to.
 fn machine(
     job: &ProgramJob,
     memory: Arc<Memory>,
     rows: &Rows,
     entry: &Receiver<GuestAddress>,
-) -> Result<(Machine, Processor, EventFd), String> {
+) -> Result<(Machine, Processor), String> {
     let polls = job.tasks.first().is_some_and(|task| task.wake == Wake::Spin);
     let options = Options { polls, ..Options::default() };
     let machine = Machine::with(memory, &options).map_err(|error| error.to_string())?;
     rows.give(&machine)?;
-    let attention = machine.line(vector::ATTENTION).map_err(|error| error.to_string())?;
     let entry = entry.recv().map_err(|_| "the guest's image can't be loaded".to_owned())?;
     let processor = machine.processor(0, entry).map_err(|error| error.to_string())?;
-    Ok((machine, processor, attention))
+    Ok((machine, processor))
 }
 
 /// Where the guest was when it ended. Its own record counts where it has ended itself with it; it

@@ -7,28 +7,40 @@ use std::collections::VecDeque;
 
 use quietcore_boot::post::Poster;
 use quietcore_exchange::{Region, Slot};
+use quietcore_microvm::lines::Interrupt;
 use quietcore_scan::guest::job::GuestOrder;
 use quietcore_scan::stage::Stage;
-use vmm_sys_util::eventfd::EventFd;
 
 use crate::remark::remark;
 
 /// The most refusals that wait. Whoever gives orders waits for the answer to each, or gives it up.
 const REFUSED_MAX: usize = 16;
 
+/// How a guest is had to look at its post, its stop request and its call.
+pub(super) trait Attention {
+    /// Has it look.
+    fn call(&self);
+}
+
+impl Attention for Interrupt {
+    fn call(&self) {
+        // A guest that takes no interrupt has crashed, which its processor tells.
+        let _ = self.raise();
+    }
+}
+
 /// The host's side of a guest's post.
 #[derive(Debug)]
-pub(super) struct Mail {
+pub(super) struct Mail<A = Interrupt> {
     poster: Poster<'static>,
-    /// Has the guest look at its post, its stop request and its call: an interrupt of it.
-    attention: EventFd,
+    attention: A,
     /// Generations whose refusal the guest has yet to tell.
     refused: VecDeque<u32>,
 }
 
-impl Mail {
-    /// Of a post in which nothing was put yet, and the line by which its guest is interrupted.
-    pub(super) fn new(poster: Poster<'static>, attention: EventFd) -> Self {
+impl<A: Attention> Mail<A> {
+    /// Of a post in which nothing was put yet, and of how the attention of its guest is called.
+    pub(super) fn new(poster: Poster<'static>, attention: A) -> Self {
         Self { poster, attention, refused: VecDeque::new() }
     }
 
@@ -51,7 +63,7 @@ impl Mail {
     /// When it is too long, or the one before was not taken; in words.
     pub(super) fn send(&mut self, letter: &[u8]) -> Result<(), String> {
         self.poster.post(letter).map_err(|error| error.to_string())?;
-        self.call_attention();
+        self.attention.call();
         Ok(())
     }
 
@@ -92,18 +104,15 @@ impl Mail {
         self.tell_refused();
         let is_over = self.poster.call_until().is_some_and(|until| until < now_ns);
         if region.stop_requested() || is_over {
-            self.call_attention();
+            self.attention.call();
         }
-    }
-
-    fn call_attention(&self) {
-        // It can't fail but for a counter that is full, which is an interrupt too.
-        let _ = self.attention.write(1);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     use quietcore_boot::post::{Taker, bytes_for};
@@ -117,8 +126,17 @@ mod tests {
         Vec::leak(words)
     }
 
-    fn mail(words: &'static [AtomicU64]) -> Mail {
-        Mail::new(Poster::new(words).unwrap(), EventFd::new(0).unwrap())
+    /// How often attention was called.
+    type Count = Rc<Cell<u32>>;
+
+    impl Attention for Count {
+        fn call(&self) {
+            self.set(self.get() + 1);
+        }
+    }
+
+    fn mail(words: &'static [AtomicU64]) -> Mail<Count> {
+        Mail::new(Poster::new(words).unwrap(), Count::default())
     }
 
     fn order(guest: &mut Taker<'_>) -> Option<GuestOrder> {
@@ -167,15 +185,13 @@ mod tests {
         let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
         let words = words();
         let (mut mail, guest) = (mail(words), Taker::new(words).unwrap());
-        let line = EventFd::new(vmm_sys_util::eventfd::EFD_NONBLOCK).unwrap();
-        mail.attention = line.try_clone().unwrap();
         guest.call_until().store(100, Relaxed);
         mail.look_after(exchange.region(), 100);
-        assert!(line.read().is_err(), "it may go on");
+        assert_eq!(mail.attention.get(), 0, "it may go on");
         mail.look_after(exchange.region(), 101);
-        assert_eq!(line.read().unwrap(), 1);
+        assert_eq!(mail.attention.get(), 1);
         exchange.region().request_stop();
         mail.look_after(exchange.region(), 0);
-        assert_eq!(line.read().unwrap(), 1);
+        assert_eq!(mail.attention.get(), 2);
     }
 }

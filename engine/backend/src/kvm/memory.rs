@@ -23,6 +23,7 @@ use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_units::ByteSize;
 
+use super::cache::CacheSetting;
 use super::programs::{self, Program, Programs};
 use super::{GuestSetting, cache, translate};
 
@@ -41,7 +42,7 @@ pub(super) struct Kept {
 /// Addresses for what a guest shares.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// From the post to the exchange.
+    /// From its own memory to the exchange; from the post on where its memory has colours.
     shared: Arc<Row>,
     /// Both code slots, which the guest can't write.
     code: Arc<Row>,
@@ -61,17 +62,20 @@ impl Kept {
         setting: &GuestSetting,
         region: Region<'_>,
     ) -> Result<Self, String> {
-        let (memory, pin) = cache::memory(setting)?;
-        Ok(Self { memory: Arc::new(memory), pin, rows: Rows::keep(job, region)? })
+        let rows = Rows::keep(job, setting, region)?;
+        let (memory, pin) = cache::memory(setting, &rows.shared)?;
+        Ok(Self { memory: Arc::new(memory), pin, rows })
     }
 }
 
 impl Rows {
-    fn keep(job: &ProgramJob, region: Region<'_>) -> Result<Self, String> {
+    fn keep(job: &ProgramJob, setting: &GuestSetting, region: Region<'_>) -> Result<Self, String> {
         let row = |start: u64, end: u64| {
             Row::keep(start, end - start).map_err(|error| format!("no addresses: {error}"))
         };
         let end = places::EXCHANGE + whole_pages(region.layout().bytes as u64);
+        let has_colours = matches!(setting.cache, Some(CacheSetting::Colours { .. }));
+        let start = if has_colours { places::POST } else { 0 };
         let code_end = places::PROGRAM_CODE[1] + places::PROGRAM_CODE_BYTES_MAX;
         let channel_files = channel_files(job)?;
         let sizes: Result<Vec<u64>, _> =
@@ -83,7 +87,7 @@ impl Rows {
             None => None,
         };
         Ok(Self {
-            shared: row(places::POST, end)?,
+            shared: row(start, end)?,
             code: row(places::PROGRAM_CODE[0], code_end)?,
             channels,
             channel_files,
@@ -99,7 +103,9 @@ impl Rows {
         let give = |name, row, access| {
             machine.give_row(name, row, access).map_err(|error| error.to_string())
         };
-        give("shared memory", &self.shared, Access::ReadWrite)?;
+        if self.shared.place() != 0 {
+            give("shared memory", &self.shared, Access::ReadWrite)?;
+        }
         give("programs", &self.code, Access::ReadOnly)?;
         match &self.channels {
             Some(channels) => give("channels", channels, Access::ReadWrite),

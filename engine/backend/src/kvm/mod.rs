@@ -165,7 +165,7 @@ impl Ready {
         let runner = Runner::spawn("processor", processor, Arc::new(ports), exits, work);
         let runner = runner.map_err(|error| error.to_string())?;
         network.map_or(Ok(()), |network| network.start(job.cpu, policy))?;
-        seal()?;
+        seal_to(&guest.calls())?;
         guest.post_job(job, runner.thread_id().unsigned_abs(), words)?;
         runner.resume().map_err(|error| error.to_string())?;
         let region = exchange.region();
@@ -187,8 +187,11 @@ fn tell(console: &mut ConsoleReader) {
 /// # Errors
 /// The kernel refuses it; in words.
 pub(crate) fn seal() -> Result<(), String> {
-    let sealed = sandbox::give_up()
-        .and_then(|()| sandbox::seal(&Calls::of_waiting_thread(), Violation::End));
+    seal_to(&Calls::of_waiting_thread())
+}
+
+fn seal_to(calls: &Calls) -> Result<(), String> {
+    let sealed = sandbox::give_up().and_then(|()| sandbox::seal(calls, Violation::End));
     sealed.map_err(|error| error.to_string())
 }
 

@@ -58,7 +58,7 @@ fn a_crash_is_a_fault_of_the_program_and_the_leading_task_goes_on() {
     for (wished, is_right) in [
         (wish::CRASH, (|address| address == 0x30) as fn(u64) -> bool),
         (wish::FLY, |address| address == 0x38),
-        (wish::WRITE_CODE, |address| (0x0400_0000..0x0401_0000).contains(&address)),
+        (wish::WRITE_CODE, |address| (0x7800_0000..0x7801_0000).contains(&address)),
         (wish::RUN_DATA, |address| address == 0x2000_0000),
         (wish::OVERFLOW, |address| (1 << 20..16 << 20).contains(&address)),
     ] {
@@ -74,7 +74,7 @@ fn a_crash_is_a_fault_of_the_program_and_the_leading_task_goes_on() {
             });
             let (signal, address, instruction) = fault.expect("a fault was told");
             assert!(signal == ADDRESS && is_right(address), "{signal} {address:#x}");
-            let is_inside = (0x0400_0000..0x0401_0000).contains(&instruction);
+            let is_inside = (0x7800_0000..0x7801_0000).contains(&instruction);
             let has_left = matches!(wished, wish::FLY | wish::RUN_DATA);
             assert!(is_inside || has_left, "{instruction:#x}");
             let (count, cycles) = (guest.variable(Slot::A, variable::COUNT), guest.cycles(0));

@@ -107,16 +107,14 @@ impl Compiler {
             time_limit: options.time_limit,
         };
         let here = PathBuf::from("/");
-        let version = compiler.run(&here, &["--version".to_owned()])?.text;
-        let first = version.lines().next().unwrap_or_default().to_owned();
-        let machine = compiler.run(&here, &["-dumpmachine".to_owned()])?.text;
-        let machine = machine.trim();
-        let names_machine = machine.contains('-') && !machine.starts_with('-');
-        if !version.contains("Free Software Foundation") || !names_machine {
+        let said = compiler.run(&here, &["-v".to_owned()])?.text;
+        let after = |head| said.lines().find_map(|line| line.strip_prefix(head)).map(str::trim);
+        let (Some(version), Some(machine)) = (after("gcc version "), after("Target: ")) else {
             let program = compiler.words.join(" ");
-            return Err(CompilerError::Unknown { program, says: first });
-        }
-        compiler.identity = format!("{first} for {machine}");
+            let says = said.lines().next().unwrap_or_default().to_owned();
+            return Err(CompilerError::Unknown { program, says });
+        };
+        compiler.identity = format!("gcc {version} for {machine}");
         machine.clone_into(&mut compiler.machine);
         Ok(compiler)
     }

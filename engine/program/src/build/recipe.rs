@@ -69,7 +69,7 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
     }
     let application = kernel::find(&mut sources, options)?;
     let compiler = Compiler::find(options)?;
-    let kit = Kit::find(options, &compiler)?;
+    let mut kit = Kit::find(options, &compiler)?;
     let mut parts: Vec<&[u8]> = headers::all().chain(COMPILE).map(str::as_bytes).collect();
     parts.extend(kit.parts());
     if application.is_some() {
@@ -81,6 +81,7 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
     if let Some(build) = store::find(&place, &hash) {
         return Ok(build);
     }
+    kit.prepare(&compiler)?;
     let scratch = tempfile::Builder::new()
         .prefix(".quietcore-building-")
         .tempdir_in(out_dir)

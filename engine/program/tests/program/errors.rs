@@ -212,8 +212,8 @@ fn a_compiler_that_cannot_be_used_is_told_so() {
 fn a_compiler_that_does_not_end_is_stopped() {
     let tools = folder(&[(
         "slow",
-        "#!/bin/sh\ncase \"$1\" in\n--version) echo 'gcc by the Free Software Foundation';;\n\
-         -dumpmachine) echo x86_64-linux-gnu;;\n*) sleep 600 & wait;;\nesac\n",
+        "#!/bin/sh\ncase \"$1\" in\n-v) echo 'Target: x86_64-linux-gnu'\n\
+         echo 'gcc version 12.2.0 (test)';;\n*) sleep 600 & wait;;\nesac\n",
     )]);
     let slow = tools.path().join("slow");
     fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();

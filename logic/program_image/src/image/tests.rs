@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const CODE: u64 = 0x0400_0000;
+const CODE: u64 = 0x7800_0000;
 const CONSTANTS: u64 = 0x0400_1000;
 const DATA: u64 = 0x2000_0000;
 const FACE: u64 = CONSTANTS + 0x10;
@@ -104,9 +104,9 @@ fn what_breaks_a_rule_is_refused_with_it() {
         ("where it has no constants", |it| it.entry += 4),
         ("inside a page", |it| it.headers[1].2 += 8),
         ("overlap, or are out of order", |it| it.headers.swap(0, 1)),
-        ("slot A takes them from 0x4000000 to 0x6000000", |it| it.headers[0].2 = 0x0100_0000),
-        ("slot A takes them from 0x4000000 to 0x6000000", |it| {
-            it.headers[1].2 = 0x0600_0000;
+        ("slot A takes them from 0x78000000 to 0x7a000000", |it| it.headers[0].2 = 0x0100_0000),
+        ("slot A takes them from 0x78000000 to 0x7a000000", |it| {
+            it.headers[1].2 = 0x7A00_0000;
         }),
         ("takes them from 0x20000000 to 0x30000000", |it| it.headers[2].4 = (256 << 20) + 1),
         ("takes them from 0x20000000 to 0x30000000", |it| it.headers[2].4 = u64::MAX >> 1),
@@ -134,7 +134,7 @@ fn a_face_that_leads_nowhere_is_refused() {
         (40, CONSTANTS, "has `services` at 0x4001000, where it has no data"),
         (40, DATA + 0x1ffc, "has `services` at"),
         (48, 1, "has `interrupt` at 0x1"),
-        (56, CODE, "names of 1 tasks at 0x4000000"),
+        (56, CODE, "names of 1 tasks at 0x78000000"),
         (64, 1, "names of 1 tasks at 0x0"),
         (80, DATA, "has `under_way` at"),
         (88, DATA, "has `guard` at"),

@@ -3,19 +3,23 @@
 //! A line has a number behind those of the controllers of a PC, where the machine is one; their
 //! routes stay as they were. It goes to the guest's first processor as a message with a vector. So
 //! nothing has to be set up in the guest, and no end of the interrupt is told to anybody but its
-//! local controller.
+//! local controller. KVM waits until no processor of the host uses the table of routes before.
+//!
+//! An [`Interrupt`] goes the same way without a line: whoever raises it makes a request to KVM.
 
-use std::sync::{Mutex, PoisonError};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kvm_bindings::{
     KVM_IRQ_ROUTING_IRQCHIP, KVM_IRQ_ROUTING_MSI, KVM_IRQCHIP_IOAPIC, KvmIrqRouting,
-    kvm_irq_routing_entry,
+    kvm_irq_routing_entry, kvm_msi,
 };
 use kvm_ioctls::VmFd;
 use vmm_sys_util::eventfd::EventFd;
 
-use crate::machine::MachineError;
 use crate::machine::options::Options;
+use crate::machine::{MachineError, Parts};
 
 /// KVM's numbers of the two controllers of old PCs (Linux, `asm/kvm.h`).
 const OLD_CONTROLLERS: [u32; 2] = [0, 1];
@@ -67,6 +71,39 @@ impl Lines {
     /// Keeps the file of a line as long as the machine lives.
     pub(crate) fn keep(&self, file: EventFd) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    }
+}
+
+/// An interrupt with some vector at the guest's first processor, raised by a request to KVM.
+#[derive(Debug)]
+pub struct Interrupt {
+    parts: Arc<Parts>,
+    vector: u8,
+}
+
+impl Interrupt {
+    pub(crate) fn of(parts: Arc<Parts>, vector: u8) -> Self {
+        Self { parts, vector }
+    }
+
+    /// Raises it. It is raised once however often that is asked for before the guest takes it.
+    ///
+    /// # Errors
+    /// KVM's: its controller takes none.
+    pub fn raise(&self) -> io::Result<()> {
+        let message = kvm_msi {
+            address_lo: MESSAGE_ADDRESS,
+            data: u32::from(self.vector),
+            ..kvm_msi::default()
+        };
+        self.parts.vm.signal_msi(message).map(drop).map_err(io::Error::from)
+    }
+}
+
+impl AsRawFd for Interrupt {
+    /// The file of KVM's machine, of which it is requested.
+    fn as_raw_fd(&self) -> RawFd {
+        self.parts.vm.as_raw_fd()
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) const RUN: u64 = request(NONE, 0x80, 0);
 pub(crate) const GET_REGISTERS: u64 = request(READ, 0x81, size_of::<kvm::kvm_regs>());
 /// Hands out the file with KVM's statistics.
 pub(crate) const GET_STATISTICS_FILE: u64 = request(NONE, 0xCE, 0);
+/// Raises an interrupt by a message.
+pub(crate) const SIGNAL_MESSAGE: u64 = request(WRITE, 0xA5, size_of::<kvm::kvm_msi>());
 /// Sets an attribute of a device, or of a processor.
 pub(crate) const SET_ATTRIBUTE: u64 = request(WRITE, 0xE1, size_of::<kvm::kvm_device_attr>());
 
@@ -44,4 +46,4 @@ pub(crate) const SHARED_RESETS: [(u64, &str); 2] = [
 ];
 
 const _: () = assert!(RUN == 0xAE80 && GET_REGISTERS == 0x8090_AE81);
-const _: () = assert!(SET_ATTRIBUTE == 0x4018_AEE1);
+const _: () = assert!(SET_ATTRIBUTE == 0x4018_AEE1 && SIGNAL_MESSAGE == 0x4020_AEA5);

@@ -6,8 +6,8 @@
 //! guest has them, and maps each file to its place there:
 //!
 //! ```text
-//! guest         place ┬ post ┬ · · · · ┬ data ┬ · · · · ┬ exchange ┬ end
-//! this process   base ┴ file ┴ nothing ┴ file ┴ nothing ┴   file   ┴
+//! guest         place ┬ memory ┬ · · · · ┬ post ┬ · · · · ┬ exchange ┬ end
+//! this process   base ┴  file  ┴ nothing ┴ file ┴ nothing ┴   file   ┴
 //! ```
 //!
 //! A guest that goes where there is nothing crashes.
@@ -23,29 +23,33 @@ use rustix::mm::{MapFlags, ProtFlags, mlock, mmap};
 use vm_memory::MmapRegion;
 use vm_memory::mmap::MmapRegionBuilder;
 
-use crate::slot::{Access, SharedError, Slots};
+use crate::memory::HUGE_PAGE_BYTES;
+use crate::slot::{Access, SharedError, Slots, usize_of};
 
 /// Addresses of this process for what a guest has from some address of its own on.
 #[derive(Debug)]
 pub struct Row {
     kept: MmapRegion,
+    /// Bytes before the first address, so that this is where a large page may be.
+    ahead: usize,
     place: u64,
     parts: Mutex<Slots>,
 }
 
 impl Row {
-    /// Keeps addresses for what a guest has from `place` on, `bytes` of them. They are no memory yet,
-    /// and take none.
+    /// Keeps addresses for what a guest has from `place` on, `bytes` of them. They are no memory
+    /// yet, and take none.
     ///
     /// # Errors
     /// [`SharedError::Map`].
     pub fn keep(place: u64, bytes: u64) -> Result<Arc<Self>, SharedError> {
-        let bytes = usize::try_from(bytes).expect("an address has 64 bits");
-        let kept = MmapRegionBuilder::new(bytes)
+        let kept = MmapRegionBuilder::new(usize_of(bytes + HUGE_PAGE_BYTES))
             .with_mmap_prot(libc::PROT_NONE)
             .with_mmap_flags(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE)
             .build()?;
-        Ok(Arc::new(Self { kept, place, parts: Mutex::default() }))
+        let (start, huge) = (kept.as_ptr().addr(), usize_of(HUGE_PAGE_BYTES));
+        let ahead = (usize_of(place) % huge + huge - start % huge) % huge;
+        Ok(Arc::new(Self { kept, ahead, place, parts: Mutex::default() }))
     }
 
     /// The guest's first address of it.
@@ -55,20 +59,33 @@ impl Row {
 
     /// How many addresses it has.
     pub fn bytes(&self) -> u64 {
-        self.kept.size() as u64
+        self.kept.size() as u64 - HUGE_PAGE_BYTES
     }
 
     /// Where it is, for KVM.
     pub(crate) fn base(&self) -> *mut u8 {
-        self.kept.as_ptr()
+        self.kept.as_ptr().wrapping_add(self.ahead)
     }
 
     /// Maps a stretch of a file where the guest has `place`, all of it present and locked. The
     /// mapping is there as long as the row.
     ///
     /// # Errors
-    /// [`SharedError`]; then there is nothing, or nothing yet.
+    /// [`SharedError`].
     pub(crate) fn map(
+        &self,
+        name: &'static str,
+        place: u64,
+        stretch: (&File, u64, u64),
+    ) -> Result<MmapRegion, SharedError> {
+        let region = self.map_without_pages(name, place, stretch)?;
+        // SAFETY: it was just mapped; locking makes its pages present, and changes nothing else.
+        unsafe { mlock(region.as_ptr().cast(), region.size()) }.map_err(told("locking it"))?;
+        Ok(region)
+    }
+
+    /// As [`map`](Self::map), without a page yet.
+    pub(crate) fn map_without_pages(
         &self,
         name: &'static str,
         place: u64,
@@ -81,16 +98,17 @@ impl Row {
         }
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.take(name, place, bytes, Access::ReadWrite)?;
-        let length = usize::try_from(bytes).expect("an address has 64 bits");
-        let from = usize::try_from(from).expect("an address has 64 bits");
-        let at = self.kept.as_ptr().wrapping_add(from).cast::<c_void>();
-        let rights = ProtFlags::READ | ProtFlags::WRITE;
-        let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::POPULATE;
+        let length = usize_of(bytes);
+        let at = self.base().wrapping_add(usize_of(from)).cast::<c_void>();
+        let (rights, flags) =
+            (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
         // SAFETY: the addresses are within those that were kept for this, and no other part of the
         // row has them; so nothing that anybody uses is replaced.
-        unsafe { mmap(at, length, rights, flags, file, offset) }.map_err(told("mapping it"))?;
-        // SAFETY: it was just mapped; locking changes nothing of what is there.
-        unsafe { mlock(at, length) }.map_err(told("locking it"))?;
+        let mapped = unsafe { mmap(at, length, rights, flags, file, offset) };
+        if let Err(because) = mapped {
+            parts.undo();
+            return Err(told("mapping it")(because));
+        }
         let region = MmapRegionBuilder::new(length)
             .with_mmap_prot(libc::PROT_READ | libc::PROT_WRITE)
             .with_mmap_flags(libc::MAP_SHARED);
@@ -136,6 +154,7 @@ mod tests {
         let apart = data.base().addr() - row.base().addr();
         assert_eq!(apart as u64, 8 * PAGE_BYTES);
         assert_eq!(post.base(), row.base());
+        assert_eq!(row.base().addr() as u64 % HUGE_PAGE_BYTES, PLACE % HUGE_PAGE_BYTES);
         // A part keeps the row.
         drop((row, post));
         assert_eq!(data.words()[0].load(Relaxed), 7);

@@ -297,7 +297,7 @@ fn check_pages(offset: u64, bytes: u64) -> Result<(), SharedError> {
     if are_pages && bytes > 0 { Ok(()) } else { Err(SharedError::Pages { offset, bytes }) }
 }
 
-fn usize_of(bytes: u64) -> usize {
+pub(crate) fn usize_of(bytes: u64) -> usize {
     usize::try_from(bytes).expect("an address has 64 bits")
 }
 

@@ -10,8 +10,12 @@ use seccompiler::{
     SeccompFilter, SeccompRule,
 };
 
+use crate::machine::lines::Interrupt;
 use crate::machine::request;
 use crate::processor::Processor;
+
+/// The request by which an interrupt is raised, and what it is for.
+const RAISES: (&str, &str) = ("KVM_SIGNAL_MSI", "calls the guest's attention");
 
 /// What happens at a system call that is not on the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +129,13 @@ impl Calls {
         calls
     }
 
+    /// What a thread needs beyond its list to raise this interrupt.
+    #[must_use]
+    pub fn and_raises(self, interrupt: &Interrupt) -> Self {
+        let (name, why) = RAISES;
+        self.request(interrupt.as_raw_fd(), request::SIGNAL_MESSAGE, name, why)
+    }
+
     /// With one more call, whatever its arguments.
     #[must_use]
     pub fn allow(mut self, number: i64, name: &'static str, why: &'static str) -> Self {
@@ -229,12 +240,16 @@ mod tests {
             "KVM_GET_REGS",
             "tells where it crashed",
         );
+        let (name, why) = RAISES;
+        let raising = any.clone().request(3, request::SIGNAL_MESSAGE, name, why);
         let table = format!(
             "\nEvery thread:\n\n{}\nA processor's thread, beyond that:\n\n{}\nA thread that serves \
-             events, beyond what every thread may:\n\n{}",
+             events, beyond what every thread may:\n\n{}\nOne that raises an interrupt of the \
+             guest, beyond that:\n\n{}",
             any.table(),
             beyond(&processor),
             beyond(&Calls::of_waiting_thread()),
+            beyond(&raising),
         );
         assert!(table == include_str!("calls.md"), "calls.md is to be:\n{table}");
     }

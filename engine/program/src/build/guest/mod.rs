@@ -1,9 +1,9 @@
 //! Programs for guests: static images for two fixed places, with a C library inside.
 //!
 //! ```text
-//! objects ─┐                        ┌─► slot-a.elf   code at 0x0400_0000, data at 0x2000_0000
+//! objects ─┐                        ┌─► slot-a.elf   code at 0x7800_0000, data at 0x2000_0000
 //! support ─┼─► gcc -static, twice ──┤
-//! libc.a ──┘                        └─► slot-b.elf   code at 0x0600_0000, data at 0x3000_0000
+//! libc.a ──┘                        └─► slot-b.elf   code at 0x7A00_0000, data at 0x3000_0000
 //! ```
 //!
 //! | module | what |
@@ -23,6 +23,7 @@ mod slots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use object::{Object as _, ObjectSection as _, SectionFlags, elf};
 use quietcore_oil::Configuration;
@@ -184,9 +185,13 @@ fn check_stack(path: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
+/// The linker's script of each slot.
+static SCRIPTS: LazyLock<[String; 2]> = LazyLock::new(|| Slot::BOTH.map(slots::script));
+
 /// What decides about an image beside the sources: it is part of the hash.
 pub(crate) fn parts(musl: &Musl) -> Vec<&[u8]> {
-    let words = COMPILE.into_iter().chain(LINK).chain([SUPPORT, slots::SCRIPT]);
+    let scripts = SCRIPTS.iter().map(String::as_str);
+    let words = COMPILE.into_iter().chain(LINK).chain([SUPPORT]).chain(scripts);
     let mut parts: Vec<&[u8]> = vec![b"guest"];
     parts.extend(words.map(str::as_bytes));
     parts.push(musl.bytes());
@@ -205,7 +210,7 @@ pub(crate) fn compile_arguments(musl: &Musl) -> Vec<String> {
 /// The linker's arguments for a slot, before the objects; `folder` is where its script is put.
 pub(crate) fn link_arguments(slot: Slot, folder: &Path) -> Result<Vec<String>, BuildError> {
     let script = folder.join(format!("slot-{slot}.ld"));
-    fs::write(&script, slots::script(slot)).map_err(|error| BuildError::io(&script, error))?;
+    fs::write(&script, &SCRIPTS[slot.index()]).map_err(|error| BuildError::io(&script, error))?;
     let mut arguments: Vec<String> = LINK.map(str::to_owned).to_vec();
     arguments.push(format!("-Wl,-T,{}", script.display()));
     Ok(arguments)
@@ -230,5 +235,5 @@ pub(crate) fn find(compiler: &Compiler) -> Result<Musl, BuildError> {
     if !compiler.machine.starts_with("x86_64") {
         return Err(GuestError::Processor { compiler: compiler.identity.clone() }.into());
     }
-    Musl::find(compiler)
+    Musl::find()
 }

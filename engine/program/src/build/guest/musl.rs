@@ -27,14 +27,15 @@ const LIBRARY_BYTES_MAX: u64 = 64 << 20;
 pub(crate) struct Musl {
     library: PathBuf,
     headers: PathBuf,
-    /// The folder of the compiler's own headers: of instructions, limits, argument lists.
+    /// The folder of the compiler's own headers: of instructions, limits, argument lists. Empty
+    /// until it was asked for.
     compilers_headers: PathBuf,
     bytes: Vec<u8>,
 }
 
 impl Musl {
     /// Finds the library in one of the usual places.
-    pub(crate) fn find(compiler: &Compiler) -> Result<Self, BuildError> {
+    pub(crate) fn find() -> Result<Self, BuildError> {
         let is_there = |(library, headers): &&(&str, &str)| {
             Path::new(library).is_file() && Path::new(headers).join("math.h").is_file()
         };
@@ -48,9 +49,15 @@ impl Musl {
             return Err(unusable(format!("it has more than {LIBRARY_BYTES_MAX} bytes")));
         }
         let bytes = fs::read(&library).map_err(|error| unusable(error.to_string()))?;
-        let answer = compiler.run(Path::new("/"), &["-print-file-name=include".to_owned()])?;
-        let compilers_headers = PathBuf::from(answer.text.trim());
+        let compilers_headers = PathBuf::new();
         Ok(Self { library, headers: PathBuf::from(headers), compilers_headers, bytes })
+    }
+
+    /// Asks the compiler for its own headers: before anything is compiled.
+    pub(crate) fn prepare(&mut self, compiler: &Compiler) -> Result<(), BuildError> {
+        let answer = compiler.run(Path::new("/"), &["-print-file-name=include".to_owned()])?;
+        self.compilers_headers = PathBuf::from(answer.text.trim());
+        Ok(())
     }
 
     /// The file of the library.

@@ -13,7 +13,7 @@ use crate::build::guest::GuestError;
 ///
 /// Sections that it does not name are put behind those of their kind, as a program may have data in
 /// sections of its own. The word of the thread is first, at one place for all builds.
-pub(crate) const SCRIPT: &str = "\
+const SCRIPT: &str = "\
 ENTRY(quietcore_module)
 PHDRS
 {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_script_has_the_addresses_of_its_slot() {
         let script = script(Slot::B);
-        assert!(script.contains("  . = 0x6000000;\n  .text"), "{script}");
+        assert!(script.contains("  . = 0x7a000000;\n  .text"), "{script}");
         assert!(script.contains("  . = 0x30000000;\n  .data"), "{script}");
         assert!(!script.contains("CODE;") && !script.contains("DATA;"), "{script}");
     }

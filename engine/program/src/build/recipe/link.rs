@@ -72,6 +72,14 @@ impl Kit {
         }
     }
 
+    /// Asks the compiler for what is needed once something is to be compiled.
+    pub(super) fn prepare(&mut self, compiler: &Compiler) -> Result<(), BuildError> {
+        match self {
+            Self::Module => Ok(()),
+            Self::Guest(musl) => musl.prepare(compiler),
+        }
+    }
+
     /// The compiler's arguments for a source file.
     pub(super) fn compile_arguments(&self) -> Vec<String> {
         match self {
