@@ -32,8 +32,8 @@ use super::program::Program;
 
 /// The program.
 const QEMU: &str = "qemu-system-x86_64";
-/// The exchange is above 1 GiB, and below this.
-const MEMORY_MIB: u32 = 1280;
+/// The code of programs is above 1920 MiB, and below this.
+const MEMORY_MIB: u32 = 2048;
 /// For an image that is only looked at.
 const GUEST_MEMORY: ByteSize = ByteSize::new(16 << 20);
 /// Room for a job.

@@ -51,8 +51,8 @@ mod tests {
         let text = said(0x10_1002);
         assert!(text.contains(": page fault at lead+0x2 (0x101002)"), "{text}");
         assert!(text.contains("writing to 0x1234") && text.contains("stack 0x8000"), "{text}");
-        assert!(said(0x400_0010).contains("at axis_step+0x10 "));
-        assert!(said(0x600_0010).contains("at 0x6000010,"), "of the other slot nothing is known");
+        assert!(said(0x7800_0010).contains("at axis_step+0x10 "));
+        assert!(said(0x7A00_0010).contains("at 0x7a000010,"), "of the other slot none is known");
         let panic = CrashRecord { vector: CrashRecord::PANIC, ..record(1) };
         assert!(words(&panic, &guest, &programs).contains("panicked"));
         let twice = CrashRecord { vector: CrashRecord::HELD_BACK, ..record(1) };

@@ -44,8 +44,7 @@ pub(super) struct Guest {
     mail: Mail,
     counter: Counter,
     first: GuestBuild,
-    /// Functions of the image and of the programs in the slots, for crashes.
-    own_functions: Functions,
+    /// Functions of the programs in the slots, for crashes.
     functions: [Functions; 2],
     /// Holds pages in place where its memory has colours.
     _pin: Option<Pin>,
@@ -100,7 +99,6 @@ impl Guest {
         let attention = machine.interrupt(vector::ATTENTION);
         let mut functions = [Functions::default(), Functions::default()];
         functions[program.image.slot().index()] = program.functions;
-        let own_functions = Functions::of(bytes);
         let guest = Self {
             machine,
             programs,
@@ -108,7 +106,6 @@ impl Guest {
             mail: Mail::new(poster, attention),
             counter,
             first,
-            own_functions,
             functions,
             _pin: pin,
         };
@@ -196,7 +193,9 @@ impl Guest {
         let record = record(outcome, || image::crash_record(self.machine.memory()));
         Err(match record {
             Some(record) => {
-                format!("{why}{}", crash::words(&record, &self.own_functions, &self.functions))
+                let own = quietcore_guests::PARTITION.bytes().map(Functions::of);
+                let words = crash::words(&record, &own.unwrap_or_default(), &self.functions);
+                format!("{why}{words}")
             }
             None => format!("{why}the guest ended unexpectedly ({:?})", outcome.ended),
         })

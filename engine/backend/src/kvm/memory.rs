@@ -1,9 +1,9 @@
 //! The memory that a guest shares with its host: addresses kept for it, then what is there.
 //!
 //! ```text
-//! Kept      the guest's own memory, without pages · rows of addresses      before all else is locked
-//!   │                          │
-//! present                SharedMemory   post, exchange, data slots, code slots, channels   with pages
+//! Kept           the guest's own memory, rows of addresses                  no pages yet
+//!   ├ present    the guest's image, zeros
+//!   └ SharedMemory   post, exchange, data slots, code slots, channels         with pages
 //! ```
 //!
 //! A row is one slot of KVM's, however many files are in it.

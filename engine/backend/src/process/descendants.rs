@@ -8,7 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -16,6 +17,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 const VARIABLE: &str = "QUIETCORE_PARTITION_LIFE";
 /// Looks at all processes: one that is ended may have forked once more.
 const LOOKS_MAX: usize = 8;
+/// Until the next look, where a process was just beginning a program.
+const MOMENT: Duration = Duration::from_millis(1);
 /// What is read of an environment.
 const ENVIRONMENT_BYTES_MAX: u64 = 1 << 20;
 
@@ -41,33 +44,54 @@ impl Mark {
     /// of them bears it.
     pub(super) fn end_all(&self) {
         for _ in 0..LOOKS_MAX {
-            if self.end_those_found() == 0 {
+            let seen = self.end_those_found();
+            if seen.contains(&Seen::Ended) {
+                continue;
+            }
+            if !seen.contains(&Seen::Beginning) {
                 return;
             }
+            thread::sleep(MOMENT);
         }
     }
 
-    fn end_those_found(&self) -> usize {
-        let Ok(all) = fs::read_dir("/proc") else { return 0 };
+    fn end_those_found(&self) -> Vec<Seen> {
+        let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
         let numbers = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        numbers.filter(|number| self.end(*number).unwrap_or(false)).count()
+        numbers.filter_map(|number| self.end(number).ok()).collect()
     }
 
     /// Ends a process if it bears the mark. Opened before it is looked at: its number may become
     /// another's meanwhile.
-    fn end(&self, number: i32) -> io::Result<bool> {
-        let Some(process) = Pid::from_raw(number) else { return Ok(false) };
+    fn end(&self, number: i32) -> io::Result<Seen> {
+        let Some(process) = Pid::from_raw(number) else { return Ok(Seen::Foreign) };
         let process = pidfd_open(process, PidfdFlags::empty())?;
         let mut environment = Vec::new();
         let file = File::open(format!("/proc/{number}/environ"))?;
         file.take(ENVIRONMENT_BYTES_MAX).read_to_end(&mut environment)?;
+        // Threads of the kernel and processes that have ended have no program.
+        if environment.is_empty() && fs::read_link(format!("/proc/{number}/exe")).is_ok() {
+            return Ok(Seen::Beginning);
+        }
         let wanted = format!("{VARIABLE}={}", self.0);
         if !environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()) {
-            return Ok(false);
+            return Ok(Seen::Foreign);
         }
         pidfd_send_signal(process, Signal::KILL)?;
-        Ok(true)
+        Ok(Seen::Ended)
     }
+}
+
+/// What a process was found to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// One that bore the mark, and was ended.
+    Ended,
+    /// One without an environment: for a moment after it has begun another program it has none yet,
+    /// and may get one with the mark.
+    Beginning,
+    /// One of others.
+    Foreign,
 }
 
 #[cfg(test)]

@@ -5,9 +5,15 @@ use proptest::prelude::*;
 use super::*;
 
 const CODE: u64 = 0x7800_0000;
-const CONSTANTS: u64 = 0x0400_1000;
+const CONSTANTS: u64 = 0x7800_1000;
 const DATA: u64 = 0x2000_0000;
 const FACE: u64 = CONSTANTS + 0x10;
+
+/// The order of the program headers.
+const DATA_HEADER: usize = 0;
+const CODE_HEADER: usize = 1;
+const CONSTANTS_HEADER: usize = 2;
+const STACK_HEADER: usize = 3;
 
 /// A program header: kind, flags, address, bytes in the file and in memory.
 type Header = (u32, u32, u64, Vec<u8>, u64);
@@ -31,9 +37,9 @@ fn right() -> Draft {
     put(&mut constants, 0x10, 3 | 1 << 32);
     Draft {
         headers: vec![
+            (1, 6, DATA, vec![1, 2, 3], 0x1001),
             (1, 5, CODE, vec![0xc3; 16], 16),
             (1, 4, CONSTANTS, constants, 0x100),
-            (1, 6, DATA, vec![1, 2, 3], 0x1001),
             (0x6474_e551, 6, 0, Vec::new(), 0),
         ],
         entry: FACE,
@@ -102,21 +108,27 @@ fn what_breaks_a_rule_is_refused_with_it() {
         ("in no slot for code", |it| it.entry = 0x1000),
         ("where it has no constants", |it| it.entry = CODE),
         ("where it has no constants", |it| it.entry += 4),
-        ("inside a page", |it| it.headers[1].2 += 8),
-        ("overlap, or are out of order", |it| it.headers.swap(0, 1)),
-        ("slot A takes them from 0x78000000 to 0x7a000000", |it| it.headers[0].2 = 0x0100_0000),
+        ("inside a page", |it| it.headers[CONSTANTS_HEADER].2 += 8),
+        ("overlap, or are out of order", |it| it.headers.swap(CODE_HEADER, CONSTANTS_HEADER)),
         ("slot A takes them from 0x78000000 to 0x7a000000", |it| {
-            it.headers[1].2 = 0x7A00_0000;
+            it.headers[CODE_HEADER].2 = 0x7C00_0000
         }),
-        ("takes them from 0x20000000 to 0x30000000", |it| it.headers[2].4 = (256 << 20) + 1),
-        ("takes them from 0x20000000 to 0x30000000", |it| it.headers[2].4 = u64::MAX >> 1),
-        ("slot A has all of them from 0x20000000", |it| it.headers[2].2 += 0x1000),
-        ("both written and executed", |it| it.headers[2].1 = 7),
-        ("that its file does not hold", |it| it.headers[1].4 += 1),
-        ("lies outside of its file", |it| it.headers[2].4 = 2),
-        ("needs a dynamic loader", |it| it.headers[3].0 = 2),
-        ("has thread-local variables", |it| it.headers[3].0 = 7),
-        ("needs an executable stack", |it| it.headers[3].1 = 7),
+        ("slot A takes them from 0x78000000 to 0x7a000000", |it| {
+            it.headers[CONSTANTS_HEADER].2 = 0x7A00_0000;
+        }),
+        ("takes them from 0x20000000 to 0x30000000", |it| {
+            it.headers[DATA_HEADER].4 = (256 << 20) + 1
+        }),
+        ("takes them from 0x20000000 to 0x30000000", |it| {
+            it.headers[DATA_HEADER].4 = u64::MAX >> 1
+        }),
+        ("slot A has all of them from 0x20000000", |it| it.headers[DATA_HEADER].2 += 0x1000),
+        ("both written and executed", |it| it.headers[DATA_HEADER].1 = 7),
+        ("that its file does not hold", |it| it.headers[CONSTANTS_HEADER].4 += 1),
+        ("lies outside of its file", |it| it.headers[DATA_HEADER].4 = 2),
+        ("needs a dynamic loader", |it| it.headers[STACK_HEADER].0 = 2),
+        ("has thread-local variables", |it| it.headers[STACK_HEADER].0 = 7),
+        ("needs an executable stack", |it| it.headers[STACK_HEADER].1 = 7),
     ];
     for (why, change) in cases {
         let text = said(change);
@@ -130,8 +142,8 @@ fn a_face_that_leads_nowhere_is_refused() {
         (0, 1_u64 | 1 << 32, "has a face of version 1 instead of 3"),
         (0, 3, "has no rate"),
         (8, 0, "has `initialize` at 0x0, where it has no code"),
-        (16, CONSTANTS, "has `step` at 0x4001000, where it has no code"),
-        (40, CONSTANTS, "has `services` at 0x4001000, where it has no data"),
+        (16, CONSTANTS, "has `step` at 0x78001000, where it has no code"),
+        (40, CONSTANTS, "has `services` at 0x78001000, where it has no data"),
         (40, DATA + 0x1ffc, "has `services` at"),
         (48, 1, "has `interrupt` at 0x1"),
         (56, CODE, "names of 1 tasks at 0x78000000"),
@@ -140,8 +152,8 @@ fn a_face_that_leads_nowhere_is_refused() {
         (88, DATA, "has `guard` at"),
     ] {
         let text = said(|it| {
-            put(&mut it.headers[1].3, 0x10 + 64, u64::from(offset == 56));
-            put(&mut it.headers[1].3, 0x10 + offset, value);
+            put(&mut it.headers[CONSTANTS_HEADER].3, 0x10 + 64, u64::from(offset == 56));
+            put(&mut it.headers[CONSTANTS_HEADER].3, 0x10 + offset, value);
         });
         assert!(text.contains(why), "{text}, and not {why}");
     }
@@ -150,7 +162,7 @@ fn a_face_that_leads_nowhere_is_refused() {
 #[test]
 fn a_short_file_that_wants_much_memory_is_refused_before_it_gets_any() {
     let mut draft = right();
-    draft.headers[2].4 = PROGRAM_DATA_BYTES_MAX;
+    draft.headers[DATA_HEADER].4 = PROGRAM_DATA_BYTES_MAX;
     let file = write(&draft);
     let text = ProgramImage::parse_within(&file, 0x2000).unwrap_err().to_string();
     assert!(text.contains("has 268435456 bytes of data, and there is room for 8192; "), "{text}");

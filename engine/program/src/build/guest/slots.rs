@@ -17,12 +17,15 @@ const SCRIPT: &str = "\
 ENTRY(quietcore_module)
 PHDRS
 {
+  data PT_LOAD FLAGS(6);
   code PT_LOAD FLAGS(5);
   constants PT_LOAD FLAGS(4);
-  data PT_LOAD FLAGS(6);
 }
 SECTIONS
 {
+  . = DATA;
+  .data : { KEEP(*(.quietcore.thread)) *(.data .data.*) } :data
+  .bss : { *(.bss .bss.*) *(COMMON) }
   . = CODE;
   .text : { *(.text .text.*) } :code
   . = ALIGN(4096);
@@ -30,9 +33,6 @@ SECTIONS
   {
     *(.rodata .rodata.*) *(.data.rel.ro .data.rel.ro.*) *(.got .got.plt)
   } :constants
-  . = DATA;
-  .data : { KEEP(*(.quietcore.thread)) *(.data .data.*) } :data
-  .bss : { *(.bss .bss.*) *(COMMON) }
   /DISCARD/ : { *(.comment) *(.note .note.*) *(.eh_frame .eh_frame.*) }
 }
 ";
