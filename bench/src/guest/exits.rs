@@ -8,6 +8,9 @@
 //! The exits of a round so lie within its cycles; a round has so many that one more or less doesn't
 //! show. Exits because an interrupt came for the host are none of the guest's, and stand beside.
 //!
+//! In steady state: a job that overruns has its timer set once more, so a machine that does not keep
+//! the period has more exits a cycle. How many jobs did so is told beside.
+//!
 //! The partitions have the ordinary policy. One that polls under SCHED_FIFO leaves nothing of its
 //! CPU to the kernel's own threads, which is as it should be on a CPU of its own; here it would
 //! stop the machine that counts. How often a guest leaves does not depend on it.
@@ -17,6 +20,8 @@ use std::collections::BTreeMap;
 use quietcore_backend::process::Partition;
 use quietcore_probe::margin::Wake;
 use quietcore_process::setting::Policy;
+use quietcore_scan::job::TaskKind;
+use quietcore_units::Nanos;
 
 use super::Request;
 use super::kvm::{Counters, Reasons};
@@ -53,23 +58,28 @@ pub(super) fn measure(
         let mut job = program.job.clone();
         let task = job.tasks.first_mut().ok_or("there is no task")?;
         (task.wake, task.policy) = (wake, Policy::Other);
+        let period = request.period;
+        (task.kind, task.deadline) = (TaskKind::Cyclic { period, offset: Nanos::ZERO }, period);
         let mut partition = program.start(&job, Vec::new())?;
         until(&mut partition, "cycles", |partition| steps(partition) >= WARM_UP)?;
         let counters = Counters::of(partition.process_id())?;
         let thread = partition.region().task(0).map_or(0, |task| task.thread_id());
         let reasons = Reasons::count(thread);
         let (before, first) = (counters.all(), steps(&partition));
+        let overrun = overruns(&partition);
         let told = reasons.as_ref().map_err(String::clone).and_then(Reasons::read);
         let mut all = Vec::new();
         for _ in 0..rounds {
             all.push(round(&mut partition, &counters, cycles)?);
         }
         let (after, passed) = (counters.all(), steps(&partition) - first);
+        let overrun = overruns(&partition).saturating_sub(overrun);
         let later = reasons.as_ref().map_err(String::clone).and_then(Reasons::read);
         // Ending the count waits for all CPUs, which a guest that polls would hold up.
         partition.stop().map_err(|error| error.to_string())?;
         drop(reasons);
         tell(findings, name, &all, most);
+        findings.remark(format!("{name}: {overrun} of {passed} jobs overran, at {period}"));
         let counted = words(&difference(&after, &before));
         findings.remark(format!("{name}, {passed} cycles, KVM's counters: {counted}"));
         match told.and_then(|before| Ok(difference(&later?, &before))) {
@@ -80,6 +90,14 @@ pub(super) fn measure(
         }
     }
     Ok(())
+}
+
+/// How many jobs of its leading task have overrun.
+fn overruns(partition: &Partition) -> u64 {
+    let task = partition.region().task(0);
+    // A reading that the guest was writing is read once more.
+    let counters = task.and_then(|task| (0..10).find_map(|_| task.scan_counters().ok()));
+    counters.map_or(0, |counters| counters.overruns)
 }
 
 fn round(partition: &mut Partition, counters: &Counters, cycles: u64) -> Result<Round, String> {

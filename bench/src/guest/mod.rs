@@ -24,6 +24,7 @@ use std::path::PathBuf;
 
 use quietcore_clock::INTERPRETED_BELOW;
 use quietcore_host::facts::Facts;
+use quietcore_units::Nanos;
 
 use crate::findings::{Common, Findings};
 use program::Program;
@@ -48,6 +49,9 @@ pub(crate) struct Request {
     /// Cycles in which exits are counted, a round
     #[arg(long)]
     cycles: Option<u64>,
+    /// The period of the partitions whose exits are counted: one that this machine keeps
+    #[arg(long, default_value = "1 ms")]
+    period: Nanos,
     /// A file that gets the JSON too
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,

@@ -20,6 +20,8 @@
 //! | [`machine`] | the machine: KVM, memory slots, interrupt lines, doorbells |
 //! | [`options`] | what is asked of KVM, and what of it was granted |
 //! | [`slot`] | memory that the guest shares with others |
+//! | [`row`] | several of these in one slot of KVM's |
+//! | [`lines`] | interrupts: by event files, and by requests |
 //! | [`processor`] | one processor: its state, and running it |
 //! | [`runner`] | the thread of a processor: started, paused, reset, stopped |
 //! | [`counter`] | the time stamp counter as the guest reads it |
