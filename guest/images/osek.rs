@@ -17,18 +17,19 @@ use quietcore_boot::port;
 use quietcore_exchange::{Cycle, Recorder, Region, TaskState};
 use quietcore_guest::host;
 use quietcore_guest::kernel::{self, Processor, SOURCE_VECTOR};
-use quietcore_guest::probing::{Begin, Fenced, begin, ring};
+use quietcore_guest::probing::{Begin, Fenced, begin, counter, rest, ring};
 use quietcore_osek::configuration::{Checking, Class, Configuration, Isr, Task};
 use quietcore_osek::port::bare::Bare;
 use quietcore_osek::system::System;
 use quietcore_probe::guest::job::{GuestOsekJob, Way, series};
 use quietcore_probe::routines::program::{SOURCES, Stacks, isrs, source_of, tasks};
-use quietcore_probe::routines::series::{Look, run};
+use quietcore_probe::routines::series::{BURST, Look, Progress, run};
 use quietcore_probe::routines::{Body, Bring, Kernel, MARKS};
 use quietcore_units::Nanos;
 
 /// The stacks; MainTask's holds what records.
 const STACKS: Stacks = Stacks { main: 64 << 10, other: 16 << 10 };
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// How often the interrupted task looks for an interrupt that does not come.
 const LOOKS_MAX: u32 = 10_000_000;
 
@@ -69,7 +70,14 @@ static CONFIGURATIONS: [Configuration<'static>; 4] = [
 ];
 
 /// What MainTask needs, which is there before the kernel starts.
-struct Desk(UnsafeCell<Option<(GuestOsekJob, Region<'static>)>>);
+struct Desk(UnsafeCell<Option<Work>>);
+
+/// What is to be measured, where to write it, and the counts of a burst.
+struct Work {
+    job: GuestOsekJob,
+    region: Region<'static>,
+    burst: u64,
+}
 
 // SAFETY: written before the kernel starts, and then used by MainTask alone.
 unsafe impl Sync for Desk {}
@@ -130,10 +138,10 @@ fn wait(before: (u64, u64)) {
 
 extern "C" fn main_task() {
     // SAFETY: this task alone uses it.
-    if let Some((job, region)) = unsafe { (*DESK.0.get()).take() } {
+    if let Some(work) = unsafe { (*DESK.0.get()).take() } {
         let rows = (0..).zip(series());
         for (row, (body, way)) in rows {
-            if !measure(&job, &region, row, body, way) {
+            if !measure(&work, row, body, way) {
                 break;
             }
         }
@@ -147,20 +155,30 @@ extern "C" fn main_task() {
 }
 
 /// Measures a series. Returns whether to go on.
-fn measure(
-    job: &GuestOsekJob,
-    region: &Region<'static>,
-    row: u32,
-    body: Body,
-    way: Option<Way>,
-) -> bool {
+fn measure(work: &Work, row: u32, body: Body, way: Option<Way>) -> bool {
+    let Work { job, region, burst } = work;
     let Some(task) = region.task(row) else { return false };
     let mut recorder = Recorder::new(task, Nanos::from_secs(60), job.loops);
     recorder.set_state(TaskState::Running);
     if let (Some(Way::Timer), Some(source)) = (way, source_of(body)) {
         SYSTEM.port().board().apic().set_timer_vector(SOURCE_VECTOR + source as u8);
     }
-    let look = |_| if region.stop_requested() { Look::Stop } else { Look::GoOn };
+    let mut rest_at = None;
+    let look = |progress: Progress| {
+        if region.stop_requested() {
+            return Look::Stop;
+        }
+        // Not at the beginning, as on the host.
+        if progress.done > 0 {
+            let now = counter();
+            if now >= *rest_at.get_or_insert(now.saturating_add(*burst)) {
+                rest();
+                rest_at = None;
+                return Look::WarmUp(job.warm_up);
+            }
+        }
+        Look::GoOn
+    };
     let mut taken = 0;
     let take = |count| {
         taken += 1;
@@ -197,8 +215,9 @@ extern "C" fn quietcore_guest_main() -> u8 {
         Ok(begin) => begin,
         Err(status) => return status,
     };
+    let burst = host.counter_hz / (NANOS_PER_SECOND / BURST.get());
     // SAFETY: the kernel has not started, so that nobody uses it yet.
-    unsafe { *DESK.0.get() = Some((job, region)) };
+    unsafe { *DESK.0.get() = Some(Work { job, region, burst }) };
     let which = usize::from(job.extended) * 2 + usize::from(job.accounting);
     // SAFETY: the image begins here, once, with interrupts off.
     let refused = unsafe { kernel::run(&SYSTEM, &CONFIGURATIONS[which], 0, &host) };

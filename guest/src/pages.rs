@@ -1,14 +1,17 @@
 //! Memory behind the image, taken page by page and never given back, with guards.
 //!
 //! Memory is addressed as it is, by the boot's tables: the first 4 MiB in pages of 4 KiB, the rest
-//! in pages of 2 MiB. Where a page is to be no memory, the large one that it lies in is cut first,
+//! in pages of 2 MiB. Of the rest only what is there [stays mapped](Window::limit). Where a page is to be no memory, the large one that it lies in is cut first,
 //! with a page of the rest for its table. The tables are written in this order, whatever the
 //! compiler thinks of it: the processor reads them at any instant.
 // UNSAFETY: writes page tables.
 #![expect(unsafe_code, reason = "the processor reads these tables")]
 
 use core::arch::asm;
+use core::cell::UnsafeCell;
 use core::ptr;
+
+use quietcore_boot::places;
 
 /// The size of a page, in bytes.
 pub const PAGE_BYTES: usize = 4096;
@@ -26,7 +29,7 @@ const NO_EXECUTE: u64 = 1 << 63;
 const RIGHTS: u64 = NO_EXECUTE | 0xFFF;
 /// Where the image begins, and where small pages end.
 const IMAGE: usize = 1 << 20;
-const SMALL_END: usize = 4 << 20;
+pub(crate) const SMALL_END: usize = 4 << 20;
 /// The entry is a large page itself.
 const LARGE: u64 = 1 << 7;
 
@@ -54,10 +57,7 @@ pub(crate) fn protect() {
         // SAFETY: the entry of a page; each is needed in this way by what lies in it.
         unsafe { entry_of(first, page / PAGE_BYTES).write_volatile(page as u64 | rights) };
     }
-    // SAFETY: the same tables; the processor forgets what it knew of them.
-    unsafe {
-        asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
-    }
+    forget();
 }
 
 /// Whether an address is code of the image.
@@ -108,25 +108,105 @@ pub(crate) unsafe fn cut_out(page: usize, table: impl FnOnce() -> Option<usize>)
     Some(())
 }
 
-/// Makes memory again of all that was [cut out](cut_out) of whole large pages.
-///
-/// # Safety
-/// It is memory of this guest, to be read and written.
-pub(crate) unsafe fn put_back(address: u64, bytes: u64) {
-    let directory = (&raw const quietcore_guest_pd).expose_provenance();
-    let (start, end) = (address as usize, address.saturating_add(bytes) as usize);
-    for large in start / LARGE_BYTES..end.div_ceil(LARGE_BYTES) {
-        // SAFETY: an entry of the boot's tables, which this module alone changes.
-        let entry = unsafe { entry_of(directory, large).read_volatile() };
-        if entry & LARGE != 0 || entry & PRESENT == 0 {
-            continue;
+/// Addresses of which the guest has the first ones, as many as its host says. The boot's tables map
+/// all of them, in large pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Window {
+    /// Its own memory, from where the small pages end.
+    Memory,
+    /// The post.
+    Post,
+    /// The data of the program in this slot.
+    Data(u8),
+    /// The exchange.
+    Exchange,
+    /// Code and constants of the program in this slot.
+    Code(u8),
+    /// The channels.
+    Channels,
+}
+
+/// A table of small pages.
+#[repr(C, align(4096))]
+struct Table(UnsafeCell<[u64; ENTRIES]>);
+
+// SAFETY: only written here, by the one who has the tables, and read by the processor.
+unsafe impl Sync for Table {}
+
+/// For the last large page of each window, which is there in part.
+static ENDS: [Table; 8] = [const { Table(UnsafeCell::new([0; ENTRIES])) }; 8];
+
+impl Window {
+    /// Its number, its first address, the address behind it, and what may be done there.
+    fn place(self) -> (usize, u64, u64, u64) {
+        const DATA: u64 = MAPPED | NO_EXECUTE;
+        match self {
+            Self::Memory => (0, SMALL_END as u64, places::MEMORY_END, DATA),
+            Self::Post => (1, places::POST, places::POST + places::POST_BYTES_MAX, DATA),
+            Self::Data(slot) => {
+                let slot = usize::from(slot & 1);
+                let start = places::PROGRAM_DATA[slot];
+                (2 + slot, start, start + places::PROGRAM_DATA_BYTES_MAX, DATA)
+            }
+            Self::Exchange => (4, places::EXCHANGE, places::PROGRAM_CODE[0], DATA),
+            Self::Code(slot) => {
+                let slot = usize::from(slot & 1);
+                let start = places::PROGRAM_CODE[slot];
+                (5 + slot, start, start + places::PROGRAM_CODE_BYTES_MAX, PRESENT)
+            }
+            Self::Channels => (7, places::CHANNELS, places::CHANNELS_END, DATA),
         }
-        for index in 0..ENTRIES {
-            let page = large * LARGE_BYTES + index * PAGE_BYTES;
-            let small = page as u64 | MAPPED | NO_EXECUTE;
-            // SAFETY: what was no memory becomes it, which the processor has not seen.
-            unsafe { entry_of((entry & !RIGHTS) as usize, index).write_volatile(small) };
+    }
+
+    /// Maps its first `bytes`, without a guard between them, and nothing behind them: who goes there
+    /// crashes.
+    ///
+    /// # Safety
+    /// The host says that so many bytes are there, and nobody uses what is behind them.
+    pub(crate) unsafe fn limit(self, bytes: u64) {
+        let (number, start, end, rights) = self.place();
+        let behind = start.saturating_add(bytes.next_multiple_of(PAGE_BYTES as u64)).min(end);
+        let directory = (&raw const quietcore_guest_pd).expose_provenance();
+        let own = ENDS[number].0.get().expose_provenance();
+        for large in (start as usize..end as usize).step_by(LARGE_BYTES) {
+            let entry = entry_of(directory, large / LARGE_BYTES);
+            // SAFETY: an entry of the boot's tables, which this module alone changes.
+            let was = unsafe { entry.read_volatile() };
+            let table = (was & !RIGHTS) as usize;
+            let is_cut = was & PRESENT != 0 && was & LARGE == 0 && table != own;
+            let now = if large as u64 >= behind {
+                0
+            } else if is_cut {
+                fill(table, large, behind, rights);
+                was
+            } else if (large + LARGE_BYTES) as u64 <= behind {
+                large as u64 | rights | LARGE
+            } else {
+                fill(own, large, behind, rights);
+                own as u64 | MAPPED
+            };
+            // SAFETY: it maps what the host says is there.
+            unsafe { entry.write_volatile(now) };
         }
+        forget();
+    }
+}
+
+/// Maps the small pages of a large one that are before `behind`.
+fn fill(table: usize, large: usize, behind: u64, rights: u64) {
+    for index in 0..ENTRIES {
+        let page = (large + index * PAGE_BYTES) as u64;
+        let small = if page < behind { page | rights } else { 0 };
+        // SAFETY: an entry of a table of this module's.
+        unsafe { entry_of(table, index).write_volatile(small) };
+    }
+}
+
+/// Has the processor forget what it knew of the tables.
+fn forget() {
+    // SAFETY: the same tables.
+    unsafe {
+        asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
     }
 }
 

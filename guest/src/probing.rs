@@ -73,6 +73,18 @@ fn words(place: Place) -> &'static [AtomicU64] {
     unsafe { core::slice::from_raw_parts(ptr::with_exposed_provenance(address), words) }
 }
 
+/// Has the host's thread sleep for a moment, where the host knows how.
+pub fn rest() {
+    // SAFETY: the port is the host's, which ignores it where it does not know it.
+    unsafe {
+        asm!(
+            "out dx, al",
+            in("dx") port::REST, in("al") 0_u8,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+}
+
 /// Lets interrupts in until one has come. Called with them off, and returns so; the handler calls
 /// [`Interrupted::leave_halt`](crate::interrupts::Interrupted::leave_halt).
 pub fn halt() {

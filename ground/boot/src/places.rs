@@ -84,6 +84,9 @@ pub mod port {
     /// The end: the guest ends with the byte written as its status. QEMU's `isa-debug-exit`, put
     /// there, ends with twice that and one.
     pub const END: u16 = 0x501;
+    /// A rest: whoever has the guest sleeps for a moment when it is written, so that others get its
+    /// CPU. For probes, which measure without an end.
+    pub const REST: u16 = 0x502;
     /// The statuses of guests that ended well, and that crashed.
     pub const ENDED: u8 = 0;
     /// See [`ENDED`].

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::{mem, ptr};
 
 use quietcore_boot::Place;
-use quietcore_boot::places::{PROGRAM_DATA, PROGRAM_DATA_BYTES_MAX};
+use quietcore_boot::places::PROGRAM_DATA;
 use quietcore_exchange::com::Services;
 use quietcore_exchange::{Region, ShortText, Slot};
 use quietcore_scan::fault::Fault;
@@ -23,7 +23,7 @@ use quietcore_scan::shared::TASK_LIMIT;
 use quietcore_scan::stage::Room;
 use quietcore_units::Nanos;
 
-use crate::pages::{PAGE_BYTES, cut_out, put_back, touch};
+use crate::pages::{PAGE_BYTES, Window, cut_out, touch};
 use crate::partition::LOADER;
 use crate::partition::board;
 use crate::partition::calls::{Called, Entry, Failure, Interrupt, guard};
@@ -186,8 +186,12 @@ impl Loader {
         let address = PROGRAM_DATA[usize::from(stage.slot)];
         let data = Place { address, bytes: u64::from(stage.data_bytes) };
         let ground = Ground { code: build.code, data };
-        // SAFETY: the slot's memory, which the build before has left.
-        unsafe { put_back(address, PROGRAM_DATA_BYTES_MAX) };
+        let room = self.region.data(slot_of(stage.slot)).ok_or("the exchange has no data slots")?;
+        // SAFETY: the slot's memory, which the build before has left; the host gives so much.
+        unsafe {
+            Window::Data(stage.slot).limit(room.section().bytes as u64);
+            Window::Code(stage.slot).limit(build.code.bytes);
+        }
         for place in [build.code, data] {
             touch(place.address, place.bytes);
         }
@@ -249,8 +253,10 @@ impl Loader {
     }
 
     fn give_values(&self, build: &GuestBuild) -> Result<(), String> {
-        let slot = if build.stage.slot == 0 { Slot::A } else { Slot::B };
-        let data = self.region.writable_data(slot).ok_or("the exchange has no data slots")?;
+        let data = self
+            .region
+            .writable_data(slot_of(build.stage.slot))
+            .ok_or("the exchange has no data slots")?;
         for value in &build.values {
             if value.bytes.len() != value.place.bytes as usize {
                 return Err("a retained value has not the size of its place".to_string());
@@ -259,4 +265,8 @@ impl Loader {
         }
         Ok(())
     }
+}
+
+fn slot_of(number: u8) -> Slot {
+    if number == 0 { Slot::A } else { Slot::B }
 }

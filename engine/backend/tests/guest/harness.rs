@@ -67,6 +67,8 @@ pub(crate) mod wish {
     pub(crate) const OVERFLOW: u64 = 4;
     pub(crate) const WRITE_CODE: u64 = 5;
     pub(crate) const RUN_DATA: u64 = 6;
+    pub(crate) const RUN_OVER: u64 = 7;
+    pub(crate) const WANDER: u64 = 8;
 }
 
 /// A task of a period.

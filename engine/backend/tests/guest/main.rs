@@ -60,6 +60,9 @@ fn a_crash_is_a_fault_of_the_program_and_the_leading_task_goes_on() {
         (wish::FLY, |address| address == 0x38),
         (wish::WRITE_CODE, |address| (0x7800_0000..0x7801_0000).contains(&address)),
         (wish::RUN_DATA, |address| address == 0x2000_0000),
+        // Behind the data, and behind the exchange.
+        (wish::RUN_OVER, |address| address == 0x2001_0000),
+        (wish::WANDER, |address| address == 0x4100_0000),
         (wish::OVERFLOW, |address| (1 << 20..16 << 20).contains(&address)),
     ] {
         let outcome = run(leader(Wake::Sleep), &SLEEPS, |guest| {

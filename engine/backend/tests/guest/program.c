@@ -8,7 +8,8 @@
 #define NEVER_INITIALIZED 99
 
 /* What a step is asked to do. */
-enum wish { COUNT = 0, CRASH = 1, LOOP = 2, FLY = 3, OVERFLOW = 4, WRITE_CODE = 5, RUN_DATA = 6 };
+enum wish { COUNT = 0, CRASH = 1, LOOP = 2, FLY = 3, OVERFLOW = 4, WRITE_CODE = 5, RUN_DATA = 6,
+            RUN_OVER = 7, WANDER = 8 };
 
 struct variables {
     volatile uint32_t count;
@@ -57,6 +58,13 @@ static void do_as(uint32_t wish)
         break;
     case RUN_DATA:
         ((void (*)(void))(uintptr_t)&variables)();
+        break;
+    case RUN_OVER:
+        for (volatile uint8_t *over = (volatile uint8_t *)(&variables + 1);; over++) {
+            *over = 1;
+        }
+    case WANDER:
+        (void)*(volatile uint32_t *)(uintptr_t)0x41000000;
         break;
     default:
         break;

@@ -1,10 +1,13 @@
-//! What a probe's guest has beside memory: a console, an end, and a clock board.
+//! What a probe's guest has beside memory: a console, an end, a rest, and a clock board.
 
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use quietcore_boot::port;
 use quietcore_microvm::board::Board;
 use quietcore_microvm::bus::{After, Bus};
+
+use crate::routines::series::REST;
 
 /// The most that is kept of what a guest says.
 const SAID_BYTES_MAX: usize = 16 << 10;
@@ -35,6 +38,7 @@ impl Bus for Devices {
                 let room = SAID_BYTES_MAX - said.len();
                 said.extend_from_slice(&data[..data.len().min(room)]);
             }
+            port::REST => thread::sleep(REST.into()),
             port::END => return After::End(u32::from(data.first().copied().unwrap_or(0))),
             _ => {
                 if let Some(board) = &self.board {

@@ -9,14 +9,8 @@ use quietcore_units::Nanos;
 use super::machine::{BySignal, BySoftware, OnHost};
 use super::sample::{Offset, Sample};
 use super::{Routine, Series, Trigger};
-use crate::routines::series::{self, Look};
+use crate::routines::series::{self, BURST, Look, REST};
 use crate::routines::{Body, Bring, MARKS, Reading};
-
-/// How long is measured without a rest. A real-time thread that never sleeps is stopped by the
-/// operating system for 50 ms a second, so that others live; these 50 ms would be a maximum.
-const BURST: Nanos = Nanos::from_millis(40);
-/// How long a rest takes; what it cools is warmed again before the next value.
-const REST: Nanos = Nanos::from_millis(4);
 
 /// How far a measurement is, for who watches it; and whether it shall end.
 #[derive(Debug, Default)]

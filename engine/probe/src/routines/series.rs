@@ -6,6 +6,14 @@ use super::{Body, Bring, Kernel, MARKS, Reading};
 /// Loops between two calls of `pause`.
 const LOOK_EVERY: u64 = 512;
 
+/// How long is measured without a rest. A real-time thread that never sleeps is stopped by the
+/// operating system for 50 ms a second, so that others live; these 50 ms would be a maximum. And the
+/// kernel's own threads of less priority on its CPU would have none of it: interrupts of disks and
+/// networks that are served there would wait for ever.
+pub const BURST: Nanos = Nanos::from_millis(40);
+/// How long a rest takes; what it cools is warmed again before the next value.
+pub const REST: Nanos = Nanos::from_millis(4);
+
 /// What comes of a look between two loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
