@@ -1,9 +1,10 @@
 //! Memory behind the image, taken page by page and never given back, with guards.
 //!
 //! Memory is addressed as it is, by the boot's tables: the first 4 MiB in pages of 4 KiB, the rest
-//! in pages of 2 MiB. Of the rest only what is there [stays mapped](Window::limit). Where a page is to be no memory, the large one that it lies in is cut first,
-//! with a page of the rest for its table. The tables are written in this order, whatever the
-//! compiler thinks of it: the processor reads them at any instant.
+//! in pages of 2 MiB. Of the rest only what is there [stays mapped](Window::limit). Where a page is
+//! to be no memory, the large one that it lies in is cut first, with a page of the rest for its
+//! table. The tables are written in this order, whatever the compiler thinks of it: the processor
+//! reads them at any instant.
 // UNSAFETY: writes page tables.
 #![expect(unsafe_code, reason = "the processor reads these tables")]
 
@@ -158,8 +159,8 @@ impl Window {
         }
     }
 
-    /// Maps its first `bytes`, without a guard between them, and nothing behind them: who goes there
-    /// crashes.
+    /// Maps its first `bytes`, without a guard between them, and nothing behind them: who goes
+    /// there crashes.
     ///
     /// # Safety
     /// The host says that so many bytes are there, and nobody uses what is behind them.

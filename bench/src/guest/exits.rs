@@ -8,8 +8,8 @@
 //! The exits of a round so lie within its cycles; a round has so many that one more or less doesn't
 //! show. Exits because an interrupt came for the host are none of the guest's, and stand beside.
 //!
-//! In steady state: a job that overruns has its timer set once more, so a machine that does not keep
-//! the period has more exits a cycle. How many jobs did so is told beside.
+//! In steady state: a job that overruns has its timer set once more, so a machine that does not
+//! keep the period has more exits a cycle. How many jobs did so is told beside.
 //!
 //! The partitions have the ordinary policy. One that polls under SCHED_FIFO leaves nothing of its
 //! CPU to the kernel's own threads, which is as it should be on a CPU of its own; here it would

@@ -186,12 +186,7 @@ impl Loader {
         let address = PROGRAM_DATA[usize::from(stage.slot)];
         let data = Place { address, bytes: u64::from(stage.data_bytes) };
         let ground = Ground { code: build.code, data };
-        let room = self.region.data(slot_of(stage.slot)).ok_or("the exchange has no data slots")?;
-        // SAFETY: the slot's memory, which the build before has left; the host gives so much.
-        unsafe {
-            Window::Data(stage.slot).limit(room.section().bytes as u64);
-            Window::Code(stage.slot).limit(build.code.bytes);
-        }
+        self.map(build)?;
         for place in [build.code, data] {
             touch(place.address, place.bytes);
         }
@@ -250,6 +245,18 @@ impl Loader {
         let kernel = (!self.kernel_tasks.is_empty()).then_some(inside);
         let program = Loaded { face, ground, limits, first_row, slot: stage.slot, kernel };
         Ok(Box::new(Build { stage: stage.clone(), program }))
+    }
+
+    /// Maps the places of a build: all of its data slot, and what it has of code.
+    fn map(&self, build: &GuestBuild) -> Result<(), String> {
+        let slot = build.stage.slot;
+        let room = self.region.data(slot_of(slot)).ok_or("the exchange has no data slots")?;
+        // SAFETY: the slot's memory, which the build before has left; the host gives so much.
+        unsafe {
+            Window::Data(slot).limit(room.section().bytes as u64);
+            Window::Code(slot).limit(build.code.bytes);
+        }
+        Ok(())
     }
 
     fn give_values(&self, build: &GuestBuild) -> Result<(), String> {

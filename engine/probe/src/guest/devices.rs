@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use quietcore_boot::port;
 use quietcore_microvm::board::Board;
@@ -38,7 +39,7 @@ impl Bus for Devices {
                 let room = SAID_BYTES_MAX - said.len();
                 said.extend_from_slice(&data[..data.len().min(room)]);
             }
-            port::REST => thread::sleep(REST.into()),
+            port::REST => thread::sleep(Duration::from_nanos(REST.get())),
             port::END => return After::End(u32::from(data.first().copied().unwrap_or(0))),
             _ => {
                 if let Some(board) = &self.board {

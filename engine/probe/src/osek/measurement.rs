@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quietcore_clock::{Clock as _, Monotonic};
-use quietcore_units::Nanos;
 
 use super::machine::{BySignal, BySoftware, OnHost};
 use super::sample::{Offset, Sample};

@@ -1,5 +1,7 @@
 //! A routine, again and again.
 
+use quietcore_units::Nanos;
+
 use super::program::once;
 use super::{Body, Bring, Kernel, MARKS, Reading};
 
@@ -7,8 +9,8 @@ use super::{Body, Bring, Kernel, MARKS, Reading};
 const LOOK_EVERY: u64 = 512;
 
 /// How long is measured without a rest. A real-time thread that never sleeps is stopped by the
-/// operating system for 50 ms a second, so that others live; these 50 ms would be a maximum. And the
-/// kernel's own threads of less priority on its CPU would have none of it: interrupts of disks and
+/// operating system for 50 ms a second, so that others live; these 50 ms would be a maximum. And
+/// the kernel's own threads of less priority would have none of its CPU: interrupts of disks and
 /// networks that are served there would wait for ever.
 pub const BURST: Nanos = Nanos::from_millis(40);
 /// How long a rest takes; what it cools is warmed again before the next value.
