@@ -10,10 +10,7 @@
 //! | 0x6000 | 0x8000 | to be read and written |
 //! | 1 MiB | 4 MiB | in small pages, as the parts of the image need it: see `pages` |
 //! | 4 MiB | 64 MiB | to be read and written: data, stacks, heap |
-//! | 128 MiB | 160 MiB | to be read and written: the post |
-//! | 512 MiB | 1920 MiB | to be read and written: data of programs, exchange |
-//! | 1920 MiB | 1984 MiB | to be read and executed: code of programs |
-//! | 2 GiB | 3 GiB | to be read and written: channels |
+//! | 64 MiB | 3 GiB | nothing yet: post, data and code of programs, exchange, channels; see `pages` |
 //! | 3 GiB | 3.25 GiB | to be read and written, uncached: registers of devices of its own |
 //! | 3.25 GiB | + 2 MiB | to be read and written: devices |
 //! | 4064 MiB | 4080 MiB | to be read and written: devices and interrupt controllers |
@@ -61,19 +58,12 @@ quietcore_guest_pdpt:
     .endm
     .set read_write, 0x8000000000000003
     .set registers, 0x800000000000001b
-    .set read_execute, 0x1
     .globl quietcore_guest_pd
 quietcore_guest_pd:
     .quad quietcore_guest_first + 0x0003
     .quad quietcore_guest_first + 0x1003
     large   0x00400000, 0x04000000, read_write
-    nothing 0x04000000, 0x08000000
-    large   0x08000000, 0x0a000000, read_write
-    nothing 0x0a000000, 0x20000000
-    large   0x20000000, 0x78000000, read_write
-    large   0x78000000, 0x7c000000, read_execute
-    nothing 0x7c000000, 0x80000000
-    large   0x80000000, 0xc0000000, read_write
+    nothing 0x04000000, 0xc0000000
     large   0xc0000000, 0xd0000000, registers
     large   0xd0000000, 0xd0200000, read_write
     nothing 0xd0200000, 0xfe000000

@@ -1,7 +1,7 @@
 //! Memory behind the image, taken page by page and never given back, with guards.
 //!
 //! Memory is addressed as it is, by the boot's tables: the first 4 MiB in pages of 4 KiB, the rest
-//! in pages of 2 MiB. Of the rest only what is there [stays mapped](Window::limit). Where a page is
+//! in pages of 2 MiB. Of the rest only what is there [is mapped](Window::map). Where a page is
 //! to be no memory, the large one that it lies in is cut first, with a page of the rest for its
 //! table. The tables are written in this order, whatever the compiler thinks of it: the processor
 //! reads them at any instant.
@@ -110,7 +110,7 @@ pub(crate) unsafe fn cut_out(page: usize, table: impl FnOnce() -> Option<usize>)
 }
 
 /// Addresses of which the guest has the first ones, as many as its host says. The boot's tables map
-/// all of them, in large pages.
+/// those of its own memory, and none of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Window {
     /// Its own memory, from where the small pages end.
@@ -160,11 +160,12 @@ impl Window {
     }
 
     /// Maps its first `bytes`, without a guard between them, and nothing behind them: who goes
-    /// there crashes.
+    /// there crashes. What is mapped is always the first part, so that all is nothing from where
+    /// nothing begins.
     ///
     /// # Safety
     /// The host says that so many bytes are there, and nobody uses what is behind them.
-    pub(crate) unsafe fn limit(self, bytes: u64) {
+    pub(crate) unsafe fn map(self, bytes: u64) {
         let (number, start, end, rights) = self.place();
         let behind = start.saturating_add(bytes.next_multiple_of(PAGE_BYTES as u64)).min(end);
         let directory = (&raw const quietcore_guest_pd).expose_provenance();
@@ -176,6 +177,9 @@ impl Window {
             let table = (was & !RIGHTS) as usize;
             let is_cut = was & PRESENT != 0 && was & LARGE == 0 && table != own;
             let now = if large as u64 >= behind {
+                if was == 0 {
+                    break;
+                }
                 0
             } else if is_cut {
                 fill(table, large, behind, rights);
@@ -193,13 +197,20 @@ impl Window {
     }
 }
 
-/// Maps the small pages of a large one that are before `behind`.
+/// Maps the small pages of a large one that are before `behind`, and no others. Guards are only in
+/// windows whose size does not change.
 fn fill(table: usize, large: usize, behind: u64, rights: u64) {
+    let here = (behind as usize - large).min(LARGE_BYTES) / PAGE_BYTES;
     for index in 0..ENTRIES {
-        let page = (large + index * PAGE_BYTES) as u64;
-        let small = if page < behind { page | rights } else { 0 };
+        let entry = entry_of(table, index);
+        let small = if index < here { (large + index * PAGE_BYTES) as u64 | rights } else { 0 };
         // SAFETY: an entry of a table of this module's.
-        unsafe { entry_of(table, index).write_volatile(small) };
+        unsafe {
+            if index >= here && entry.read_volatile() == 0 {
+                break;
+            }
+            entry.write_volatile(small);
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 
 use crate::host;
 use crate::interrupts;
+use crate::pages::Window;
 
 /// What a probe begins with.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,11 @@ pub fn begin<T: DeserializeOwned>() -> Result<Begin<T>, u8> {
         port::REFUSED
     };
     let page = host::page().map_err(|why| refused(format_args!("{why}")))?;
+    // SAFETY: what the host says is there.
+    unsafe {
+        Window::Post.map(page.job.bytes);
+        Window::Exchange.map(page.exchange.bytes);
+    }
     let mut place = [0; JOB_BYTES_MAX];
     let letter = Taker::new(words(page.job)).map(|mut post| post.take(&mut place).map(copied));
     let job = match letter {

@@ -154,15 +154,19 @@ impl Peer {
 
     fn add_machine(&self, command: &mut Command, parts: Parts) {
         match parts {
-            Parts::Usual => command.args(["-machine", "microvm"]),
+            Parts::Usual => command.args(["-machine", "microvm,memory-backend=all"]),
             Parts::Fewest => {
                 let off = ["x-option-roms", "pit", "pic", "rtc", "isa-serial", "acpi"];
                 let off: String = off.iter().map(|name| format!(",{name}=off")).collect();
-                command.arg("-machine").arg(format!("microvm{off}")).args(["-bios", "qboot.rom"])
+                let machine = format!("microvm,memory-backend=all{off}");
+                command.args(["-machine", &machine, "-bios", "qboot.rom"])
             }
         };
         command.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]);
-        command.args(["-m", &MEMORY_MIB.to_string()]).arg("-kernel").arg(&self.image);
+        // Nearly all of it is never touched, and more than a small host has to give.
+        let memory = format!("memory-backend-ram,id=all,size={MEMORY_MIB}M,reserve=off");
+        command.args(["-object", &memory, "-m", &MEMORY_MIB.to_string()]);
+        command.arg("-kernel").arg(&self.image);
         command.args(["-device", &format!("isa-debug-exit,iobase={:#x},iosize=1", port::END)]);
         for (address, file) in &self.pieces {
             let file = file.display();

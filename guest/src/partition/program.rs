@@ -253,8 +253,8 @@ impl Loader {
         let room = self.region.data(slot_of(slot)).ok_or("the exchange has no data slots")?;
         // SAFETY: the slot's memory, which the build before has left; the host gives so much.
         unsafe {
-            Window::Data(slot).limit(room.section().bytes as u64);
-            Window::Code(slot).limit(build.code.bytes);
+            Window::Data(slot).map(room.section().bytes as u64);
+            Window::Code(slot).map(build.code.bytes);
         }
         Ok(())
     }

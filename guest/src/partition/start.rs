@@ -98,21 +98,18 @@ pub unsafe fn run(bring_up: BringUp) -> u8 {
 
 /// Opens the hall. Returns the contexts of the tasks.
 fn prepare(page: &HostPage, clock: Clock) -> Result<Vec<usize>, String> {
+    // SAFETY: what the host says is there; a program's places are mapped when it is loaded.
+    unsafe {
+        Window::Memory.map(page.memory_bytes.saturating_sub(SMALL_END as u64));
+        Window::Post.map(page.job.bytes);
+        Window::Exchange.map(page.exchange.bytes);
+    }
     let (job, post) = take_job(page.job)?;
     let region = attach(page.exchange)?;
     let channels = job.channels.iter().map(|it| it.place.address.saturating_add(it.place.bytes));
     let channels = channels.max().map_or(0, |end| end.saturating_sub(CHANNELS));
-    // SAFETY: what the host says is there; a program's places are mapped when it is loaded.
-    unsafe {
-        Window::Memory.limit(page.memory_bytes.saturating_sub(SMALL_END as u64));
-        Window::Post.limit(page.job.bytes);
-        Window::Exchange.limit(page.exchange.bytes);
-        Window::Channels.limit(channels);
-        for slot in [0, 1] {
-            Window::Data(slot).limit(0);
-            Window::Code(slot).limit(0);
-        }
-    }
+    // SAFETY: as above; the job was checked.
+    unsafe { Window::Channels.map(channels) };
     let mut numbered = Numbered::default();
     for (number, channel) in job.channels.iter().enumerate() {
         let added = attach_channel(channel.place).and_then(|found| {

@@ -58,8 +58,11 @@ fn code_of(program: &ProgramImage) -> Vec<u8> {
 fn run(image: &[u8], program: &ProgramImage, code: &[u8]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut qemu = Command::new("timeout");
-    qemu.args(["120", "qemu-system-x86_64", "-M", "microvm", "-accel", "tcg", "-singlestep"]);
-    qemu.args(["-cpu", "max", "-m", "2048", "-nodefaults", "-no-user-config", "-no-reboot"]);
+    qemu.args(["120", "qemu-system-x86_64", "-accel", "tcg", "-singlestep"]);
+    // Up to the code of programs; nearly all of it is never touched.
+    qemu.args(["-object", "memory-backend-ram,id=all,size=2048M,reserve=off"]);
+    qemu.args(["-M", "microvm,memory-backend=all", "-m", "2048"]);
+    qemu.args(["-cpu", "max", "-nodefaults", "-no-user-config", "-no-reboot"]);
     qemu.args(["-display", "none", "-serial", "stdio", "-d", "exec,nochain", "-D"]);
     qemu.arg(folder.path().join("log"));
     qemu.args(["-device", "isa-debug-exit,iobase=0x501,iosize=1"]);
