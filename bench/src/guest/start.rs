@@ -8,15 +8,22 @@
 //!
 //! Both are whole commands, at ordinary priority on any CPU, and take turns; the first pair doesn't
 //! count. Ours makes the exchange too, and has its memory locked, present and in a sandbox.
+//!
+//! Beside them stands what no monitor can do without: a process that ends at once, and KVM's part
+//! of a machine with one slot, one processor and nothing in it.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use quietcore_microvm::image::GuestAddress;
+use quietcore_microvm::machine::Machine;
+use quietcore_microvm::memory::Memory;
 use quietcore_process::exchange::ExchangeView;
 use quietcore_supervisor::client::Client;
 use quietcore_supervisor::places::Places;
+use quietcore_units::ByteSize;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::peer::{self, Parts, Peer};
@@ -46,18 +53,23 @@ pub(super) fn measure(
     let peer = laid_out(program)?;
     let (mut first_cycle, mut whole) = (Vec::new(), Vec::new());
     let (mut usual, mut fewest) = (Vec::new(), Vec::new());
+    let (mut process, mut machine) = (Vec::new(), Vec::new());
     for round in 0..=rounds {
         // The order turns with the rounds.
-        for place in 0..3 {
+        for place in 0..4 {
             let counts = round > 0;
-            match (round + place) % 3 {
+            match (round + place) % 4 {
                 0 => {
                     let own = start(program)?;
                     first_cycle.extend(counts.then_some(own.first_cycle));
                     whole.extend(counts.then_some(own.whole));
                 }
                 1 => usual.extend(Some(start_peer(&peer, Parts::Usual)?).filter(|_| counts)),
-                _ => fewest.extend(Some(start_peer(&peer, Parts::Fewest)?).filter(|_| counts)),
+                2 => fewest.extend(Some(start_peer(&peer, Parts::Fewest)?).filter(|_| counts)),
+                _ => {
+                    process.extend(Some(start_nothing()?).filter(|_| counts));
+                    machine.extend(Some(least_machine()?).filter(|_| counts));
+                }
             }
         }
     }
@@ -68,6 +80,8 @@ pub(super) fn measure(
         findings.ratio(&format!("start, {name} / first cycle"), qemu, &first_cycle, Some(GOAL));
         findings.ratio(&format!("start, {name} / own, whole"), qemu, &whole, Some(GOAL));
     }
+    findings.figure("start to the end of `true`", "ms", &milli(&process));
+    findings.figure("KVM's part of a machine with nothing in it", "ms", &milli(&machine));
     findings.remark(format!("the peer is {}; the least one has qboot", peer::version()?));
     Ok(())
 }
@@ -126,6 +140,25 @@ fn start(program: &Program) -> Result<Own, String> {
     } else {
         Err(format!("the partition ended with {status}: {}", partition.take_remarks()))
     }
+}
+
+/// A process that ends at once, in µs.
+fn start_nothing() -> Result<f64, String> {
+    let begin = Instant::now();
+    let status = Command::new("true").status().map_err(|error| format!("true: {error}"))?;
+    if status.success() { Ok(since(begin)) } else { Err(format!("`true` ended with {status}")) }
+}
+
+/// A machine of KVM with one slot, whose pages are not there, and a processor that does not run, in
+/// µs.
+fn least_machine() -> Result<f64, String> {
+    let memory = Memory::new(ByteSize::new(2 << 20), false).map_err(|error| error.to_string())?;
+    let begin = Instant::now();
+    let machine = Machine::new(memory).map_err(|error| error.to_string())?;
+    let processor = machine.processor(0, GuestAddress(0)).map_err(|error| error.to_string())?;
+    let took = since(begin);
+    drop(processor);
+    Ok(took)
 }
 
 /// QEMU from its start to its end, in µs.
