@@ -435,6 +435,10 @@ fn the_routines_of_a_kernel_have_a_page_of_their_own() {
     assert_eq!(tables.map(|table| count(table, "tr")).collect::<Vec<_>>(), [17, 17]);
     assert!(!page.contains("NOT PROVEN") && !page.contains("Release latency"));
     assert!(page.contains("quietcore probe osek"));
+    assert!(!page.contains("The timing is not valid"));
+    let mut invalid = kernel(&[100]);
+    invalid.records[0].invalid_because = vec!["this machine's time is emulated".to_owned()];
+    assert!(html::render(&invalid, &[]).contains("The timing is not valid; see the reasons"));
 }
 
 /// Goal: beside releases the routines are a section, and change nothing else.

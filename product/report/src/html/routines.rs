@@ -21,6 +21,7 @@ pub(super) fn hero(kernel: &KernelSummary<'_>) -> Markup {
         (Routine::Terml, "TerminateTask, until the lower task runs"),
         (Routine::Isr2entry, "interrupt, until its ISR 2 runs"),
     ];
+    let invalid = kernel.cells().any(|cell| !cell.record.is_valid());
     html! {
         div class="hero neutral" {
             div.answer {
@@ -28,6 +29,7 @@ pub(super) fn hero(kernel: &KernelSummary<'_>) -> Markup {
                 p.word { "A switch to a higher task takes " (median(Routine::Act)) }
                 p.why {
                     "Median of " (loops(kernel)) " loops, the empty measurement subtracted. "
+                    @if invalid { b { "The timing is not valid; see the reasons below. " } }
                     "Routines have no period and no deadline, so no class judges them."
                 }
             }
