@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod held;
 mod mounts;
 
 use std::error::Error;
@@ -49,6 +50,7 @@ fn work() -> Result<(), Box<dyn Error>> {
     mounts::make(&job.project)?;
     thread::Builder::new().name("beat".to_owned()).spawn(beat)?;
     Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
+    let _held = held::Held::machines();
     let status = run(&job);
     fs::write(Path::new(OUT).join(STATUS), format!("{status}\n"))?;
     Ok(())
