@@ -17,6 +17,8 @@ const PROGRAM: &str = "qemu-system-x86_64";
 const PANIC: &str = "Kernel panic - not syncing";
 /// What is written of a guest that was interrupted while it held interrupts back.
 const HELD_BACK: &str = "while it held interrupts back";
+/// What is written of a guest that can't go on where only its host's kernel has addresses.
+const HOSTS_REGISTERS: &str = "with the guest at 0xffffffff";
 /// How often a running machine is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -83,6 +85,16 @@ pub enum Broken {
         /// What it wrote.
         console: PathBuf,
     },
+    /// A guest of ours, whose addresses are all below 4 GiB, was found in its host's kernel, and
+    /// the scenario failed.
+    #[error(
+        "the emulator gave a guest its host's registers, and the scenario failed; the machine's \
+         console is in {console}"
+    )]
+    HostsRegisters {
+        /// What it wrote.
+        console: PathBuf,
+    },
     /// It was ended from outside.
     #[error("interrupted")]
     Interrupted,
@@ -138,6 +150,9 @@ impl Machine<'_> {
             Some(0) => Ok(0),
             Some(_) if self.says(HELD_BACK) => {
                 Err(Broken::HeldBack { console: self.console.to_owned() })
+            }
+            Some(_) if self.says(HOSTS_REGISTERS) => {
+                Err(Broken::HostsRegisters { console: self.console.to_owned() })
             }
             Some(failure) => Ok(failure),
             None => Err(self.early(status)),

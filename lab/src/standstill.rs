@@ -55,7 +55,8 @@ pub fn run_anew(
             Err(
                 why @ (Broken::StoodStill { .. }
                 | Broken::Panicked { .. }
-                | Broken::HeldBack { .. }),
+                | Broken::HeldBack { .. }
+                | Broken::HostsRegisters { .. }),
             ) => before_anew(anew, &why)?,
             ended => return ended,
         }
@@ -119,6 +120,8 @@ mod tests {
         assert!(matches!(run_of(vec![panicked, Ok(0)]), (Ok(0), told) if told == [1]));
         let held_back = Err(Broken::HeldBack { console: "console.txt".into() });
         assert!(matches!(run_of(vec![held_back, Ok(1)]), (Ok(1), told) if told == [1]));
+        let mixed = Err(Broken::HostsRegisters { console: "console.txt".into() });
+        assert!(matches!(run_of(vec![mixed, Ok(1)]), (Ok(1), told) if told == [1]));
         let thrice = run_of(vec![stood_still(), stood_still(), stood_still()]);
         assert!(matches!(thrice, (Err(Broken::StoodStill { .. }), told) if told == [1, 2]));
     }

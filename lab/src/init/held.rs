@@ -2,9 +2,9 @@
 //!
 //! KVM patches its own code when the first processor comes whose interrupt controller is off, when
 //! the last such one is gone or has switched it on, and likewise for processors without one. With
-//! two emulated processors that ends badly once in some dozens of times: QEMU (7.2, TCG with a thread a
-//! processor) translates an instruction that the other processor is just replacing, and keeps the
-//! breakpoint that was there for an instant. The kernel finds no breakpoint, and runs the
+//! two emulated processors that ends badly once in some dozens of times: QEMU (7.2, TCG with a
+//! thread a processor) translates an instruction that the other processor is just replacing, and
+//! keeps the breakpoint that was there for an instant. The kernel finds no breakpoint, and runs the
 //! instruction again, for ever.
 //!
 //! With a processor of either kind that stays, nothing is patched.

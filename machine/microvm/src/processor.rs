@@ -300,3 +300,15 @@ fn is_interruption(error: &kvm_ioctls::Error) -> bool {
     let kind = io::Error::from_raw_os_error(error.errno()).kind();
     matches!(kind, io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: the words by which the lab knows an emulator that mixes up host and guest.
+    #[test]
+    fn a_guest_that_can_not_go_on_is_told_with_its_address() {
+        let stuck = ProcessorError::Stuck { address: 0xFFFF_FFFF_8000_0000, because: "so".into() };
+        assert!(stuck.to_string().contains("with the guest at 0xffffffff80000000: so"));
+    }
+}
