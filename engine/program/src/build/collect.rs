@@ -77,7 +77,7 @@ fn locate(
     if bytes == 0 {
         return None;
     }
-    if let Some(offset) = address.checked_sub(image.address) {
+    if let Some(offset) = address.checked_sub(image.address).filter(|it| *it < image.bytes) {
         let inside = offset.checked_add(bytes).is_some_and(|end| end <= image.bytes);
         return inside.then_some((Memory::Data, u32::try_from(offset).ok()?));
     }

@@ -111,16 +111,16 @@ fn what_breaks_a_rule_is_refused_with_it() {
         ("inside a page", |it| it.headers[CONSTANTS_HEADER].2 += 8),
         ("overlap, or are out of order", |it| it.headers.swap(CODE_HEADER, CONSTANTS_HEADER)),
         ("slot A takes them from 0x78000000 to 0x7a000000", |it| {
-            it.headers[CODE_HEADER].2 = 0x7C00_0000
+            it.headers[CODE_HEADER].2 = 0x7C00_0000;
         }),
         ("slot A takes them from 0x78000000 to 0x7a000000", |it| {
             it.headers[CONSTANTS_HEADER].2 = 0x7A00_0000;
         }),
         ("takes them from 0x20000000 to 0x30000000", |it| {
-            it.headers[DATA_HEADER].4 = (256 << 20) + 1
+            it.headers[DATA_HEADER].4 = (256 << 20) + 1;
         }),
         ("takes them from 0x20000000 to 0x30000000", |it| {
-            it.headers[DATA_HEADER].4 = u64::MAX >> 1
+            it.headers[DATA_HEADER].4 = u64::MAX >> 1;
         }),
         ("slot A has all of them from 0x20000000", |it| it.headers[DATA_HEADER].2 += 0x1000),
         ("both written and executed", |it| it.headers[DATA_HEADER].1 = 7),
