@@ -66,6 +66,7 @@ impl Stand {
             site_file: self.file.clone(),
             runtime: runtime()?,
             start: Restart::Cold,
+            controls: None,
         };
         let running =
             Running::up(plan, &places, &mut |_| ()).map_err(|error| Causes(&error).to_string())?;

@@ -98,7 +98,7 @@ impl Program {
         channels: Vec<OwnedFd>,
     ) -> Result<Partition, String> {
         let job = Job::of_program(job.clone(), None, self.guest.as_ref());
-        Partition::start_with(&runtime()?, &job, &self.shape, channels)
+        Partition::start_with(&runtime()?, &job, &self.shape, channels, None)
             .map_err(|error| Causes(&error).to_string())
     }
 }

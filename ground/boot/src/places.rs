@@ -1,7 +1,7 @@
 //! Where everything is in a guest, and by which ports it is heard.
 //!
-//! Addresses are physical ones, and are mapped as they are. What is in memory slots of its own is
-//! memory that the host shares; see [`HostPage`](crate::HostPage) for how much of it there is.
+//! Addresses are physical ones, and are mapped as they are. What is behind the guest's own memory
+//! is what the host shares; see [`HostPage`](crate::HostPage) for how much of it there is.
 
 /// Where the host page is, in the guest's memory.
 pub const HOST_PAGE: u64 = 0x7000;

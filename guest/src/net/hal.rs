@@ -26,8 +26,8 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 #[derive(Debug)]
 pub(super) struct Identity;
 
-// SAFETY: the pages are all zero, page by page apart, and given once; the boot's tables map every
-// address as it is, so that what is shared needs no other address and no copy.
+// SAFETY: the pages are all zero, page by page apart, and given once; what is mapped is mapped as
+// it is, so that what is shared needs no other address and no copy.
 unsafe impl Hal for Identity {
     fn dma_alloc(pages: usize, _: BufferDirection) -> (PhysAddr, NonNull<u8>) {
         let taken = NEXT.fetch_update(Relaxed, Relaxed, |next| {

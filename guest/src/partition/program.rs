@@ -190,7 +190,7 @@ impl Loader {
         for place in [build.code, data] {
             touch(place.address, place.bytes);
         }
-        // SAFETY: the boot's tables map both slots, and the host gives both as memory.
+        // SAFETY: both places were just mapped, and the host gives both as memory.
         let face = unsafe { Face::read(build.face, &ground) }?;
         for (rate, _) in &self.rates {
             if *rate >= face.rate_count {

@@ -40,10 +40,10 @@ pub use reading::SITE_BYTES_MAX;
 pub use reading::schema::schema;
 pub use reference::reference;
 pub use site::{
-    Backend, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, DURATION_MAX, DURATION_MIN,
-    Device, DeviceIdentity, EarlyWake, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Initial,
-    Interface, Length, Literal, Load, LoadKind, LoadPlace, Mapping, Network, OnFault,
-    OverrideError, Overrun, Partition, PlantKind, PlantOnLine, Profile, Program,
+    Backend, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, Control, DURATION_MAX,
+    DURATION_MIN, Device, DeviceIdentity, EarlyWake, Entry, Fault, FaultEffect, FaultKind,
+    Fieldbus, Initial, Interface, Length, Literal, Load, LoadKind, LoadPlace, Mapping, Network,
+    OnFault, OverrideError, Overrun, Partition, PlantKind, PlantOnLine, Profile, Program,
     RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Release, Restart,
     Scheduling, Signal, SignalKind, SignalType, Site, Startup, SubDevice, Substitute, Task, Vcr,
     WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire,

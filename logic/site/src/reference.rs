@@ -167,9 +167,11 @@ fn section(text: &mut String, header: &str, table: &Value) {
     }
 }
 
-/// The choices of an enumeration, one a line.
+/// The choices of an enumeration, or of the words in an array, one a line.
 fn choices(text: &mut String, key: &str, schema: &Value) {
-    let choices = resolved(&SCHEMA, schema)["oneOf"].as_array();
+    let schema = resolved(&SCHEMA, schema);
+    let word = resolved(&SCHEMA, schema.get("items").unwrap_or(schema));
+    let choices = word["oneOf"].as_array();
     for (index, choice) in choices.into_iter().flatten().enumerate() {
         if index == 0 {
             text.push_str(&format!("\nThe choices of `{key}`:\n\n"));
@@ -193,6 +195,9 @@ fn value_words(schema: &Value) -> String {
     }
     if inner["anyOf"].is_array() {
         return "CPUs".to_owned();
+    }
+    if resolved(&SCHEMA, &inner["items"])["oneOf"].is_array() {
+        return "an array of words".to_owned();
     }
     let limits = match (inner.get("x-minimum"), inner.get("x-maximum")) {
         (Some(Value::String(from)), Some(Value::String(to))) => format!(", {from} to {to}"),

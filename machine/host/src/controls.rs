@@ -1,22 +1,41 @@
 //! Settings of the machine that Quietcore changes, each read back after it is written.
 //!
 //! A control lives as long as the value that stands for it: dropping it undoes it. A run writes
-//! down which controls it held, for a control changes the system that is measured. What outlives
-//! its process (sysctls, affinities, cgroups) will need a journal that undoes it after a crash; the
-//! journal's room is a module beside these.
+//! down which controls it held, for a control changes the system that is measured.
 //!
 //! | control | module | undone by |
 //! |---------|--------|-----------|
+//! | settings that outlive their process | `holding` | its owner; after a crash, whoever opens the journal next |
 //! | the longest wake-up from idle | `dma_latency` | the kernel, when the file is closed |
 //! | ways of the last-level cache | `cache_ways` | its owner; after a crash, the next one who holds some |
 
 pub mod cache_ways;
+mod changed;
 mod dma_latency;
+mod fake;
+mod group;
+mod holding;
+mod journal;
+mod process;
+mod requests;
+mod setting;
+mod tally;
+mod want;
 
 use thiserror::Error;
 
 pub use cache_ways::{CacheWays, CacheWaysError};
+pub use changed::{Changed, Found, Wanted};
 pub use dma_latency::{DmaLatency, FakeLatency, HeldLatency, LatencyControl, LiveLatency};
+pub use fake::FakeSettings;
+pub use group::CpusetKind;
+pub use holding::{Controls, Drift, Effect, Held, Left, Outcome, Recovery, Request};
+pub use journal::{JournalError, Store};
+pub use process::ProcessName;
+pub use requests::requests;
+pub use setting::{Form, LiveSettings, Setting, SettingError, Settings};
+pub use tally::Tally;
+pub use want::{Want, WantError};
 
 /// Why a control does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -101,7 +101,7 @@ impl Facts {
     pub fn read_from(source: &Source, attempts: &impl Attempts) -> Self {
         // The calibrations come before the scans of /proc, which warm nothing but disturb.
         let clock = clock::read(source, attempts);
-        let cgroups = cgroup::read(source);
+        let cgroups = Cgroups::read(source);
         Self {
             kernel: kernel::read(source),
             cpu: cpu::read(source, attempts),

@@ -22,6 +22,9 @@ use crate::work::{TaskRun, Work};
 /// Where the conditions say which build of the program was measured.
 pub(crate) const PROGRAM_BUILD: &str = "program_build";
 
+/// Where the conditions say what of the machine was changed.
+const CONTROLS: &str = "controls";
+
 /// Everything that the records of a run are made from, but for the exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Collector<'a> {
@@ -59,6 +62,7 @@ impl Collector<'_> {
                     None => partition.work.duration().get(),
                 };
                 record.degraded = degraded(planned, task);
+                record.degraded.extend(self.findings.settings.troubles.iter().cloned());
                 if let Some(first) = &states.first {
                     record.degraded.extend(not_as_asked(planned, task, first));
                 }
@@ -102,6 +106,10 @@ impl Collector<'_> {
             activity.insert("memory_locked".to_owned(), state.locked.to_string());
         }
         let mut machine = self.machine.conditions.clone();
+        let controls = &self.findings.settings.controls;
+        if !controls.is_empty() {
+            machine.insert(CONTROLS.to_owned(), controls.clone());
+        }
         if let Work::Program(run) = &partition.work {
             let build = &run.assembly.first.build;
             machine.insert("program".to_owned(), run.model.clone());
@@ -158,6 +166,11 @@ impl Collector<'_> {
             Ok(counters) if counters.cycles == count => {}
             Ok(_) => because.push("the counters and the histogram disagree".to_owned()),
             Err(TornRead) => because.push("the task was ended in the middle of a cycle".to_owned()),
+        }
+        if let [first, more @ ..] = &self.findings.settings.drifts[..] {
+            let more =
+                if more.is_empty() { String::new() } else { format!("; and {} more", more.len()) };
+            because.push(format!("the machine's settings drifted during the run: {first}{more}"));
         }
         let weak = self.findings.loads.achieved.iter().filter(|load| !load.is_complete());
         because.extend(weak.map(|load| {

@@ -1,5 +1,6 @@
 //! What is found out during a run, beside the exchange.
 
+use quietcore_host::controls::Found;
 use quietcore_load::Achieved;
 use quietcore_process::readback::ThreadState;
 
@@ -16,6 +17,8 @@ pub(crate) struct Findings {
     pub(crate) partitions: Vec<PartitionFindings>,
     /// What the loads achieved.
     pub(crate) loads: LoadFindings,
+    /// What became of the machine's settings.
+    pub(crate) settings: Found,
 }
 
 /// What was found of one partition.
@@ -96,6 +99,7 @@ impl Findings {
             started_at: (machine.time_of_day)(),
             partitions: run.partitions.iter().map(|part| empty(part.work.tasks().len())).collect(),
             loads: LoadFindings::default(),
+            settings: Found::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use quietcore_backend::process::{Partition, PartitionError};
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
+use quietcore_host::controls::{Changed, Controls, JournalError, LiveSettings};
 use quietcore_load::{LoadError, LoadSet};
 use quietcore_record::record::Record;
 use quietcore_units::Nanos;
@@ -27,6 +28,8 @@ const POLL: Duration = Duration::from_millis(100);
 const READ_BACK_EVERY: u32 = 2;
 /// Looks between two looks at the loads.
 const LOADS_EVERY: u32 = 10;
+/// Looks between two looks at the machine's settings.
+const SETTINGS_EVERY: u32 = 50;
 /// How long all workers of the loads may take until they work.
 const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 /// Time beyond the planned end after which a run counts as hung.
@@ -43,6 +46,8 @@ pub struct Machine<'a> {
     pub emulated: Option<&'a str>,
     /// Whether `/dev/cpu_dma_latency` is held.
     pub dma_latency_held: bool,
+    /// The machine's settings; `None` where this user may not change them.
+    pub controls: Option<&'a Controls<LiveSettings>>,
     /// Start of the run, RFC 3339; asked for at each run.
     pub time_of_day: fn() -> String,
 }
@@ -65,6 +70,9 @@ pub enum MeasureError {
     /// The partition could not be brought up, or it died.
     #[error(transparent)]
     Partition(#[from] PartitionError),
+    /// The machine's settings can't be changed so that they could be put back.
+    #[error(transparent)]
+    Settings(#[from] JournalError),
     /// It took far longer than planned.
     #[error("the partition did not end within {overtime} beyond its time; it was stopped")]
     Hung {
@@ -89,12 +97,16 @@ pub fn measure(
 ) -> Result<Measured, MeasureError> {
     observer.begin(run);
     let mut findings = Findings::begin(run, machine);
+    let holder = format!("campaign-{}", std::process::id());
+    let mut settings = Changed::begin(&run.settings, &holder, machine.controls)?;
     let mut loads = start_loads(run, machine.runtime, observer)?;
     let mut activity = Activity::begin();
     let mut partitions = Vec::new();
     for partition in &run.partitions {
         let (job, shape) = partition.work.job();
-        partitions.push(Partition::start(machine.runtime, &job, &shape)?);
+        let entrance = settings.entrance();
+        let started = Partition::start_with(machine.runtime, &job, &shape, Vec::new(), entrance);
+        partitions.push(started?);
     }
     let exchanges: Vec<_> = partitions.iter().map(Partition::exchange).collect();
     let exchanged = run.partitions.iter().zip(&exchanges);
@@ -107,6 +119,7 @@ pub fn measure(
         listeners: &mut listeners,
         activity: &mut activity,
         findings: &mut findings,
+        settings: &mut settings,
         observer,
         stop,
     };
@@ -121,6 +134,9 @@ pub fn measure(
     if let Some(loads) = loads {
         loads.stop()?;
     }
+    let (found, left) = settings.end();
+    findings.settings = found;
+    left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
     activity.end();
     for (listener, found) in listeners.iter_mut().zip(&mut findings.partitions) {
@@ -161,6 +177,7 @@ struct Watch<'a, 'b> {
     listeners: &'a mut [Listener<'b>],
     activity: &'a mut Activity,
     findings: &'a mut Findings,
+    settings: &'a mut Changed,
     observer: &'a mut dyn Observer,
     stop: &'a AtomicBool,
 }
@@ -193,6 +210,9 @@ impl Watch<'_, '_> {
                 note_exits(partition, &mut self.findings.partitions[index]);
                 self.listen(index, partition);
                 self.end_in_time(index, partition);
+            }
+            if looks % SETTINGS_EVERY == SETTINGS_EVERY - 1 {
+                self.settings.look();
             }
             if let Some(loads) = &mut self.loads
                 && looks % LOADS_EVERY == LOADS_EVERY - 1

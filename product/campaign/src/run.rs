@@ -1,5 +1,6 @@
 //! One run: partitions under a profile, as jobs and loads. Pure.
 
+use quietcore_host::controls::Wanted;
 use quietcore_load::{LoadKind, LoadRequest};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
@@ -16,6 +17,8 @@ pub struct Run {
     pub profile: String,
     /// Whether the partitions keep their CPUs.
     pub reserved: bool,
+    /// What of the machine is changed meanwhile.
+    pub settings: Wanted,
     /// The partitions, which run at the same time.
     pub partitions: Vec<PartitionRun>,
     /// The loads beside them.
@@ -51,6 +54,7 @@ impl Run {
 pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs) -> Vec<Run> {
     let campaign = site.campaign();
     let claimed = site.claimed_cpus();
+    let wanted = Wanted::of(site);
     let mut runs = Vec::new();
     for profile in &campaign.profiles {
         let partitions = site.partitions().iter().map(|partition| PartitionRun {
@@ -72,6 +76,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
         runs.push(Run {
             profile: profile.name.clone(),
             reserved: profile.pinned,
+            settings: if profile.pinned { wanted.clone() } else { Wanted::default() },
             partitions: partitions.collect(),
             loads: loads.collect(),
             site_sha256: site_sha256.to_owned(),

@@ -34,6 +34,8 @@ pub mod protocol;
 pub mod recording;
 pub mod retained;
 pub mod server;
+mod settings;
 pub mod trigger;
 
 pub use control::{ControlError, Site};
+pub use settings::SettingsError;

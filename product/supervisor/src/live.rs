@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quietcore_exchange::channel::Entry;
 use quietcore_exchange::{Assignment, Command, Target};
+use quietcore_host::controls::{Controls, LiveSettings};
 use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
 use quietcore_process::setting;
 use quietcore_program::place::Place;
@@ -22,6 +23,7 @@ use crate::control::{
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
 use crate::server::{Limits, Server};
+use crate::settings::{Settings, SettingsError};
 use quietcore_assembly::{AssemblyError, Workshop, channels};
 
 /// Lines about a deploy that wait for who asked for it.
@@ -38,6 +40,8 @@ pub struct Plan {
     pub runtime: PathBuf,
     /// How much of its past each program keeps.
     pub start: Restart,
+    /// The machine's settings; `None` where this user may not change them.
+    pub controls: Option<Controls<LiveSettings>>,
 }
 
 /// A site that can't be brought up.
@@ -52,6 +56,9 @@ pub enum UpError {
     /// A partition can't be kept.
     #[error("{0}")]
     Keep(String),
+    /// The machine's settings can't be changed so that they could be put back.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// There is no memory for a channel, or there can be no such channel.
     #[error("there is no channel `{channel}`")]
     Channel {
@@ -70,6 +77,7 @@ pub enum UpError {
 pub struct Running {
     inner: Arc<Inner>,
     server: Option<Server>,
+    settings: Settings,
     _claim: Claim,
 }
 
@@ -116,6 +124,7 @@ impl Running {
             ready.push((partition.clone(), assembly));
         }
         let channels = channel_memories(&plan.site)?;
+        let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events, progress)?;
         let mut keepers = Vec::new();
         for (partition, assembly) in ready {
             progress(&format!("starting `{}`", partition.name));
@@ -134,6 +143,7 @@ impl Running {
                 guest: assembly.guest,
                 warm: plan.start == Restart::Warm,
                 channels: channels.clone(),
+                entrance: settings.entrance(),
                 partition,
                 bus: assembly.bus,
             };
@@ -154,7 +164,7 @@ impl Running {
         let server = Server::start(listener, &name, site, Limits::default());
         let server = server.map_err(UpError::Serve)?;
         claim.describe(&inner.describe())?;
-        Ok(Self { inner, server: Some(server), _claim: claim })
+        Ok(Self { inner, server: Some(server), settings, _claim: claim })
     }
 
     /// Whether a client asked for the end.
@@ -162,9 +172,23 @@ impl Running {
         self.inner.down.load(Ordering::Relaxed)
     }
 
+    /// Brings the site down in order. Returns which settings of the machine could not be put back.
+    pub fn down(mut self) -> Vec<String> {
+        self.end()
+    }
+
     /// The same site, as its clients see it.
     pub fn site(&self) -> &dyn Site {
         &*self.inner
+    }
+
+    fn end(&mut self) -> Vec<String> {
+        // Nobody asks any more before the partitions go.
+        self.server = None;
+        let mut keepers = self.inner.keepers();
+        keepers.drain(..).for_each(drop);
+        drop(keepers);
+        self.settings.put_back()
     }
 }
 
@@ -181,10 +205,7 @@ fn stay_off_the_partitions(site: &SiteFile) {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Nobody asks any more before the partitions go.
-        self.server = None;
-        let mut keepers = self.inner.keepers();
-        keepers.drain(..).for_each(drop);
+        self.end();
     }
 }
 

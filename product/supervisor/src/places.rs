@@ -7,6 +7,7 @@
 //!     ├── socket        its control socket
 //!     └── site.json     what runs: site file, partitions, since when
 //! STATE/SITE/           what survives: retained data
+//! STATE/@machine/       the journal of the machine's settings
 //! ```
 //!
 //! | folder | first that applies |
@@ -219,6 +220,19 @@ impl Places {
         let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
         make_own_folder(state, STATE_VARIABLE)?;
         let folder = state.join(site);
+        make_own_folder(&folder, STATE_VARIABLE)?;
+        Ok(folder)
+    }
+
+    /// Makes and returns the folder of the journal of the machine's settings, which is one for all
+    /// sites. No site can have its name.
+    ///
+    /// # Errors
+    /// As [`Self::state_folder`].
+    pub fn journal_folder(&self) -> Result<PathBuf, PlaceError> {
+        let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
+        make_own_folder(state, STATE_VARIABLE)?;
+        let folder = state.join("@machine");
         make_own_folder(&folder, STATE_VARIABLE)?;
         Ok(folder)
     }

@@ -118,6 +118,7 @@ impl Site {
             site_file: self.folder.path().join("cell.toml"),
             runtime: target.join("examples/supervised"),
             start: Restart::Cold,
+            controls: None,
         };
         let running = Running::up(plan, &self.places(), &mut |line| println!("{line}"));
         self.running = Some(running.unwrap_or_else(|error| panic!("{error}")));
@@ -405,6 +406,7 @@ fn a_channel_that_cannot_be_is_refused_before_anything_runs() {
         site_file: folder.path().join("cell.toml"),
         runtime: "/nowhere".into(),
         start: Restart::Cold,
+        controls: None,
     };
     let places = Places::new(folder.path().join("run"), folder.path().join("state"));
     let error = Running::up(plan, &places, &mut |_| {}).expect_err("too large");

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_host::Facts;
-use quietcore_host::controls::DmaLatency;
+use quietcore_host::controls::{Controls, DmaLatency, LiveSettings, Store};
+use quietcore_supervisor::places::Places;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::status::Failure;
@@ -46,6 +47,15 @@ pub(crate) fn hold_awake() -> Option<DmaLatency> {
             None
         }
     }
+}
+
+/// The settings of this machine; `None` for users who may not change them.
+pub(crate) fn controls() -> Result<Option<Controls<LiveSettings>>, Failure> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    let store = Store::new(Places::of_environment()?.journal_folder()?);
+    Ok(Some(Controls::new(LiveSettings::default(), store)))
 }
 
 /// A flag that Ctrl-C, SIGTERM or the end of the terminal sets. The second Ctrl-C ends the program

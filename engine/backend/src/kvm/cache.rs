@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn row() -> Arc<Row> {
-        Row::keep(0, 4 << 20).unwrap()
+        Row::keep(0, 4 << 20, true).unwrap()
     }
 
     fn setting(mask: u64, colours: &[u32]) -> GuestSetting {

@@ -53,7 +53,7 @@ pub(super) struct Rows {
 }
 
 impl Kept {
-    /// Keeps all that this job asks for.
+    /// Keeps all that this job asks for. What it shares is locked where that is granted (`locks`).
     ///
     /// # Errors
     /// What can't be had; in words.
@@ -61,19 +61,31 @@ impl Kept {
         job: &ProgramJob,
         setting: &GuestSetting,
         region: Region<'_>,
+        locks: bool,
     ) -> Result<Self, String> {
-        let rows = Rows::keep(job, setting, region)?;
+        let rows = Rows::keep(job, setting, region, locks)?;
         let (memory, pin) = cache::memory(setting, &rows.shared)?;
         Ok(Self { memory: Arc::new(memory), pin, rows })
     }
 }
 
 impl Rows {
-    fn keep(job: &ProgramJob, setting: &GuestSetting, region: Region<'_>) -> Result<Self, String> {
+    fn keep(
+        job: &ProgramJob,
+        setting: &GuestSetting,
+        region: Region<'_>,
+        locks: bool,
+    ) -> Result<Self, String> {
         let row = |start: u64, end: u64| {
-            Row::keep(start, end - start).map_err(|error| format!("no addresses: {error}"))
+            Row::keep(start, end - start, locks).map_err(|error| format!("no addresses: {error}"))
         };
-        let end = places::EXCHANGE + whole_pages(region.layout().bytes as u64);
+        let bytes = whole_pages(region.layout().bytes as u64);
+        if bytes > places::EXCHANGE_BYTES_MAX {
+            let most = ByteSize::new(places::EXCHANGE_BYTES_MAX);
+            let bytes = ByteSize::new(bytes);
+            return Err(format!("the exchange has {bytes}; a guest can have {most} at most"));
+        }
+        let end = places::EXCHANGE + bytes;
         let has_colours = matches!(setting.cache, Some(CacheSetting::Colours { .. }));
         let start = if has_colours { places::POST } else { 0 };
         let code_end = places::PROGRAM_CODE[1] + places::PROGRAM_CODE_BYTES_MAX;

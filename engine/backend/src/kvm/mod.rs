@@ -117,12 +117,11 @@ impl Ready {
     ) -> Result<Self, String> {
         let locked = setting::lock_present_memory();
         // What is kept has no pages yet, and is locked part by part.
-        let kept = Kept::new(job, setting, region)?;
-        if locked.is_ok() {
-            // Where that is refused, what comes is not locked.
-            let _ = setting::lock_memory_to_come();
-        }
-        let memory_refused = locked.err().map(|error| number_of(&error));
+        let kept = Kept::new(job, setting, region, locked.is_ok())?;
+        let to_come = match &locked {
+            Ok(()) => setting::lock_memory_to_come(),
+            Err(_) => Ok(()),
+        };
         let (guest, processor) = Guest::new(job, setting, region, file, kept)?;
         // Kernels before 5.14 count nothing.
         let statistics = processor.statistics().ok();
@@ -135,6 +134,9 @@ impl Ready {
         let network = network.transpose()?;
         let words = fieldbus.map(network::words).transpose();
         let words = words.map_err(|error| error.to_string())?;
+        // Where what came was not locked on its own, it is now, or it is told.
+        let locked = locked.and_then(|()| to_come.or_else(|_| setting::lock_present_memory()));
+        let memory_refused = locked.err().map(|error| number_of(&error));
         let settle = Settle::of(job, Arc::clone(&exchange), memory_refused, &processor)?;
         let given_up = sandbox::enclose();
         if !given_up.is_whole() {

@@ -18,7 +18,7 @@ const VARIABLE: &str = "QUIETCORE_PARTITION_LIFE";
 /// Looks at all processes: one that is ended may have forked once more.
 const LOOKS_MAX: usize = 8;
 /// Until the next look, where a process was just beginning a program.
-const MOMENT: Duration = Duration::from_millis(1);
+const MOMENT: Duration = Duration::from_millis(10);
 /// What is read of an environment.
 const ENVIRONMENT_BYTES_MAX: u64 = 1 << 20;
 
@@ -43,22 +43,27 @@ impl Mark {
     /// Has the kernel end all processes that bear it. Those of others can't be looked at, and none
     /// of them bears it.
     pub(super) fn end_all(&self) {
+        // Some have no environment for as long as they run.
+        let mut without = Vec::new();
         for _ in 0..LOOKS_MAX {
             let seen = self.end_those_found();
-            if seen.contains(&Seen::Ended) {
+            if seen.iter().any(|(_, seen)| *seen == Seen::Ended) {
                 continue;
             }
-            if !seen.contains(&Seen::Beginning) {
+            let now = seen.into_iter().filter(|(_, seen)| *seen == Seen::Beginning);
+            let now: Vec<i32> = now.map(|(number, _)| number).collect();
+            if now.iter().all(|number| without.contains(number)) {
                 return;
             }
+            without = now;
             thread::sleep(MOMENT);
         }
     }
 
-    fn end_those_found(&self) -> Vec<Seen> {
+    fn end_those_found(&self) -> Vec<(i32, Seen)> {
         let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
         let numbers = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        numbers.filter_map(|number| self.end(number).ok()).collect()
+        numbers.filter_map(|number| Some((number, self.end(number).ok()?))).collect()
     }
 
     /// Ends a process if it bears the mark. Opened before it is looked at: its number may become

@@ -66,6 +66,15 @@ pub enum PartitionError {
     /// There is no part of the last-level cache for it.
     #[error(transparent)]
     Cache(#[from] CacheWaysError),
+    /// The group that has its CPUs does not let it in.
+    #[error("`{group}`: the partition's process can't enter the group that has its CPUs")]
+    Enter {
+        /// The file of the group.
+        group: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The job can't be handed over.
     #[error("the job could not be handed to the partition")]
     Job(#[source] io::Error),
@@ -109,11 +118,12 @@ impl Partition {
     /// # Errors
     /// [`PartitionError`]; then no process is left.
     pub fn start(program: &Path, job: &Job, shape: &Shape) -> Result<Self, PartitionError> {
-        Self::start_with(program, job, shape, Vec::new())
+        Self::start_with(program, job, shape, Vec::new(), None)
     }
 
     /// Starts a partition that also gets the memory files of its channels. They have in its process
-    /// the numbers that they have here, which the job names.
+    /// the numbers that they have here, which the job names. Through `entrance` its process enters
+    /// the group that has its CPUs for itself.
     ///
     /// # Errors
     /// [`PartitionError`]; then no process is left.
@@ -122,6 +132,7 @@ impl Partition {
         job: &Job,
         shape: &Shape,
         mut channels: Vec<OwnedFd>,
+        entrance: Option<&Path>,
     ) -> Result<Self, PartitionError> {
         let mut job = Cow::Borrowed(job);
         let mut guest = None;
@@ -158,11 +169,20 @@ impl Partition {
         let pipe = child.stdin.take();
         let mut partition = Self { child, mark, orders: None, exchange, remarks, guest };
         partition.orders = pipe.map(Orders::new).transpose().map_err(PartitionError::Job)?;
+        if let Some(entrance) = entrance {
+            partition.enter(entrance)?;
+        }
         if let Some(host) = &partition.guest {
             host.settle(partition.process_id())?;
         }
         partition.hand_over(&*job).map_err(PartitionError::Job)?;
         Ok(partition)
+    }
+
+    fn enter(&self, entrance: &Path) -> Result<(), PartitionError> {
+        std::fs::write(entrance, self.process_id().to_string()).map_err(|source| {
+            PartitionError::Enter { group: entrance.display().to_string(), source }
+        })
     }
 
     fn hand_over(&self, line: &impl serde::Serialize) -> io::Result<()> {

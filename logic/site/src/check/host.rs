@@ -5,6 +5,7 @@ use quietcore_units::CpuSet;
 use crate::raw::{RawPartition, RawSite};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
+use crate::site::Control;
 
 /// Checks that each CPU has one owner, or owners that share it by budget. Returns the housekeeping
 /// CPUs as written.
@@ -46,6 +47,14 @@ pub(super) fn check(raw: &RawSite, collector: &mut Collector<'_, '_>) -> Option<
         );
     }
     housekeeping
+}
+
+/// The controls that the site names, each once.
+pub(super) fn controls(raw: &RawSite) -> Vec<Control> {
+    let named = raw.host.as_ref().and_then(|host| host.controls.as_deref());
+    let named: Vec<Control> =
+        named.unwrap_or_default().iter().flat_map(|it| it.0.clone()).collect();
+    Control::ALL.into_iter().filter(|control| named.contains(control)).collect()
 }
 
 fn cpus_of(partition: &RawPartition) -> Option<CpuSet> {

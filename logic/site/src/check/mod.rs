@@ -49,6 +49,7 @@ pub(crate) fn check(
     Ok(Site {
         name: name.expect("a missing name is a problem"),
         housekeeping,
+        controls: host::controls(raw),
         partitions,
         channels,
         fieldbuses: fieldbuses.unwrap_or_default(),

@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Degradation, granted};
 use crate::site::{Cache, EarlyWake, Partition, Scheduling, Site};
+use crate::words::list;
 
 /// What a process locks at least: its code, its stacks and the exchange.
 const LOCKED_MIN: ByteSize = ByteSize::new(16 << 20);
@@ -27,6 +28,14 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
             "/dev/cpu_dma_latency is not held".to_owned(),
             "idle CPUs may fall into deep sleep and wake some 100 µs late",
             "run as root, or grant write access to the device".to_owned(),
+        );
+    }
+    if !site.controls().is_empty() && !machine.root {
+        let names = site.controls().iter().map(|control| control.name());
+        add(
+            format!("the settings of controls {} stay as they are", list(names)),
+            "what they would keep off the partitions' CPUs adds latency",
+            "run as root".to_owned(),
         );
     }
     shared_cpus(site, machine, &mut add);

@@ -6,10 +6,12 @@
 //! ```text
 //! build the programs, hold the CPUs awake
 //! ┌ for each profile ─────────────────────────────────────────────┐
+//! │ change settings of the machine                                │
 //! │ start loads, create exchanges and channels                    │
 //! │ bring fieldbuses to OP, start partitions                      │
 //! │ warm up, measure                                              │
-//! │ stop partitions, stop loads, write the records, judge each    │
+//! │ stop partitions, stop loads, put the settings back            │
+//! │ write the records, judge each                                 │
 //! └───────────────────────────────────────────────────────────────┘
 //! let the CPUs sleep, write the evidence
 //! ```
@@ -28,7 +30,7 @@ use serde::Serialize;
 
 use crate::machine::Machine;
 use crate::problem::Place;
-use crate::site::{Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site};
+use crate::site::{Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site};
 
 pub use step::{Step, TaskStart};
 
@@ -145,6 +147,9 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     let campaign = site.campaign();
     let name = &profile.name;
     let partitions = site.partitions();
+    let controls = controls(site, machine, profile);
+    let cpus = site.claimed_cpus();
+    steps.extend(controls.iter().map(|control| Step::Change { control: *control, cpus }));
     steps.extend(profile.loads.iter().map(|load| Step::StartLoad {
         profile: name.clone(),
         kind: load.kind,
@@ -185,12 +190,21 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     if !profile.loads.is_empty() {
         steps.push(Step::StopLoads { profile: name.clone() });
     }
+    if !controls.is_empty() {
+        steps.push(Step::PutBack);
+    }
     steps.push(Step::WriteRecords { profile: name.clone() });
     steps.extend(partitions.iter().map(|partition| Step::Judge {
         profile: name.clone(),
         partition: partition.name.clone(),
         class: partition.class.name.clone(),
     }));
+}
+
+/// What of the machine is changed under a profile: nothing where partitions are not pinned, as no
+/// CPU is theirs then.
+fn controls<'s>(site: &'s Site, machine: &Machine, profile: &Profile) -> &'s [Control] {
+    if profile.pinned && machine.root { site.controls() } else { &[] }
 }
 
 fn bring_up(fieldbus: &Fieldbus) -> Step {

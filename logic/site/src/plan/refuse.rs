@@ -90,6 +90,14 @@ impl Refusals<'_> {
             ),
             None => {}
         }
+        let rest = self.machine.online.without(&self.site.claimed_cpus());
+        if !self.site.controls().is_empty() && rest.is_empty() {
+            self.refuse(
+                "host.controls",
+                "the partitions claim every CPU, so nothing can be kept off them".to_owned(),
+                "leave a CPU free, or leave `controls` out",
+            );
+        }
     }
 
     fn partition(&mut self, partition: &Partition, reserved: &mut u64) {

@@ -5,7 +5,7 @@ use std::fmt;
 use quietcore_units::{ByteSize, CpuSet, Nanos};
 use serde::{Serialize, Serializer};
 
-use crate::site::{Backend, EarlyWake, Length, LoadKind, Release, Scheduling};
+use crate::site::{Backend, Control, EarlyWake, Length, LoadKind, Release, Scheduling};
 use crate::words::{exact, exact_size};
 
 /// One step of a plan. Its text says what is done; its fields say it to a program.
@@ -21,6 +21,16 @@ pub enum Step {
     },
     /// Hold `/dev/cpu_dma_latency` at 0, so that no CPU falls into a deep sleep.
     HoldCpusAwake,
+    /// Change something of the machine, and read it back.
+    Change {
+        /// What is changed.
+        control: Control,
+        /// For these CPUs.
+        #[serde(serialize_with = "as_text")]
+        cpus: CpuSet,
+    },
+    /// Put back what was changed of the machine.
+    PutBack,
     /// Start load workers and wait until each of them works.
     StartLoad {
         /// The profile that asks for them.
@@ -152,6 +162,10 @@ impl fmt::Display for Step {
             Self::HoldCpusAwake => f.write_str(
                 "hold /dev/cpu_dma_latency at 0, so that no CPU falls into a deep sleep",
             ),
+            Self::Change { control, cpus } => {
+                write!(f, "{}, and read back that it holds", control.step(cpus))
+            }
+            Self::PutBack => f.write_str("put the machine's settings back as they were"),
             Self::StartLoad { .. } => self.write_load(f),
             Self::CreateExchange { partition } => {
                 write!(f, "create the exchange of partition `{partition}`")

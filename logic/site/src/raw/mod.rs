@@ -12,6 +12,7 @@
 mod campaign;
 mod channel;
 mod fieldbus;
+mod host;
 mod partition;
 mod program;
 
@@ -23,6 +24,7 @@ use serde::Deserialize;
 pub(crate) use campaign::{RawCampaign, RawClass, RawLoad, RawProfile};
 pub(crate) use channel::{RawChannel, RawSignal};
 pub(crate) use fieldbus::{RawFault, RawFieldbus, RawMapping, RawStartup, RawSubDevice};
+pub(crate) use host::RawHost;
 pub(crate) use partition::{RawCache, RawCpus, RawPartition, RawVcr};
 pub(crate) use program::{FaultReaction, Policy, RawEarlyWake, RawProgram, RawTask, TaskKind};
 
@@ -75,17 +77,6 @@ pub(crate) enum SchemaVersion {
     /// The first version.
     #[serde(rename = "quietcore.site/1")]
     One,
-}
-
-/// The machine's own share.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Host")]
-pub(crate) struct RawHost {
-    /// The CPUs for everything that is not a partition, as numbers or in list notation. Left out:
-    /// every online CPU that no partition claims. An empty list accepts that no CPU is kept apart.
-    #[schemars(extend("examples" = [[0], "0,2-5"]))]
-    pub(crate) housekeeping: Option<RawCpus>,
 }
 
 /// A value of one of the simple types as written.

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod channel;
+mod control;
 mod fieldbus;
 mod partition;
 mod profile;
@@ -17,6 +18,7 @@ use crate::words;
 
 pub use campaign::{CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length};
 pub use channel::{Channel, Initial, Signal, SignalKind, SignalType};
+pub use control::Control;
 pub use fieldbus::{
     Device, DeviceIdentity, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Interface, Mapping,
     PlantKind, PlantOnLine, Startup, SubDevice, Wire,
@@ -35,6 +37,7 @@ pub use program::{
 pub struct Site {
     pub(crate) name: String,
     pub(crate) housekeeping: Option<CpuSet>,
+    pub(crate) controls: Vec<Control>,
     pub(crate) partitions: Vec<Partition>,
     pub(crate) channels: Vec<Channel>,
     pub(crate) fieldbuses: Vec<Fieldbus>,
@@ -121,6 +124,12 @@ impl Site {
     /// partition claims. Empty means that the user accepts that no CPU is kept apart.
     pub const fn housekeeping(&self) -> Option<CpuSet> {
         self.housekeeping
+    }
+
+    /// What of the machine is changed while the site runs, each once, in the order of
+    /// [`Control::ALL`].
+    pub fn controls(&self) -> &[Control] {
+        &self.controls
     }
 
     /// The partitions, in the order of the file; never empty.

@@ -22,6 +22,7 @@ mod tree;
 
 use std::io;
 
+use super::process::began_at;
 use crate::source::Source;
 use masks::{Choice, LAST_LEVEL, Masks, Rules, Standing, choose, is_possible};
 use tree::RESCTRL;
@@ -101,7 +102,7 @@ impl CacheWays {
     /// [`CacheWaysError`]; then nothing has changed.
     pub fn hold(partition: &str, ways: u32) -> Result<Self, CacheWaysError> {
         let process = std::process::id();
-        let began = tree::began_at(&Source::live(), process).unwrap_or_default();
+        let began = began_at(&Source::live(), process).unwrap_or_default();
         Self::hold_in(LiveTree::default(), (process, began), partition, ways)
     }
 }

@@ -58,6 +58,11 @@ impl CgroupMount {
 }
 
 impl Cgroups {
+    /// Reads them.
+    pub fn read(source: &Source) -> Self {
+        read(source)
+    }
+
     /// The hierarchy of version 1 that has a controller.
     pub fn mount_of(&self, controller: &str) -> Option<&CgroupMount> {
         self.mounts.iter().find(|mount| mount.controllers.iter().any(|other| other == controller))
@@ -87,7 +92,7 @@ impl Cgroups {
     }
 }
 
-pub(super) fn read(source: &Source) -> Cgroups {
+fn read(source: &Source) -> Cgroups {
     let table = source.text("/proc/self/mountinfo");
     let membership = source.text("/proc/self/cgroup");
     let mounts = mounts(table.text().unwrap_or(""), membership.text().unwrap_or(""));

@@ -17,19 +17,23 @@
 use std::ffi::c_void;
 use std::fs::File;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::mm::{MapFlags, ProtFlags, mlock, mmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap, mmap_anonymous};
 use vm_memory::MmapRegion;
 use vm_memory::mmap::MmapRegionBuilder;
 
 use crate::memory::HUGE_PAGE_BYTES;
 use crate::slot::{Access, SharedError, Slots, usize_of};
 
-/// Addresses of this process for what a guest has from some address of its own on.
+/// Addresses of this process for what a guest has from some address of its own on. They are kept
+/// until the process ends, as KVM, other threads and copies of a region may use them for as long.
 #[derive(Debug)]
 pub struct Row {
-    kept: MmapRegion,
+    kept: ManuallyDrop<MmapRegion>,
+    /// Whether what is mapped is locked.
+    locks: bool,
     /// Bytes before the first address, so that this is where a large page may be.
     ahead: usize,
     place: u64,
@@ -38,18 +42,19 @@ pub struct Row {
 
 impl Row {
     /// Keeps addresses for what a guest has from `place` on, `bytes` of them. They are no memory
-    /// yet, and take none.
+    /// yet, and take none. What is mapped there is present, and locked where it `locks`.
     ///
     /// # Errors
     /// [`SharedError::Map`].
-    pub fn keep(place: u64, bytes: u64) -> Result<Arc<Self>, SharedError> {
+    pub fn keep(place: u64, bytes: u64, locks: bool) -> Result<Arc<Self>, SharedError> {
         let kept = MmapRegionBuilder::new(usize_of(bytes + HUGE_PAGE_BYTES))
             .with_mmap_prot(libc::PROT_NONE)
             .with_mmap_flags(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE)
             .build()?;
         let (start, huge) = (kept.as_ptr().addr(), usize_of(HUGE_PAGE_BYTES));
         let ahead = (usize_of(place) % huge + huge - start % huge) % huge;
-        Ok(Arc::new(Self { kept, ahead, place, parts: Mutex::default() }))
+        let kept = ManuallyDrop::new(kept);
+        Ok(Arc::new(Self { kept, locks, ahead, place, parts: Mutex::default() }))
     }
 
     /// The guest's first address of it.
@@ -67,8 +72,7 @@ impl Row {
         self.kept.as_ptr().wrapping_add(self.ahead)
     }
 
-    /// Maps a stretch of a file where the guest has `place`, all of it present and locked. The
-    /// mapping is there as long as the row.
+    /// Maps a stretch of a file where the guest has `place`, all of it present.
     ///
     /// # Errors
     /// [`SharedError`].
@@ -79,8 +83,15 @@ impl Row {
         stretch: (&File, u64, u64),
     ) -> Result<MmapRegion, SharedError> {
         let region = self.map_without_pages(name, place, stretch)?;
-        // SAFETY: it was just mapped; locking makes its pages present, and changes nothing else.
-        unsafe { mlock(region.as_ptr().cast(), region.size()) }.map_err(told("locking it"))?;
+        let start = region.as_ptr().cast();
+        if self.locks {
+            // SAFETY: it was just mapped; locking makes its pages present and changes nothing.
+            unsafe { mlock(start, region.size()) }.map_err(told("locking it"))?;
+        } else {
+            // SAFETY: as above. Kernels before 5.14 refuse it, and make pages present when they are
+            // touched.
+            let _ = unsafe { madvise(start, region.size(), Advice::LinuxPopulateWrite) };
+        }
         Ok(region)
     }
 
@@ -106,14 +117,17 @@ impl Row {
         // row has them; so nothing that anybody uses is replaced.
         let mapped = unsafe { mmap(at, length, rights, flags, file, offset) };
         if let Err(because) = mapped {
+            // Some kernels have taken away by then what was there, and nobody else may come there.
+            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
+            // SAFETY: it replaces nothing; where the addresses are still kept, it is refused.
+            let _ = unsafe { mmap_anonymous(at, length, ProtFlags::empty(), flags) };
             parts.undo();
             return Err(told("mapping it")(because));
         }
         let region = MmapRegionBuilder::new(length)
             .with_mmap_prot(libc::PROT_READ | libc::PROT_WRITE)
             .with_mmap_flags(libc::MAP_SHARED);
-        // SAFETY: all of it was just mapped, and stays mapped as long as the row, which whoever has
-        // the region keeps.
+        // SAFETY: all of it was just mapped, and stays mapped until the process ends.
         Ok(unsafe { region.with_raw_mmap_pointer(at.cast()) }.build()?)
     }
 }
@@ -140,7 +154,7 @@ mod tests {
 
     #[test]
     fn each_part_is_its_file_and_lies_where_the_guest_has_it() {
-        let row = Row::keep(PLACE, 64 * PAGE_BYTES).unwrap();
+        let row = Row::keep(PLACE, 64 * PAGE_BYTES, true).unwrap();
         let post = Shared::create_in(&row, "post", PLACE, pages(2)).unwrap();
         let data = Shared::of_file_in(
             &row,
@@ -155,14 +169,14 @@ mod tests {
         assert_eq!(apart as u64, 8 * PAGE_BYTES);
         assert_eq!(post.base(), row.base());
         assert_eq!(row.base().addr() as u64 % HUGE_PAGE_BYTES, PLACE % HUGE_PAGE_BYTES);
-        // A part keeps the row.
+        // A part outlives the row.
         drop((row, post));
         assert_eq!(data.words()[0].load(Relaxed), 7);
     }
 
     #[test]
     fn parts_are_within_the_row_and_not_one_over_the_other() {
-        let row = Row::keep(PLACE, 4 * PAGE_BYTES).unwrap();
+        let row = Row::keep(PLACE, 4 * PAGE_BYTES, false).unwrap();
         let told = |place, count| match Shared::create_in(&row, "part", place, pages(count)) {
             Ok(_) => "made".to_owned(),
             Err(error) => error.to_string(),

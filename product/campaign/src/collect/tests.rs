@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use quietcore_exchange::{Cycle, Recorder, Shape};
+use quietcore_host::controls::{Found, Wanted};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::exchange::Exchange;
 use quietcore_units::ByteSize;
@@ -26,6 +27,7 @@ fn run() -> Run {
     Run {
         profile: "tp2".to_owned(),
         reserved: true,
+        settings: Wanted::default(),
         partitions: vec![PartitionRun { name: "axis".to_owned(), work: Work::Latency(job) }],
         loads: Vec::new(),
         site_sha256: String::new(),
@@ -39,6 +41,15 @@ fn in_force(policy: u32, affinity: &str) -> ThreadState {
 
 /// The record of an exchange in which three cycles were recorded, after `change`.
 fn collect(first: Option<ThreadState>, change: impl FnOnce(&Exchange)) -> Record {
+    collect_with(first, Found::default(), change)
+}
+
+/// The same with what was found of the machine's settings.
+fn collect_with(
+    first: Option<ThreadState>,
+    settings: Found,
+    change: impl FnOnce(&Exchange),
+) -> Record {
     let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let task = exchange.region().task(0).unwrap();
     let mut recorder = Recorder::new(task, PERIOD, 1);
@@ -61,10 +72,12 @@ fn collect(first: Option<ThreadState>, change: impl FnOnce(&Exchange)) -> Record
         conditions: &BTreeMap::new(),
         emulated: None,
         dma_latency_held: true,
+        controls: None,
         time_of_day: || "2026-01-02T03:04:05Z".to_owned(),
     };
     let mut findings = Findings::begin(&run, &machine);
     findings.partitions[0].states[0].first = first;
+    findings.settings = settings;
     let activity = Activity::begin();
     let collector =
         Collector { run: &run, findings: &findings, activity: &activity, machine: &machine };
@@ -119,4 +132,21 @@ fn an_exchange_full_of_nonsense_becomes_an_invalid_record() {
         assert!(!record.is_valid());
         assert_eq!(record.release.count(), 0);
     }
+}
+
+#[test]
+fn settings_that_drifted_make_a_record_invalid() {
+    let found = Found {
+        controls: "interrupts 20 changed".to_owned(),
+        troubles: vec!["control `governor` has no effect: refused".to_owned()],
+        drifts: vec!["/proc/irq/7: given `0`, holds `0,1`".to_owned(), "another".to_owned()],
+    };
+    let record = collect_with(Some(in_force(1, "1")), found, |_| {});
+    assert_eq!(record.conditions.machine["controls"], "interrupts 20 changed");
+    assert_eq!(record.degraded, ["control `governor` has no effect: refused"]);
+    assert_eq!(
+        record.invalid_because,
+        ["the machine's settings drifted during the run: /proc/irq/7: given `0`, holds `0,1`; \
+             and 1 more"]
+    );
 }

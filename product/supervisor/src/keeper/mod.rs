@@ -70,6 +70,8 @@ pub(crate) struct Setup {
     pub(crate) guest: Option<GuestSetting>,
     /// The memory of all channels of the site, in the order of its file.
     pub(crate) channels: Vec<Arc<ChannelMemory>>,
+    /// The file through which its process enters the group that has its CPUs.
+    pub(crate) entrance: Option<PathBuf>,
     /// Whether retained values are taken over at the start.
     pub(crate) warm: bool,
 }
@@ -250,7 +252,8 @@ impl Kept {
         let files = self.channel_files(&mut program).map_err(PartitionError::Job)?;
         let (fieldbus, guest) = (self.setup.fieldbus.clone(), self.setup.guest.as_ref());
         let job = Job::of_program(program, fieldbus, guest);
-        Process::start_with(&self.setup.runtime, &job, &self.setup.shape, files)
+        let entrance = self.setup.entrance.as_deref();
+        Process::start_with(&self.setup.runtime, &job, &self.setup.shape, files, entrance)
     }
 
     /// The retained values to give to a build; those that it can't have are told.

@@ -87,6 +87,7 @@ impl Site {
             site_file: self.folder.path().join("press.toml"),
             runtime: runtime(),
             start,
+            controls: None,
         };
         let running = Running::up(plan, &self.places(), &mut |line| println!("{line}"));
         self.running = Some(running.map_err(|error| {

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use quietcore_campaign::{Machine, PartitionRun, Run, Work, measure};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
+use quietcore_host::controls::Wanted;
 use quietcore_host::doctor::Report;
 use quietcore_load::{LoadKind, LoadRequest, LoadSet};
 use quietcore_probe::job::{LatencyJob, Wake};
@@ -84,6 +85,7 @@ fn print_latency(request: &Latency, evidence: &Evidence) -> Result<(), Failure> 
 fn measured(run: &Run, facts: &Facts, stop: &AtomicBool) -> Result<Vec<Record>, Failure> {
     let runtime = files::runtime()?;
     let awake = machine::hold_awake();
+    let controls = machine::controls()?;
     let emulated = machine::emulated(facts);
     let conditions = facts.conditions_summary();
     let mut bar = Bar::new(std::slice::from_ref(run));
@@ -92,6 +94,7 @@ fn measured(run: &Run, facts: &Facts, stop: &AtomicBool) -> Result<Vec<Record>, 
         conditions: &conditions,
         emulated: emulated.as_deref(),
         dma_latency_held: awake.is_some(),
+        controls: controls.as_ref(),
         time_of_day: machine::time_of_day,
     };
     Ok(measure(run, &machine, &mut bar, stop)?.records)
@@ -131,6 +134,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
     Ok(Run {
         profile: if request.unpinned { "unpinned" } else { "pinned" }.to_owned(),
         reserved: !request.unpinned,
+        settings: Wanted::default(),
         partitions: vec![PartitionRun {
             name: "probe".to_owned(),
             work: Work::Latency(LatencyJob {

@@ -45,6 +45,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
         let awake = machine::hold_awake();
+        let controls = machine::controls()?;
         let emulated = machine::emulated(&facts);
         let conditions = facts.conditions_summary();
         let mut bar = Bar::new(campaign.runs());
@@ -53,6 +54,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
             conditions: &conditions,
             emulated: emulated.as_deref(),
             dma_latency_held: awake.is_some(),
+            controls: controls.as_ref(),
             time_of_day: machine::time_of_day,
         };
         campaign.measure_all(&machine, &mut bar, &stop)?

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use rustix::fs::{FlockOperation, flock};
 
 use super::masks::{Masks, Rules, is_possible};
+use crate::controls::process::began_at;
 use crate::source::{Source, TEXT_LIMIT};
 
 /// Where resctrl is mounted.
@@ -128,14 +129,6 @@ impl ResctrlTree for LiveTree {
     fn lives(&self, process: u32, began: u64) -> bool {
         began_at(&self.source, process) == Some(began)
     }
-}
-
-/// When a process began, in the kernel's ticks since the machine did: field 22 of its `stat`.
-pub(super) fn began_at(source: &Source, process: u32) -> Option<u64> {
-    let text = source.text(&format!("/proc/{process}/stat"));
-    // The second field is a name in parentheses, in which there may be anything.
-    let (_, fields) = text.get()?.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// A tree without a machine, which follows the kernel's rules and fails where told to.

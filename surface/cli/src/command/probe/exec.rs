@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use quietcore_campaign::{PartitionRun, ProgramRun, Run, Work};
 use quietcore_evidence::Writer;
+use quietcore_host::controls::Wanted;
 use quietcore_record::{compare, published};
 use quietcore_report::comparison;
 use quietcore_site::{Length, Site};
@@ -38,6 +39,7 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
     let run = Run {
         profile: if request.unpinned { "unpinned" } else { "pinned" }.to_owned(),
         reserved: !request.unpinned,
+        settings: if request.unpinned { Wanted::default() } else { Wanted::of(&site) },
         partitions,
         loads: loads.map_err(Failure::new)?,
         site_sha256: sha256,

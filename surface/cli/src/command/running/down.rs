@@ -3,12 +3,32 @@
 use super::site;
 use crate::arguments::Down;
 use crate::command;
+use crate::machine;
 use crate::status::{Failure, Status};
 
 pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
-    let client = site::named(request.site.name())?;
+    let client = match site::named(request.site.name()) {
+        Ok(client) => client,
+        // What a supervisor that was killed has left can be all that is to be brought down.
+        Err(failure) => return if recover()? { Ok(Status::Done) } else { Err(failure) },
+    };
     let name = client.site().to_owned();
     client.down()?;
     command::print(&format!("{name}: down\n"))?;
+    recover()?;
     Ok(Status::Done)
+}
+
+/// Puts back settings of the machine whose owner is gone. Whether there were any.
+fn recover() -> Result<bool, Failure> {
+    let Some(controls) = machine::controls()? else { return Ok(false) };
+    let recovery =
+        controls.recover().map_err(|error| Failure::new(format!("quietcore: {error}")))?;
+    for left in &recovery.left {
+        crate::terminal::say(left);
+    }
+    for name in &recovery.gone {
+        command::print(&format!("{name}: the machine's settings are as they were\n"))?;
+    }
+    Ok(!recovery.gone.is_empty() || !recovery.left.is_empty())
 }

@@ -52,6 +52,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
             (true, _) => Restart::Cold,
             _ => Restart::Warm,
         },
+        controls: machine::controls()?,
     };
     let awake = machine::hold_awake();
     let places = Places::of_environment()?;
@@ -59,7 +60,9 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     crate::terminal::say(format_args!("{name}: up; {}", how_to_end(request)));
     let well = stay(&running, request, &stop);
     let timing = timing_of(running.site());
-    drop(running);
+    for left in running.down() {
+        crate::terminal::say(left);
+    }
     drop(awake);
     crate::terminal::say(format_args!("{name}: down"));
     let lines: String = timing.lines().iter().map(|line| format!("{line}\n")).collect();

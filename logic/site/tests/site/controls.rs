@@ -1,0 +1,69 @@
+//! Controls of the machine: which a site names, and what its plan says of them.
+
+use quietcore_site::{Control, Site, Step, plan};
+
+use crate::support::{expect_problem, machine, read_text};
+
+fn text(controls: &str) -> String {
+    format!(
+        "[site]\nname = \"s\"\n[host]\ncontrols = {controls}\n[[partition]]\nname = \"a\"\nclass = \
+         \"motion-control\"\n[partition.vcr]\ncpus = [1]\n[campaign]\nprofiles = [\"tp1\", \
+         \"tp2\"]\n"
+    )
+}
+
+fn site(controls: &str) -> Site {
+    read_text(&text(controls)).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn controls_are_named_one_by_one_or_as_a_group() {
+    assert_eq!(site("[]").controls(), []);
+    assert_eq!(site("[\"standard\"]").controls(), Control::STANDARD);
+    assert_eq!(site("[\"throttling\", \"all\"]").controls(), Control::ALL);
+    let both = site("[\"governor\", \"interrupts\", \"governor\"]");
+    assert_eq!(both.controls(), [Control::Interrupts, Control::Governor]);
+}
+
+#[test]
+fn a_control_that_is_not_known_is_refused_with_the_nearest() {
+    expect_problem(&text("[\"interupts\"]"), "host.controls[0]", "did you mean `interrupts`?");
+    expect_problem(&text("\"all\""), "host.controls", "array");
+}
+
+#[test]
+fn a_plan_changes_the_machine_where_partitions_are_pinned_and_puts_it_back() {
+    let machine = quietcore_site::Machine { root: true, ..machine(2) };
+    let plan = plan(&site("[\"interrupts\"]"), &machine).unwrap();
+    let said: Vec<_> = plan.steps.iter().map(ToString::to_string).collect();
+    let change = "keep interrupts of devices off CPU 1, and read back that it holds";
+    let changed: Vec<_> = said.iter().filter(|step| step.as_str() == change).collect();
+    // `tp1` does not pin, `tp2` does.
+    assert_eq!(changed.len(), 1, "{said:#?}");
+    let place = |wanted: &str| said.iter().position(|step| step.contains(wanted)).unwrap();
+    assert!(place("measure profile `tp1`") < place(change));
+    assert!(place(change) < place("measure profile `tp2`"));
+    assert!(place("measure profile `tp2`") < place("put the machine's settings back"));
+    assert!(matches!(plan.steps.last(), Some(Step::WriteEvidence { .. })));
+}
+
+#[test]
+fn without_root_the_plan_says_what_is_left_undone() {
+    let machine = quietcore_site::Machine { root: false, ..machine(2) };
+    let plan = plan(&site("[\"interrupts\", \"governor\"]"), &machine).unwrap();
+    assert!(!plan.steps.iter().any(|step| matches!(step, Step::Change { .. } | Step::PutBack)));
+    let degraded = plan.degraded.iter().map(ToString::to_string);
+    let degraded: Vec<_> = degraded.filter(|it| it.contains("controls")).collect();
+    assert_eq!(degraded.len(), 1);
+    assert!(degraded[0].contains("`interrupts`, `governor`"), "{}", degraded[0]);
+}
+
+#[test]
+fn where_no_cpu_is_left_nothing_can_be_kept_off() {
+    let text = text("[\"standard\"]")
+        .replace("controls", "housekeeping = []\ncontrols")
+        .replace("cpus = [1]", "cpus = \"0-1\"")
+        .replace("\"tp1\", ", "");
+    let refusals = plan(&read_text(&text).unwrap(), &machine(2)).unwrap_err();
+    assert!(refusals.iter().any(|refusal| refusal.place.key == "host.controls"), "{refusals:?}");
+}

@@ -1,0 +1,123 @@
+//! What a site wants changed of the machine: changed, watched while the site runs, and put back.
+
+use std::path::{Path, PathBuf};
+
+use quietcore_site::{Control, Site};
+use quietcore_units::CpuSet;
+
+use super::group::CpusetKind;
+use super::holding::{Controls, Effect, Held, Outcome};
+use super::journal::JournalError;
+use super::requests::requests;
+use super::setting::{LiveSettings, Setting};
+use super::tally::Tally;
+use crate::source::Source;
+
+/// What of the machine is to be changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The controls.
+    pub controls: Vec<Control>,
+    /// The CPUs that are to be quiet.
+    pub cpus: CpuSet,
+}
+
+impl Wanted {
+    /// What a site wants while its partitions are pinned.
+    pub fn of(site: &Site) -> Self {
+        Self { controls: site.controls().to_vec(), cpus: site.claimed_cpus() }
+    }
+}
+
+/// What was found of the settings, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// What became of each control; empty where none was asked for.
+    pub controls: String,
+    /// Controls that don't do what they should, with the reason.
+    pub troubles: Vec<String>,
+    /// Settings that did not stay what they were given.
+    pub drifts: Vec<String>,
+}
+
+/// Settings that are changed. They are put back when this is dropped.
+#[derive(Debug)]
+pub struct Changed {
+    held: Option<Held<LiveSettings>>,
+    found: Found,
+    entrance: Option<PathBuf>,
+}
+
+impl Changed {
+    /// Changes what is wanted for a holder of this name, as far as the machine lets it. Without
+    /// `controls` nothing is changed.
+    ///
+    /// # Errors
+    /// The journal can't be written, and nothing is changed.
+    pub fn begin(
+        wanted: &Wanted,
+        holder: &str,
+        controls: Option<&Controls<LiveSettings>>,
+    ) -> Result<Self, JournalError> {
+        let mut changed = Self { held: None, found: Found::default(), entrance: None };
+        let Some(controls) = controls.filter(|_| !wanted.controls.is_empty()) else {
+            return Ok(changed);
+        };
+        let asked = requests(&Source::live(), holder, &wanted.controls, &wanted.cpus);
+        let (held, outcomes) = controls.hold(holder, asked)?;
+        let tallies = Tally::of(&wanted.controls, &outcomes);
+        let words: Vec<String> = tallies.iter().map(ToString::to_string).collect();
+        changed.found.controls = words.join("; ");
+        changed.found.troubles = tallies.iter().filter_map(Tally::trouble).collect();
+        changed.entrance = outcomes.iter().find_map(entrance);
+        changed.held = Some(held);
+        Ok(changed)
+    }
+
+    /// The file through which a process enters the group that has these CPUs for itself, where
+    /// there is one. Others can't run on them.
+    pub fn entrance(&self) -> Option<&Path> {
+        self.entrance.as_deref()
+    }
+
+    /// What was found so far.
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// Looks whether the settings are still what they were given. Returns what was not known yet.
+    pub fn look(&mut self) -> &[String] {
+        let known = self.found.drifts.len();
+        let drifts = match self.held.as_ref().map(Held::check) {
+            None => Vec::new(),
+            Some(Ok(drifts)) => drifts.iter().map(ToString::to_string).collect(),
+            Some(Err(error)) => vec![error.to_string()],
+        };
+        for drift in drifts {
+            if !self.found.drifts.contains(&drift) {
+                self.found.drifts.push(drift);
+            }
+        }
+        &self.found.drifts[known..]
+    }
+
+    /// Puts the settings back. Returns what was found, and what could not be put back.
+    pub fn end(mut self) -> (Found, Vec<String>) {
+        self.look();
+        let left = match self.held.take().map(Held::release) {
+            None => Vec::new(),
+            Some(Ok(left)) => left.iter().map(ToString::to_string).collect(),
+            Some(Err(error)) => vec![error.to_string()],
+        };
+        (self.found, left)
+    }
+}
+
+fn entrance(outcome: &Outcome<Control>) -> Option<PathBuf> {
+    match (&outcome.setting, &outcome.effect) {
+        (Setting::Cpuset { path, kind: CpusetKind::Isolated }, Effect::Effective) => {
+            Some(Path::new(path).join("cgroup.procs"))
+        }
+        _ => None,
+    }
+}

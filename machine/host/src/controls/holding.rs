@@ -1,0 +1,349 @@
+//! Changing settings of the machine for a site, and putting them back.
+
+use std::fmt;
+
+use super::journal::{Change, JournalError, Opened, Store};
+use super::setting::{Setting, SettingError, Settings};
+use super::want::Want;
+
+/// A setting that a site wants changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request<C> {
+    /// Which control asks for it.
+    pub control: C,
+    /// The setting.
+    pub setting: Setting,
+    /// What is wanted of it.
+    pub want: Want,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome<C> {
+    /// Which control asked for it.
+    pub control: C,
+    /// The setting.
+    pub setting: Setting,
+    /// What the setting held before; empty where it could not be read.
+    pub before: String,
+    /// What it was to hold; empty where that could not be decided.
+    pub wanted: String,
+    /// Whether it does.
+    pub effect: Effect,
+}
+
+/// Whether a setting holds what it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It reads back as it was written.
+    Effective,
+    /// It held that before.
+    Unchanged,
+    /// It was accepted and reads back as this.
+    Ignored(String),
+    /// The kernel refused, or the wish can't be fulfilled, for this reason.
+    Refused(String),
+    /// There is no such setting, or no longer.
+    Gone,
+}
+
+/// A setting that is not what it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// The setting.
+    pub setting: Setting,
+    /// What it was given.
+    pub given: String,
+    /// What it holds, or why that can't be read.
+    pub found: Result<String, SettingError>,
+}
+
+/// What was not put back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Somebody else changed the setting since; that was left.
+    Foreign {
+        /// The setting.
+        setting: Setting,
+        /// What it holds.
+        found: String,
+        /// What it was before all this.
+        original: String,
+    },
+    /// The kernel did not take the value.
+    Refused {
+        /// The setting.
+        setting: Setting,
+        /// What it should hold.
+        original: String,
+        /// What the kernel said, or what it holds instead.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Drift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { setting, given, found } = self;
+        match found {
+            Ok(found) => write!(f, "{setting}: given `{given}`, holds `{found}`"),
+            Err(error) => write!(f, "{setting}: given `{given}`, can't be read: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign { setting, found, original } => write!(
+                f,
+                "{setting}: left at `{found}`, which somebody else has set since; it was \
+                 `{original}`"
+            ),
+            Self::Refused { setting, original, reason } => {
+                write!(f, "{setting}: can't be put back to `{original}`: {reason}")
+            }
+        }
+    }
+}
+
+/// What was put back that others have left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// Those who are gone and held settings.
+    pub gone: Vec<String>,
+    /// What could not be put back.
+    pub left: Vec<Left>,
+}
+
+/// The settings of a machine that can be changed for a while.
+#[derive(Clone, Debug)]
+pub struct Controls<S> {
+    settings: S,
+    store: Store,
+}
+
+/// Settings that are changed until this is dropped.
+#[derive(Debug)]
+pub struct Held<S: Settings> {
+    controls: Controls<S>,
+    name: String,
+    is_held: bool,
+}
+
+impl<S: Settings> Controls<S> {
+    /// Settings, with a journal in which their changes are written down.
+    pub fn new(settings: S, store: Store) -> Self {
+        Self { settings, store }
+    }
+
+    /// Changes settings for the site of this name, as far as the machine lets it. What somebody has
+    /// left who is gone is put back first.
+    ///
+    /// # Errors
+    /// The journal can't be written, in which case nothing is changed; or the name holds some.
+    pub fn hold<C>(
+        &self,
+        name: &str,
+        requests: Vec<Request<C>>,
+    ) -> Result<(Held<S>, Vec<Outcome<C>>), JournalError> {
+        let mut opened = self.store.open(&self.settings.boot())?;
+        self.clear(&mut opened)?;
+        if let Some(holder) = opened.journal.holder(name) {
+            let (name, process) = (name.to_owned(), holder.process);
+            return Err(JournalError::Taken { name, process });
+        }
+        opened.journal.enter(name, self.settings.own());
+        let noted: Vec<_> =
+            requests.into_iter().map(|request| self.note(name, &mut opened, request)).collect();
+        opened.save()?;
+        let give = |(outcome, change)| self.give(name, &mut opened, outcome, change);
+        let outcomes = noted.into_iter().map(give).collect();
+        opened.journal.sweep();
+        if let Err(error) = opened.save() {
+            self.leave(name, &mut opened);
+            return Err(error);
+        }
+        let held = Held { controls: self.clone(), name: name.to_owned(), is_held: true };
+        Ok((held, outcomes))
+    }
+
+    /// Puts back what was changed for sites whose process is gone.
+    ///
+    /// # Errors
+    /// The journal can't be read or written.
+    pub fn recover(&self) -> Result<Recovery, JournalError> {
+        if !self.store.exists() {
+            return Ok(Recovery::default());
+        }
+        let mut opened = self.store.open(&self.settings.boot())?;
+        self.clear(&mut opened)
+    }
+
+    fn clear(&self, opened: &mut Opened) -> Result<Recovery, JournalError> {
+        let gone = opened.journal.gone(|process| self.settings.lives(process));
+        let mut left: Vec<Left> = gone.iter().flat_map(|name| self.leave(name, opened)).collect();
+        let owed = opened.journal.owed();
+        left.extend(self.put_all_back(owed, opened));
+        opened.close()?;
+        Ok(Recovery { gone, left })
+    }
+
+    /// Decides what a setting is to hold, and notes that; nothing is written to it yet.
+    fn note<C>(
+        &self,
+        name: &str,
+        opened: &mut Opened,
+        Request { control, setting, want }: Request<C>,
+    ) -> (Outcome<C>, Option<Change>) {
+        let outcome = |before: String, wanted: String, effect| Outcome {
+            control,
+            setting: setting.clone(),
+            before,
+            wanted,
+            effect,
+        };
+        let before = match self.settings.read(&setting) {
+            Ok(before) => before,
+            Err(SettingError::Gone) => {
+                return (outcome(String::new(), String::new(), Effect::Gone), None);
+            }
+            Err(error) => {
+                let effect = Effect::Refused(error.to_string());
+                return (outcome(String::new(), String::new(), effect), None);
+            }
+        };
+        match opened.journal.wish(name, &setting, &before, want) {
+            Ok(change) => (outcome(before, change.to.clone(), Effect::Unchanged), Some(change)),
+            Err(error) => {
+                (outcome(before, String::new(), Effect::Refused(error.to_string())), None)
+            }
+        }
+    }
+
+    /// Gives a setting its value and reads it back. A wish without effect is struck out.
+    fn give<C>(
+        &self,
+        name: &str,
+        opened: &mut Opened,
+        mut outcome: Outcome<C>,
+        change: Option<Change>,
+    ) -> Outcome<C> {
+        let Some(change) = change else { return outcome };
+        let setting = &change.setting;
+        let written = match &outcome.before {
+            before if *before == change.to => Ok(()),
+            _ => self.settings.write(setting, &change.to),
+        };
+        let found = self.settings.read(setting);
+        outcome.effect = match (&written, &found) {
+            (_, Err(SettingError::Gone)) | (Err(SettingError::Gone), _) => Effect::Gone,
+            (Err(error), _) | (_, Err(error)) => Effect::Refused(error.to_string()),
+            (_, Ok(found)) if *found != change.to => Effect::Ignored(found.clone()),
+            _ if outcome.before == change.to => Effect::Unchanged,
+            _ => Effect::Effective,
+        };
+        match found {
+            Ok(found) if found == change.to || found != outcome.before => {
+                opened.journal.prove(setting, &found);
+            }
+            Ok(found) => {
+                opened.journal.drop_wish(name, setting);
+                opened.journal.prove(setting, &found);
+            }
+            Err(SettingError::Gone) => drop(opened.journal.drop_wish(name, setting)),
+            // It may hold either value: whoever puts it back finds out.
+            Err(SettingError::Refused(_)) => {}
+        }
+        outcome
+    }
+
+    /// Puts back what was changed for one site.
+    fn leave(&self, name: &str, opened: &mut Opened) -> Vec<Left> {
+        let changes = opened.journal.leave(name);
+        self.put_all_back(changes, opened)
+    }
+
+    fn put_all_back(&self, changes: Vec<Change>, opened: &mut Opened) -> Vec<Left> {
+        let mut left = Vec::new();
+        for change in changes {
+            match self.put_back(&change) {
+                Ok(found) => opened.journal.prove(&change.setting, &found),
+                Err(other) => {
+                    if matches!(other, Left::Refused { .. }) {
+                        opened.journal.owe(&change);
+                    }
+                    left.push(other);
+                }
+            }
+        }
+        opened.journal.sweep();
+        left
+    }
+
+    fn put_back(&self, change: &Change) -> Result<String, Left> {
+        let (setting, original) = (change.setting.clone(), change.to.clone());
+        let refused = |reason: String| {
+            let (setting, original) = (change.setting.clone(), change.to.clone());
+            Left::Refused { setting, original, reason }
+        };
+        match self.settings.read(&change.setting) {
+            Err(SettingError::Gone) => return Ok(original),
+            Ok(found) if found == original => return Ok(found),
+            Ok(found) if change.is_proven && found != change.from => {
+                return Err(Left::Foreign { setting, found, original });
+            }
+            Ok(_) | Err(SettingError::Refused(_)) => {}
+        }
+        self.settings.write(&setting, &original).map_err(|error| refused(error.to_string()))?;
+        match self.settings.read(&setting) {
+            Ok(found) if found == original => Ok(found),
+            Ok(found) => Err(refused(format!("it holds `{found}` instead"))),
+            Err(error) => Err(refused(error.to_string())),
+        }
+    }
+}
+
+impl<S: Settings> Held<S> {
+    /// Which settings are not what they were given.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn check(&self) -> Result<Vec<Drift>, JournalError> {
+        let opened = self.controls.store.open(&self.controls.settings.boot())?;
+        let given = opened.journal.given(&self.name);
+        let drifts = given.filter_map(|(setting, given)| {
+            let found = self.controls.settings.read(setting);
+            let holds = found.as_deref() == Ok(given);
+            (!holds).then(|| Drift { setting: setting.clone(), given: given.to_owned(), found })
+        });
+        Ok(drifts.collect())
+    }
+
+    /// Puts the settings back and says which were not.
+    ///
+    /// # Errors
+    /// The journal can't be read or written.
+    pub fn release(mut self) -> Result<Vec<Left>, JournalError> {
+        self.give_back()
+    }
+
+    fn give_back(&mut self) -> Result<Vec<Left>, JournalError> {
+        self.is_held = false;
+        let mut opened = self.controls.store.open(&self.controls.settings.boot())?;
+        let left = self.controls.leave(&self.name, &mut opened);
+        opened.close()?;
+        Ok(left)
+    }
+}
+
+impl<S: Settings> Drop for Held<S> {
+    fn drop(&mut self) {
+        if self.is_held {
+            // Nobody is left to be told; what could not be put back stays in the journal.
+            drop(self.give_back());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Which settings of this machine a control changes, and to what.
+//!
+//! | module | controls |
+//! |--------|----------|
+//! | `kernel` | interrupts, threads, work, timers and statistics of the kernel |
+//! | `cpusets` | load balancing |
+//! | `power` | frequency, idle states and siblings of CPUs |
+
+mod cpusets;
+mod kernel;
+mod power;
+
+use quietcore_site::Control;
+use quietcore_units::CpuSet;
+
+use super::holding::Request;
+use super::setting::Setting;
+use super::want::Want;
+use crate::cpu_list::CpuList;
+use crate::source::Source;
+
+/// The settings that these controls change on this machine for a holder of this name, so that the
+/// CPUs are quiet. A machine that lacks a control has no settings for it.
+pub fn requests(
+    source: &Source,
+    holder: &str,
+    controls: &[Control],
+    cpus: &CpuSet,
+) -> Vec<Request<Control>> {
+    let online = source.value::<CpuList>("/sys/devices/system/cpu/online");
+    let claim =
+        Claim { source, holder, cpus: *cpus, online: online.get().copied().unwrap_or_default() };
+    let asked = |control: &&Control| controls.contains(control);
+    let mut requests = Vec::new();
+    for control in Control::ALL.iter().filter(asked) {
+        let settings = claim.settings(*control);
+        let request = |(setting, want)| Request { control: *control, setting, want };
+        requests.extend(settings.into_iter().map(request));
+    }
+    requests
+}
+
+/// CPUs that are to be quiet, on a machine.
+struct Claim<'s> {
+    source: &'s Source,
+    holder: &'s str,
+    cpus: CpuSet,
+    online: CpuList,
+}
+
+/// Settings, each with what is wanted of it.
+type Wanted = Vec<(Setting, Want)>;
+
+impl Claim<'_> {
+    fn settings(&self, control: Control) -> Wanted {
+        match control {
+            Control::Interrupts => self.interrupts(),
+            Control::KernelThreads => self.kernel_threads(),
+            Control::Workqueues => self.workqueues(),
+            Control::Watchdog => self.watchdog(),
+            Control::Timers => self.one("/proc/sys/kernel/timer_migration", "0"),
+            Control::Statistics => self.one("/proc/sys/vm/stat_interval", "10"),
+            Control::NumaBalancing => self.one("/proc/sys/kernel/numa_balancing", "0"),
+            Control::Governor => self.governor(),
+            Control::IdleStates => self.idle_states(),
+            Control::LoadBalance => self.load_balance(),
+            Control::Siblings => self.siblings(),
+            Control::Throttling => self.one("/proc/sys/kernel/sched_rt_runtime_us", "-1"),
+        }
+    }
+
+    fn without(&self) -> Want {
+        Want::Without { cpus: CpuList(self.cpus), of: self.online }
+    }
+
+    /// A setting that is a number or a word, where this machine has it.
+    fn one(&self, path: &str, value: &str) -> Wanted {
+        let is_there = self.source.text(path).get().is_some();
+        let setting = (Setting::file(path, super::Form::Text), Want::Exactly(value.to_owned()));
+        if is_there { vec![setting] } else { Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Interrupts, threads and work of the kernel, kept off CPUs.
+
+use super::{Claim, Wanted};
+use crate::controls::process::began_at;
+use crate::controls::setting::{Form, Setting};
+
+/// Flags of a task (Linux, `include/linux/sched.h`), the ninth field of its `stat`.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+const IS_BOUND: u64 = 0x0400_0000;
+
+/// Where work that is bound to no CPU has its settings.
+const WORKQUEUES: &str = "/sys/devices/virtual/workqueue";
+
+impl Claim<'_> {
+    /// Each interrupt, and what new ones begin with. Interrupts that belong to one CPU, and those
+    /// that the kernel spreads itself, refuse it.
+    pub(super) fn interrupts(&self) -> Wanted {
+        let default = Setting::file("/proc/irq/default_smp_affinity", Form::CpuMask);
+        let mut wanted = vec![(default, self.without())];
+        wanted.extend(self.source.numbered("/proc/irq", "").into_iter().map(|number| {
+            let path = format!("/proc/irq/{number}/smp_affinity_list");
+            (Setting::file(path, Form::CpuList), self.without())
+        }));
+        wanted
+    }
+
+    /// Each thread of the kernel that is not bound to its CPUs. Threads of interrupts go where
+    /// their interrupts do.
+    pub(super) fn kernel_threads(&self) -> Wanted {
+        let threads = self.source.numbered("/proc", "").into_iter().filter_map(|thread| {
+            let stat = self.source.text(&format!("/proc/{thread}/stat"));
+            let (name, fields) = stat.get()?.split_once('(')?.1.rsplit_once(')')?;
+            let flags: u64 = fields.split_whitespace().nth(6)?.parse().ok()?;
+            let is_of_interrupt = name.starts_with("irq/");
+            if flags & KERNEL_THREAD == 0 || flags & IS_BOUND != 0 || is_of_interrupt {
+                return None;
+            }
+            let began = began_at(self.source, thread)?;
+            Some((Setting::Affinity { thread, began, name: name.to_owned() }, self.without()))
+        });
+        threads.collect()
+    }
+
+    /// The mask of all work that is bound to no CPU, and of each queue that has one of its own.
+    pub(super) fn workqueues(&self) -> Wanted {
+        let folders = self.source.entries(WORKQUEUES);
+        let own =
+            folders.get().into_iter().flatten().map(|name| format!("{WORKQUEUES}/{name}/cpumask"));
+        let all = std::iter::once(format!("{WORKQUEUES}/cpumask")).chain(own);
+        let there = all.filter(|path| self.source.text(path).get().is_some());
+        there.map(|path| (Setting::file(path, Form::CpuMask), self.without())).collect()
+    }
+
+    pub(super) fn watchdog(&self) -> Wanted {
+        const PATH: &str = "/proc/sys/kernel/watchdog_cpumask";
+        let is_there = self.source.text(PATH).get().is_some();
+        let setting = (Setting::file(PATH, Form::CpuList), self.without());
+        if is_there { vec![setting] } else { Vec::new() }
+    }
+}

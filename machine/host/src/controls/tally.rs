@@ -1,0 +1,130 @@
+//! What became of each control, from what became of its settings.
+
+use std::fmt;
+
+use quietcore_site::Control;
+
+use super::holding::{Effect, Outcome};
+
+/// What became of one control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The control.
+    pub control: Control,
+    /// Settings that hold what they were given.
+    pub changed: usize,
+    /// Settings that held that before.
+    pub unchanged: usize,
+    /// Settings that were not accepted, each with the reason.
+    pub refused: Vec<String>,
+    /// Settings that were accepted and hold something else, each with what.
+    pub ignored: Vec<String>,
+}
+
+impl Tally {
+    /// What became of each of these controls.
+    pub fn of(controls: &[Control], outcomes: &[Outcome<Control>]) -> Vec<Self> {
+        controls.iter().map(|control| Self::one(*control, outcomes)).collect()
+    }
+
+    fn one(control: Control, outcomes: &[Outcome<Control>]) -> Self {
+        let mut tally =
+            Self { control, changed: 0, unchanged: 0, refused: Vec::new(), ignored: Vec::new() };
+        for outcome in outcomes.iter().filter(|outcome| outcome.control == control) {
+            let setting = &outcome.setting;
+            match &outcome.effect {
+                Effect::Effective => tally.changed += 1,
+                Effect::Unchanged => tally.unchanged += 1,
+                Effect::Refused(reason) => tally.refused.push(format!("{setting}: {reason}")),
+                Effect::Ignored(found) => {
+                    let wanted = &outcome.wanted;
+                    let text = format!("{setting}: wrote `{wanted}`, read back `{found}`");
+                    tally.ignored.push(text);
+                }
+                Effect::Gone => {}
+            }
+        }
+        tally
+    }
+
+    /// Why the control does not do what it should, where that is so. Settings that are refused
+    /// beside others that hold are the rule: some interrupts and threads belong to their CPU.
+    pub fn trouble(&self) -> Option<String> {
+        let control = self.control;
+        if let Some(first) = self.ignored.first() {
+            let more = more(self.ignored.len());
+            return Some(format!("control `{control}` is not in force everywhere: {first}{more}"));
+        }
+        let holds = self.changed + self.unchanged > 0;
+        let first = self.refused.first().filter(|_| !holds)?;
+        Some(format!("control `{control}` has no effect: {first}{}", more(self.refused.len())))
+    }
+}
+
+fn more(count: usize) -> String {
+    if count > 1 { format!(", and {} more", count - 1) } else { String::new() }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = [
+            (self.changed, "changed"),
+            (self.unchanged, "as they were"),
+            (self.refused.len(), "refused"),
+            (self.ignored.len(), "ignored"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<_> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+        let words =
+            if words.is_empty() { "not on this machine".to_owned() } else { words.join(", ") };
+        write!(f, "{} {words}", self.control)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controls::setting::{Form, Setting};
+
+    fn outcome(control: Control, number: u32, effect: Effect) -> Outcome<Control> {
+        Outcome {
+            control,
+            setting: Setting::file(format!("/proc/{number}"), Form::Text),
+            before: "0-1".into(),
+            wanted: "0".into(),
+            effect,
+        }
+    }
+
+    #[test]
+    fn each_control_is_told_in_a_few_words_with_what_is_wrong() {
+        let refused = || Effect::Refused("Input/output error".into());
+        let outcomes = [
+            outcome(Control::Interrupts, 1, Effect::Effective),
+            outcome(Control::Interrupts, 2, refused()),
+            outcome(Control::Governor, 3, refused()),
+            outcome(Control::Governor, 4, refused()),
+            outcome(Control::Workqueues, 5, Effect::Ignored("0-1".into())),
+            outcome(Control::Workqueues, 6, Effect::Unchanged),
+            outcome(Control::Timers, 7, Effect::Gone),
+        ];
+        let controls =
+            [Control::Interrupts, Control::Governor, Control::Workqueues, Control::Timers];
+        let tallies = Tally::of(&controls, &outcomes);
+        let words: Vec<_> = tallies.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            words,
+            [
+                "interrupts 1 changed, 1 refused",
+                "governor 2 refused",
+                "workqueues 1 as they were, 1 ignored",
+                "timers not on this machine",
+            ]
+        );
+        let troubles: Vec<_> = tallies.iter().map(Tally::trouble).collect();
+        let governor = "control `governor` has no effect: /proc/3: Input/output error, and 1 more";
+        let workqueues = "control `workqueues` is not in force everywhere: /proc/5: wrote `0`, \
+                          read back `0-1`";
+        assert_eq!(troubles, [None, Some(governor.into()), Some(workqueues.into()), None]);
+    }
+}

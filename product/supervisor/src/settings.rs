@@ -1,0 +1,97 @@
+//! The machine's settings while a site is up: changed, watched, and put back when it comes down.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use quietcore_host::controls::{Changed, Controls, JournalError, LiveSettings, Wanted};
+use quietcore_site::Site as SiteFile;
+
+use crate::control::Severity;
+use crate::keeper::EventLog;
+
+/// Time between two looks at the settings.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// What events of the machine are of; partitions have names of their own.
+const HOST: &str = "host";
+
+/// Settings that can't be changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The journal can't be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// There is no thread that watches them.
+    #[error("the machine's settings can't be watched: {0}")]
+    Watch(#[source] io::Error),
+}
+
+/// Settings that are changed, and a thread that watches them.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// Dropping it ends the thread.
+    end: Option<SyncSender<()>>,
+    watching: Option<JoinHandle<Vec<String>>>,
+    entrance: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Changes what a site wants. What came of it is told as events, and a line by `progress`.
+    pub(crate) fn change(
+        site: &SiteFile,
+        controls: Option<&Controls<LiveSettings>>,
+        events: &Arc<EventLog>,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Self, SettingsError> {
+        let mut changed = Changed::begin(&Wanted::of(site), site.name(), controls)?;
+        let found = changed.found();
+        if found.controls.is_empty() {
+            return Ok(Self { end: None, watching: None, entrance: None });
+        }
+        progress(&format!("settings of the machine: {}", found.controls));
+        events.note(HOST, "settings", Severity::Information, &found.controls);
+        for trouble in &found.troubles {
+            progress(trouble);
+            events.note(HOST, "settings", Severity::Warning, trouble);
+        }
+        let entrance = changed.entrance().map(Path::to_owned);
+        let (end, ended) = sync_channel::<()>(0);
+        let events = Arc::clone(events);
+        let watch = move || {
+            while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                for drift in changed.look() {
+                    events.note(HOST, "drift", Severity::Warning, drift);
+                }
+            }
+            changed.end().1
+        };
+        let watching = thread::Builder::new().name("settings".to_owned()).spawn(watch);
+        let watching = watching.map_err(SettingsError::Watch)?;
+        Ok(Self { end: Some(end), watching: Some(watching), entrance })
+    }
+
+    /// The file through which a partition's process enters the group that has its CPUs.
+    pub(crate) fn entrance(&self) -> Option<PathBuf> {
+        self.entrance.clone()
+    }
+
+    /// Puts the settings back. Returns what could not be.
+    pub(crate) fn put_back(&mut self) -> Vec<String> {
+        self.end = None;
+        match self.watching.take().map(JoinHandle::join) {
+            None => Vec::new(),
+            Some(Ok(left)) => left,
+            Some(Err(_)) => vec!["the thread that keeps the settings has failed".to_owned()],
+        }
+    }
+}
+
+impl Drop for Settings {
+    fn drop(&mut self) {
+        self.put_back();
+    }
+}
