@@ -26,10 +26,41 @@ impl ProcessName {
     }
 }
 
-/// When a process or a thread began, in the kernel's ticks: field 22 of its `stat`.
+/// When a process or a thread began, in the kernel's ticks: field 22 of its `stat`. One that has
+/// ended and nobody has waited for is gone, too.
 pub(super) fn began_at(source: &Source, process: u32) -> Option<u64> {
     let text = source.text(&format!("/proc/{process}/stat"));
     // The second field is a name in parentheses, in which there may be anything.
     let (_, fields) = text.get()?.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
+    let mut fields = fields.split_whitespace();
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_has_ended_is_gone_before_somebody_waits_for_it() {
+        let source = Source::live();
+        assert!(ProcessName::own(&source).lives(&source));
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let began = began_at(&source, child.id()).unwrap();
+        let name = ProcessName { process: child.id(), began };
+        assert!(name.lives(&source));
+        child.kill().unwrap();
+        // Killing takes a moment.
+        let gone = (0..1000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            !name.lives(&source)
+        });
+        assert!(gone);
+        child.wait().unwrap();
+        assert!(!name.lives(&source));
+    }
 }
