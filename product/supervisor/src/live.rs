@@ -124,7 +124,7 @@ impl Running {
             ready.push((partition.clone(), assembly));
         }
         let channels = channel_memories(&plan.site)?;
-        let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events, progress)?;
+        let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events)?;
         let mut keepers = Vec::new();
         for (partition, assembly) in ready {
             progress(&format!("starting `{}`", partition.name));

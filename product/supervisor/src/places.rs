@@ -49,6 +49,9 @@ const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
 const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
 const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
 
+/// No name of a site.
+const JOURNAL: &str = "@machine";
+
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
 const SITE_JSON: &str = "site.json";
@@ -224,6 +227,11 @@ impl Places {
         Ok(folder)
     }
 
+    /// Whether there is a journal of the machine's settings.
+    pub fn has_journal(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.join(JOURNAL).is_dir())
+    }
+
     /// Makes and returns the folder of the journal of the machine's settings, which is one for all
     /// sites. No site can have its name.
     ///
@@ -232,7 +240,7 @@ impl Places {
     pub fn journal_folder(&self) -> Result<PathBuf, PlaceError> {
         let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
         make_own_folder(state, STATE_VARIABLE)?;
-        let folder = state.join("@machine");
+        let folder = state.join(JOURNAL);
         make_own_folder(&folder, STATE_VARIABLE)?;
         Ok(folder)
     }

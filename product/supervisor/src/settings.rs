@@ -40,22 +40,19 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Changes what a site wants. What came of it is told as events, and a line by `progress`.
+    /// Changes what a site wants. What came of it is told as events.
     pub(crate) fn change(
         site: &SiteFile,
         controls: Option<&Controls<LiveSettings>>,
         events: &Arc<EventLog>,
-        progress: &mut dyn FnMut(&str),
     ) -> Result<Self, SettingsError> {
         let mut changed = Changed::begin(&Wanted::of(site), site.name(), controls)?;
         let found = changed.found();
         if found.controls.is_empty() {
             return Ok(Self { end: None, watching: None, entrance: None });
         }
-        progress(&format!("settings of the machine: {}", found.controls));
         events.note(HOST, "settings", Severity::Information, &found.controls);
         for trouble in &found.troubles {
-            progress(trouble);
             events.note(HOST, "settings", Severity::Warning, trouble);
         }
         let entrance = changed.entrance().map(Path::to_owned);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_host::Facts;
 use quietcore_host::controls::{Controls, DmaLatency, LiveSettings, Store};
+use quietcore_site::Control;
 use quietcore_supervisor::places::Places;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -49,12 +50,22 @@ pub(crate) fn hold_awake() -> Option<DmaLatency> {
     }
 }
 
-/// The settings of this machine; `None` for users who may not change them.
-pub(crate) fn controls() -> Result<Option<Controls<LiveSettings>>, Failure> {
+/// The settings of this machine, where these are to be changed; `None` for users who may not.
+pub(crate) fn controls(wanted: &[Control]) -> Result<Option<Controls<LiveSettings>>, Failure> {
+    if wanted.is_empty() { Ok(None) } else { settings(&Places::of_environment()?) }
+}
+
+/// The settings of this machine, where a journal says that some were changed.
+pub(crate) fn changed() -> Result<Option<Controls<LiveSettings>>, Failure> {
+    let places = Places::of_environment()?;
+    if places.has_journal() { settings(&places) } else { Ok(None) }
+}
+
+fn settings(places: &Places) -> Result<Option<Controls<LiveSettings>>, Failure> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
-    let store = Store::new(Places::of_environment()?.journal_folder()?);
+    let store = Store::new(places.journal_folder()?);
     Ok(Some(Controls::new(LiveSettings::default(), store)))
 }
 

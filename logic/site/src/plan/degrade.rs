@@ -5,7 +5,7 @@ use quietcore_units::{ByteSize, CpuSet};
 use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Degradation, granted};
-use crate::site::{Cache, EarlyWake, Partition, Scheduling, Site};
+use crate::site::{Cache, Control, EarlyWake, Partition, Scheduling, Site};
 use crate::words::list;
 
 /// What a process locks at least: its code, its stacks and the exchange.
@@ -59,9 +59,22 @@ fn shared_cpus(site: &Site, machine: &Machine, add: &mut impl FnMut(String, &'st
                 1 => format!("{} is not kept free of other tasks", cpu_words(&shared)),
                 _ => format!("{} are not kept free of other tasks", cpu_words(&shared)),
             },
-            "other programs, kernel threads and interrupts run there as well and add latency",
+            what_else_runs(site, machine),
             format!("boot the kernel with isolcpus=managed_irq,domain,{shared}"),
         );
+    }
+}
+
+/// What is on the partitions' CPUs beside them, as far as no control keeps it off.
+fn what_else_runs(site: &Site, machine: &Machine) -> &'static str {
+    let is_off = |control| machine.root && site.controls().contains(&control);
+    match (is_off(Control::Interrupts), is_off(Control::KernelThreads)) {
+        (true, true) => "other programs run there as well and add latency",
+        (true, false) => "other programs and kernel threads run there as well and add latency",
+        (false, true) => "other programs and interrupts run there as well and add latency",
+        (false, false) => {
+            "other programs, kernel threads and interrupts run there as well and add latency"
+        }
     }
 }
 

@@ -45,6 +45,9 @@ fn a_plan_changes_the_machine_where_partitions_are_pinned_and_puts_it_back() {
     assert!(place(change) < place("measure profile `tp2`"));
     assert!(place("measure profile `tp2`") < place("put the machine's settings back"));
     assert!(matches!(plan.steps.last(), Some(Step::WriteEvidence { .. })));
+    let costs: Vec<_> = plan.degraded.iter().map(|it| it.cost.as_str()).collect();
+    let rest = "other programs and kernel threads run there as well and add latency";
+    assert!(costs.contains(&rest), "{costs:?}");
 }
 
 #[test]

@@ -250,7 +250,7 @@ impl<S: Settings> Controls<S> {
                 opened.journal.drop_wish(name, setting);
                 opened.journal.prove(setting, &found);
             }
-            Err(SettingError::Gone) => drop(opened.journal.drop_wish(name, setting)),
+            Err(SettingError::Gone) => opened.journal.drop_wish(name, setting),
             // It may hold either value: whoever puts it back finds out.
             Err(SettingError::Refused(_)) => {}
         }

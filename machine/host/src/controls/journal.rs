@@ -153,11 +153,13 @@ impl Journal {
         self.entries.iter().filter(of).map(|entry| (&entry.setting, entry.given.as_str()))
     }
 
-    /// Strikes out one wish, and says what has to be written for that.
-    pub(super) fn drop_wish(&mut self, holder: &str, setting: &Setting) -> Option<Change> {
-        let entry = self.entries.iter_mut().find(|entry| entry.setting == *setting)?;
-        entry.wishes.retain(|wish| wish.holder != holder);
-        entry.change().ok()
+    /// Strikes out one wish, which had no effect.
+    pub(super) fn drop_wish(&mut self, holder: &str, setting: &Setting) {
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.setting == *setting) {
+            entry.wishes.retain(|wish| wish.holder != holder);
+            // Fewer wishes than could be fulfilled before; there is nothing to be written.
+            drop(entry.change());
+        }
     }
 
     /// Strikes out all wishes of somebody, and says what has to be written for that, the last that

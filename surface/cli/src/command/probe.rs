@@ -85,7 +85,7 @@ fn print_latency(request: &Latency, evidence: &Evidence) -> Result<(), Failure> 
 fn measured(run: &Run, facts: &Facts, stop: &AtomicBool) -> Result<Vec<Record>, Failure> {
     let runtime = files::runtime()?;
     let awake = machine::hold_awake();
-    let controls = machine::controls()?;
+    let controls = machine::controls(&run.settings.controls)?;
     let emulated = machine::emulated(facts);
     let conditions = facts.conditions_summary();
     let mut bar = Bar::new(std::slice::from_ref(run));

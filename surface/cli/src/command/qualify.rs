@@ -45,7 +45,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
         let awake = machine::hold_awake();
-        let controls = machine::controls()?;
+        let controls = machine::controls(file.site.controls())?;
         let emulated = machine::emulated(&facts);
         let conditions = facts.conditions_summary();
         let mut bar = Bar::new(campaign.runs());

@@ -21,14 +21,15 @@ pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
 
 /// Puts back settings of the machine whose owner is gone. Whether there were any.
 fn recover() -> Result<bool, Failure> {
-    let Some(controls) = machine::controls()? else { return Ok(false) };
+    let Some(controls) = machine::changed()? else { return Ok(false) };
     let recovery =
         controls.recover().map_err(|error| Failure::new(format!("quietcore: {error}")))?;
     for left in &recovery.left {
         crate::terminal::say(left);
     }
+    let are = if recovery.left.is_empty() { "are" } else { "are, but for these," };
     for name in &recovery.gone {
-        command::print(&format!("{name}: the machine's settings are as they were\n"))?;
+        command::print(&format!("{name}: the machine's settings {are} as they were\n"))?;
     }
     Ok(!recovery.gone.is_empty() || !recovery.left.is_empty())
 }

@@ -43,6 +43,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     let degraded = command::plan::make_run(&file.site, &facts)?;
     command::plan::remark(&file.site, &degraded);
     let name = file.site.name().to_owned();
+    let controls = machine::controls(file.site.controls())?;
     let plan = Plan {
         site: Arc::new(file.site),
         site_file: request.site.clone(),
@@ -52,7 +53,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
             (true, _) => Restart::Cold,
             _ => Restart::Warm,
         },
-        controls: machine::controls()?,
+        controls,
     };
     let awake = machine::hold_awake();
     let places = Places::of_environment()?;
