@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use quietcore_assembly::Workshop;
 use quietcore_backend::job::Job;
 use quietcore_backend::kvm::GuestSetting;
-use quietcore_backend::process::Partition;
+use quietcore_backend::process::{Partition, Room};
 use quietcore_exchange::Shape;
 use quietcore_process::setting::Policy;
 use quietcore_record::class::catalogue;
@@ -98,8 +98,14 @@ impl Program {
         channels: Vec<OwnedFd>,
     ) -> Result<Partition, String> {
         let job = Job::of_program(job.clone(), None, self.guest.as_ref());
-        Partition::start_with(&runtime()?, &job, &self.shape, channels, None)
-            .map_err(|error| Causes(&error).to_string())
+        Partition::start_with(
+            &runtime()?,
+            &job,
+            &self.shape,
+            channels,
+            &Room::Host { entrance: None },
+        )
+        .map_err(|error| Causes(&error).to_string())
     }
 }
 

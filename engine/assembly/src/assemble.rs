@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use quietcore_backend::fieldbus::FieldbusJob;
+use quietcore_backend::container::ContainerWish;
+use quietcore_backend::fieldbus::{FieldbusJob, InterfaceJob};
 use quietcore_backend::kvm::GuestSetting;
 use quietcore_backend::kvm::cache::{CacheSetting, colours_here};
 use quietcore_exchange::{PAGE_BYTES, Shape};
@@ -116,6 +117,8 @@ pub struct Assembly {
     pub job: ProgramJob,
     /// What its guest is given; `None` where it is a process.
     pub guest: Option<GuestSetting>,
+    /// What its container is to have; `None` where it is none.
+    pub container: Option<ContainerWish>,
     /// The fieldbus that it drives.
     pub fieldbus: Option<FieldbusJob>,
     /// The process image of that; empty without one.
@@ -201,7 +204,8 @@ impl Workshop {
         };
         let fieldbus = fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus));
         let guest = guest(partition)?;
-        Ok(Assembly { first, shape, tasks, job, guest, fieldbus, bus })
+        let container = container(partition, fieldbus.as_ref(), Some(&self.build_folder));
+        Ok(Assembly { first, shape, tasks, job, guest, container, fieldbus, bus })
     }
 }
 
@@ -248,6 +252,22 @@ fn guest(partition: &Partition) -> Result<Option<GuestSetting>, AssemblyError> {
         }
     };
     Ok(Some(GuestSetting { memory, cache, ..GuestSetting::default() }))
+}
+
+/// What a partition's container is to have, the folder of its builds for one; `None` where it is
+/// none.
+pub fn container(
+    partition: &Partition,
+    fieldbus: Option<&FieldbusJob>,
+    builds: Option<&Path>,
+) -> Option<ContainerWish> {
+    let frames = |bus: &FieldbusJob| matches!(bus.interface, InterfaceJob::Network(_));
+    (partition.backend == Backend::Container).then(|| ContainerWish {
+        cpus: Some(partition.vcr.cpus),
+        memory: partition.vcr.container_memory(),
+        reads: builds.map(Path::to_owned).into_iter().collect(),
+        host_network: fieldbus.is_some_and(frames),
+    })
 }
 
 /// Resolves the names of the site file in a build that goes into data slot `slot`.

@@ -19,6 +19,6 @@ mod names;
 mod tasks;
 mod telling;
 
-pub use assemble::{Assembly, AssemblyError, Staged, Workshop, stage};
+pub use assemble::{Assembly, AssemblyError, Staged, Workshop, container, stage};
 pub use names::{BusImage, NameProblem};
 pub use telling::{KernelErrorWords, Severity, Told, is_shut_down, kernel_error_words, tell};

@@ -45,6 +45,14 @@ impl Job {
             Some(setting) => Self::Guest { program, fieldbus, setting: setting.clone() },
         }
     }
+
+    /// Gives the files of its channels other numbers.
+    pub(crate) fn renumber(&mut self, new: impl Fn(i32) -> i32) {
+        let (Self::Program { program, .. } | Self::Guest { program, .. }) = self else { return };
+        for channel in &mut program.channels {
+            channel.descriptor = new(channel.descriptor);
+        }
+    }
 }
 
 /// The exchange that the probe `latency` needs.

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod container;
 pub mod fieldbus;
 pub mod job;
 pub mod kvm;

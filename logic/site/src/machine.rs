@@ -2,6 +2,8 @@
 
 use quietcore_units::{ByteSize, CpuSet};
 
+use crate::site::ContainerRuntime;
+
 /// The facts that decide what a machine can do: plain data, gathered by others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
@@ -34,4 +36,53 @@ pub struct Machine {
     pub dma_latency: bool,
     /// Whether `/dev/kvm` can be opened.
     pub kvm: bool,
+    /// The container runtimes that are installed, and what stands in the way of each.
+    pub containers: Vec<(ContainerRuntime, Result<(), Obstacle>)>,
+    /// Real-time run time that new control groups can be given, in µs a second of each CPU; `None`
+    /// where groups need none.
+    pub container_real_time_us: Option<i64>,
+}
+
+/// Something that stands in the way, and how it is removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// What it is.
+    pub what: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl Obstacle {
+    /// The container runtime that is wanted, or any, is not installed.
+    pub fn no_container_runtime(wanted: Option<ContainerRuntime>) -> Self {
+        let what = match wanted {
+            Some(wanted) => format!("`{wanted}` is not installed"),
+            None => "neither `runc` nor `crun` is installed".to_owned(),
+        };
+        let package = wanted.unwrap_or(ContainerRuntime::Runc);
+        let remedy = format!("install it, such as Debian's package `{package}`");
+        Self { what, remedy }
+    }
+}
+
+impl Machine {
+    /// The container runtime that runs partitions: the one that is wanted, or the first that can.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn container_runtime(
+        &self,
+        wanted: Option<ContainerRuntime>,
+    ) -> Result<ContainerRuntime, Obstacle> {
+        let fits = |runtime: ContainerRuntime| wanted.is_none_or(|wanted| wanted == runtime);
+        let mut fitting = self.containers.iter().filter(|(runtime, _)| fits(*runtime));
+        let Some((first, why)) = fitting.clone().next() else {
+            return Err(Obstacle::no_container_runtime(wanted));
+        };
+        match (fitting.find(|(_, usable)| usable.is_ok()), why) {
+            (Some((runtime, _)), _) => Ok(*runtime),
+            (None, Err(obstacle)) => Err(obstacle.clone()),
+            (None, Ok(())) => Ok(*first),
+        }
+    }
 }

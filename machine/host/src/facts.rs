@@ -34,7 +34,7 @@ use crate::source::Source;
 use processor::{cache, clock, cpu, power};
 
 pub use activity::{Activity, Steal};
-pub use cgroup::{CgroupArrangement, CgroupMount, Cgroups};
+pub use cgroup::{CgroupArrangement, CgroupMount, Cgroups, Containers};
 pub use firmware::Firmware;
 pub use interrupts::{Interrupt, Interrupts};
 pub use kernel::{CommandLine, Kernel, Preemption, PreemptionModel};
@@ -66,6 +66,9 @@ pub struct Facts {
     pub scheduler: Scheduler,
     /// Control groups.
     pub cgroups: Cgroups,
+    /// What containers can be had.
+    #[serde(default)]
+    pub containers: Containers,
     /// What this process may do.
     pub limits: Limits,
     /// Memory and its management.
@@ -116,6 +119,7 @@ impl Facts {
             network: network::read(source, attempts),
             tracing: tracing::read(source),
             activity: activity::read(source, attempts),
+            containers: Containers::read(source, &cgroups),
             clock,
             cgroups,
         }

@@ -1,6 +1,6 @@
 //! What a plan must know of this machine, from its facts.
 
-use quietcore_site::Machine;
+use quietcore_site::{ContainerRuntime, Machine};
 use quietcore_units::ByteSize;
 
 use crate::facts::Facts;
@@ -24,7 +24,29 @@ impl Facts {
             throttles: self.scheduler.rt_runtime_us.get() != Some(&-1),
             dma_latency: self.power.latency_request.get().is_some(),
             kvm: self.virtualization.kvm.opens.get().is_some(),
+            containers: ContainerRuntime::ALL
+                .into_iter()
+                .filter_map(|runtime| {
+                    let is_root = self.limits.user.get() == Some(&0);
+                    let usable = self.containers.usable(runtime, &self.cgroups, is_root)?;
+                    Some((runtime, usable))
+                })
+                .collect(),
+            container_real_time_us: self.container_real_time_us(),
         }
+    }
+
+    /// Real-time run time for new groups. With version 2 of control groups a kernel that divides
+    /// it among groups has no file to give any.
+    fn container_real_time_us(&self) -> Option<i64> {
+        if let Some(left) = self.containers.real_time_left_us.get() {
+            return Some(*left);
+        }
+        let divides = self.kernel.configured("CONFIG_RT_GROUP_SCHED") == Some(true)
+            && self.kernel.command_line.value("rt_group_sched").as_deref() != Some("0");
+        let has_cpu = |all: &Vec<String>| all.iter().any(|one| one == "cpu");
+        let unified = self.cgroups.unified_controllers.get().is_some_and(has_cpu);
+        (divides && unified).then_some(0)
     }
 
     /// Why this machine's time can't be trusted, by calibration; `None` where it can.

@@ -24,6 +24,8 @@ pub(crate) const PROGRAM_BUILD: &str = "program_build";
 
 /// Where the conditions say what of the machine was changed.
 const CONTROLS: &str = "controls";
+/// Where the conditions say what ran the partition's container.
+const CONTAINER: &str = "container";
 
 /// Everything that the records of a run are made from, but for the exchange.
 #[derive(Clone, Copy, Debug)]
@@ -109,6 +111,11 @@ impl Collector<'_> {
         let controls = &self.findings.settings.controls;
         if !controls.is_empty() {
             machine.insert(CONTROLS.to_owned(), controls.clone());
+        }
+        if let Some(runtime) = &self.findings.container_runtime
+            && partition.container.is_some()
+        {
+            machine.insert(CONTAINER.to_owned(), runtime.clone());
         }
         if let Work::Program(run) = &partition.work {
             let build = &run.assembly.first.build;

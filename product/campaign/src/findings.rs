@@ -19,6 +19,8 @@ pub(crate) struct Findings {
     pub(crate) loads: LoadFindings,
     /// What became of the machine's settings.
     pub(crate) settings: Found,
+    /// What runs its containers; `None` where it has none.
+    pub(crate) container_runtime: Option<String>,
 }
 
 /// What was found of one partition.
@@ -97,6 +99,7 @@ impl Findings {
         };
         Self {
             started_at: (machine.time_of_day)(),
+            container_runtime: None,
             partitions: run.partitions.iter().map(|part| empty(part.work.tasks().len())).collect(),
             loads: LoadFindings::default(),
             settings: Found::default(),

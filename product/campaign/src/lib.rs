@@ -34,5 +34,5 @@ pub use collect::{counters, timeline};
 pub use measure::{Machine, MeasureError, Measured, measure};
 pub use observer::{Observer, Progress};
 pub use programs::Programs;
-pub use run::{PartitionRun, Run, runs};
+pub use run::{PartitionRun, Run, container_of, runs};
 pub use work::{ProgramRun, Work, mode};

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use quietcore_backend::process::{Partition, PartitionError};
+use quietcore_backend::container::Containers;
+use quietcore_backend::process::{Partition, PartitionError, Room};
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
-use quietcore_host::controls::{Changed, Controls, JournalError, LiveSettings};
+use quietcore_host::controls::{Changed, Controls, JournalError, LiveSettings, ReservedGroup};
 use quietcore_load::{LoadError, LoadSet};
 use quietcore_record::record::Record;
 use quietcore_units::Nanos;
@@ -18,7 +19,7 @@ use crate::activity::Activity;
 use crate::collect::Collector;
 use crate::findings::{ExitsLook, Findings, PartitionFindings};
 use crate::observer::{Observer, Progress};
-use crate::run::Run;
+use crate::run::{PartitionRun, Run};
 use crate::troubles::Listener;
 use crate::work::Work;
 
@@ -46,6 +47,8 @@ pub struct Machine<'a> {
     pub emulated: Option<&'a str>,
     /// Whether `/dev/cpu_dma_latency` is held.
     pub dma_latency_held: bool,
+    /// Where containers have their folders; `None` where no partition of a run is one.
+    pub container_folder: Option<&'a Path>,
     /// The machine's settings; `None` where this user may not change them.
     pub controls: Option<&'a Controls<LiveSettings>>,
     /// Start of the run, RFC 3339; asked for at each run.
@@ -99,13 +102,15 @@ pub fn measure(
     let mut findings = Findings::begin(run, machine);
     let holder = format!("campaign-{}", std::process::id());
     let mut settings = Changed::begin(&run.settings, &holder, machine.controls)?;
+    let containers = prepare_containers(run, machine, &holder, settings.group().as_ref())?;
+    findings.container_runtime = containers.as_ref().map(Containers::runtime);
     let mut loads = start_loads(run, machine.runtime, observer)?;
     let mut activity = Activity::begin();
     let mut partitions = Vec::new();
     for partition in &run.partitions {
         let (job, shape) = partition.work.job();
-        let entrance = settings.entrance();
-        let started = Partition::start_with(machine.runtime, &job, &shape, Vec::new(), entrance);
+        let room = room(partition, containers.as_ref(), &settings);
+        let started = Partition::start_with(machine.runtime, &job, &shape, Vec::new(), &room);
         partitions.push(started?);
     }
     let exchanges: Vec<_> = partitions.iter().map(Partition::exchange).collect();
@@ -153,6 +158,29 @@ pub fn measure(
     }
     observer.end(run, &records);
     Ok(Measured { records, interrupted })
+}
+
+/// What the run's containers have in common; `None` where it has none.
+fn prepare_containers(
+    run: &Run,
+    machine: &Machine<'_>,
+    holder: &str,
+    group: Option<&ReservedGroup>,
+) -> Result<Option<Containers>, PartitionError> {
+    let count = run.partitions.iter().filter(|partition| partition.container.is_some()).count();
+    let Some(folder) = machine.container_folder.filter(|_| count > 0) else { return Ok(None) };
+    let folder = folder.to_owned();
+    Ok(Some(Containers::prepare(folder, holder, count, run.container_runtime, group)?))
+}
+
+/// Where the process of a partition runs.
+fn room(partition: &PartitionRun, containers: Option<&Containers>, settings: &Changed) -> Room {
+    match partition.container.clone().zip(containers) {
+        Some((wish, containers)) => {
+            Room::Container(containers.of_partition(&partition.name, wish).into())
+        }
+        None => Room::Host { entrance: settings.group().map(|group| group.entrance()) },
+    }
 }
 
 fn start_loads(

@@ -1,10 +1,13 @@
 //! One run: partitions under a profile, as jobs and loads. Pure.
 
+use quietcore_backend::container::ContainerWish;
 use quietcore_host::controls::Wanted;
 use quietcore_load::{LoadKind, LoadRequest};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
-use quietcore_site::{EarlyWake, Length, Load, LoadPlace, Partition, Profile, Scheduling, Site};
+use quietcore_site::{
+    ContainerRuntime, EarlyWake, Length, Load, LoadPlace, Partition, Profile, Scheduling, Site,
+};
 use quietcore_units::{CpuSet, Nanos};
 
 use crate::programs::Programs;
@@ -19,6 +22,8 @@ pub struct Run {
     pub reserved: bool,
     /// What of the machine is changed meanwhile.
     pub settings: Wanted,
+    /// What runs its containers; `None` leaves the choice to the machine.
+    pub container_runtime: Option<ContainerRuntime>,
     /// The partitions, which run at the same time.
     pub partitions: Vec<PartitionRun>,
     /// The loads beside them.
@@ -34,6 +39,8 @@ pub struct PartitionRun {
     pub name: String,
     /// What it shall do.
     pub work: Work,
+    /// What its container is to have; `None` where it is none.
+    pub container: Option<ContainerWish>,
 }
 
 impl Run {
@@ -59,6 +66,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
     for profile in &campaign.profiles {
         let partitions = site.partitions().iter().map(|partition| PartitionRun {
             name: partition.name.clone(),
+            container: container_of(partition, programs, profile.pinned),
             work: match programs.get(&partition.name) {
                 Some(assembly) => Work::Program(Box::new(ProgramRun::new(
                     partition,
@@ -79,10 +87,22 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
             settings: if profile.pinned { wanted.clone() } else { Wanted::default() },
             partitions: partitions.collect(),
             loads: loads.collect(),
+            container_runtime: site.container_runtime(),
             site_sha256: site_sha256.to_owned(),
         });
     }
     runs
+}
+
+/// What a partition's container is to have; all CPUs where it is not pinned.
+pub fn container_of(
+    partition: &Partition,
+    programs: &Programs,
+    pinned: bool,
+) -> Option<ContainerWish> {
+    let assembled = programs.get(&partition.name).map(|assembly| assembly.container.clone());
+    let wish = assembled.unwrap_or_else(|| quietcore_assembly::container(partition, None, None))?;
+    Some(ContainerWish { cpus: wish.cpus.filter(|_| pinned), ..wish })
 }
 
 fn latency(partition: &Partition, profile: &Profile, length: Length, warm_up: Nanos) -> LatencyJob {

@@ -79,6 +79,7 @@ fn machine<'a>(runtime: &'a Path, conditions: &'a BTreeMap<String, String>) -> M
         conditions,
         emulated: None,
         dma_latency_held: false,
+        container_folder: None,
         controls: None,
         time_of_day: || "2026-01-02T03:04:05Z".to_owned(),
     }

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use quietcore_backend::container::{ContainerError, ContainerWish, Containers};
+use quietcore_backend::process::Room;
 use quietcore_exchange::channel::Entry;
 use quietcore_exchange::{Assignment, Command, Target};
-use quietcore_host::controls::{Controls, LiveSettings};
+use quietcore_host::controls::{Controls, LiveSettings, ReservedGroup};
 use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
 use quietcore_process::setting;
 use quietcore_program::place::Place;
@@ -23,7 +25,7 @@ use crate::control::{
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
 use crate::server::{Limits, Server};
-use crate::settings::{Settings, SettingsError};
+use crate::settings::{HOST, Settings, SettingsError};
 use quietcore_assembly::{AssemblyError, Workshop, channels};
 
 /// Lines about a deploy that wait for who asked for it.
@@ -59,6 +61,12 @@ pub enum UpError {
     /// The machine's settings can't be changed so that they could be put back.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// The partitions that are containers can't be run.
+    #[error(transparent)]
+    Containers(#[from] ContainerError),
+    /// The folder of containers can't be used.
+    #[error(transparent)]
+    ContainerPlace(PlaceError),
     /// There is no memory for a channel, or there can be no such channel.
     #[error("there is no channel `{channel}`")]
     Channel {
@@ -125,6 +133,7 @@ impl Running {
         }
         let channels = channel_memories(&plan.site)?;
         let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events)?;
+        let containers = prepare_containers(&plan.site, places, &settings, &events)?;
         let mut keepers = Vec::new();
         for (partition, assembly) in ready {
             progress(&format!("starting `{}`", partition.name));
@@ -143,7 +152,7 @@ impl Running {
                 guest: assembly.guest,
                 warm: plan.start == Restart::Warm,
                 channels: channels.clone(),
-                entrance: settings.entrance(),
+                room: room(&partition.name, assembly.container, containers.as_ref(), &settings),
                 partition,
                 bus: assembly.bus,
             };
@@ -189,6 +198,40 @@ impl Running {
         keepers.drain(..).for_each(drop);
         drop(keepers);
         self.settings.put_back()
+    }
+}
+
+/// What the site's containers have in common; `None` where it has none.
+fn prepare_containers(
+    site: &SiteFile,
+    places: &Places,
+    settings: &Settings,
+    events: &EventLog,
+) -> Result<Option<Containers>, UpError> {
+    let count = site.containers();
+    if count == 0 {
+        return Ok(None);
+    }
+    let folders = places.container_folder().map_err(UpError::ContainerPlace)?;
+    for left in quietcore_backend::container::clear(&folders).left {
+        events.note(HOST, "containers", Severity::Warning, &left);
+    }
+    let wanted = site.container_runtime();
+    Ok(Some(Containers::prepare(folders, site.name(), count, wanted, settings.group())?))
+}
+
+/// Where the process of a partition runs.
+fn room(
+    partition: &str,
+    wish: Option<ContainerWish>,
+    containers: Option<&Containers>,
+    settings: &Settings,
+) -> Room {
+    match wish.zip(containers) {
+        Some((wish, containers)) => {
+            Room::Container(containers.of_partition(partition, wish).into())
+        }
+        None => Room::Host { entrance: settings.group().map(ReservedGroup::entrance) },
     }
 }
 

@@ -6,6 +6,7 @@
 //!     ├── lock          held by the supervisor as long as it lives; its process number inside
 //!     ├── socket        its control socket
 //!     └── site.json     what runs: site file, partitions, since when
+//! RUN/@containers/      one folder a container that runs
 //! STATE/SITE/           what survives: retained data
 //! STATE/@machine/       the journal of the machine's settings
 //! ```
@@ -49,8 +50,9 @@ const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
 const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
 const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
 
-/// No name of a site.
+/// No names of sites.
 const JOURNAL: &str = "@machine";
+const CONTAINERS: &str = "@containers";
 
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
@@ -243,6 +245,26 @@ impl Places {
         let folder = state.join(JOURNAL);
         make_own_folder(&folder, STATE_VARIABLE)?;
         Ok(folder)
+    }
+
+    /// Makes and returns the folder in which containers have theirs. No site can have its name.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when the folder is not this user's.
+    pub fn container_folder(&self) -> Result<PathBuf, PlaceError> {
+        make_own_folder(&self.run, RUN_VARIABLE)?;
+        let folder = self.run.join(CONTAINERS);
+        make_own_folder(&folder, RUN_VARIABLE)?;
+        Ok(folder)
+    }
+
+    /// The folder in which containers have theirs, where there is one.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when it is not this user's.
+    pub fn containers(&self) -> Result<Option<PathBuf>, PlaceError> {
+        let is_there = self.run.join(CONTAINERS).is_dir();
+        if is_there { self.container_folder().map(Some) } else { Ok(None) }
     }
 
     /// The sites that run, by name; leftovers of killed supervisors are removed.

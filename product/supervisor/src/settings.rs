@@ -1,13 +1,15 @@
 //! The machine's settings while a site is up: changed, watched, and put back when it comes down.
 
 use std::io;
-use std::path::{Path, PathBuf};
+
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use quietcore_host::controls::{Changed, Controls, JournalError, LiveSettings, Wanted};
+use quietcore_host::controls::{
+    Changed, Controls, JournalError, LiveSettings, ReservedGroup, Wanted,
+};
 use quietcore_site::Site as SiteFile;
 
 use crate::control::Severity;
@@ -17,7 +19,7 @@ use crate::keeper::EventLog;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// What events of the machine are of; partitions have names of their own.
-const HOST: &str = "host";
+pub(crate) const HOST: &str = "host";
 
 /// Settings that can't be changed.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +38,7 @@ pub(crate) struct Settings {
     /// Dropping it ends the thread.
     end: Option<SyncSender<()>>,
     watching: Option<JoinHandle<Vec<String>>>,
-    entrance: Option<PathBuf>,
+    group: Option<ReservedGroup>,
 }
 
 impl Settings {
@@ -49,13 +51,13 @@ impl Settings {
         let mut changed = Changed::begin(&Wanted::of(site), site.name(), controls)?;
         let found = changed.found();
         if found.controls.is_empty() {
-            return Ok(Self { end: None, watching: None, entrance: None });
+            return Ok(Self { end: None, watching: None, group: None });
         }
         events.note(HOST, "settings", Severity::Information, &found.controls);
         for trouble in &found.troubles {
             events.note(HOST, "settings", Severity::Warning, trouble);
         }
-        let entrance = changed.entrance().map(Path::to_owned);
+        let group = changed.group();
         let (end, ended) = sync_channel::<()>(0);
         let events = Arc::clone(events);
         let watch = move || {
@@ -68,12 +70,12 @@ impl Settings {
         };
         let watching = thread::Builder::new().name("settings".to_owned()).spawn(watch);
         let watching = watching.map_err(SettingsError::Watch)?;
-        Ok(Self { end: Some(end), watching: Some(watching), entrance })
+        Ok(Self { end: Some(end), watching: Some(watching), group })
     }
 
-    /// The file through which a partition's process enters the group that has its CPUs.
-    pub(crate) fn entrance(&self) -> Option<PathBuf> {
-        self.entrance.clone()
+    /// The group that has the partitions' CPUs for itself.
+    pub(crate) fn group(&self) -> Option<&ReservedGroup> {
+        self.group.as_ref()
     }
 
     /// Puts the settings back. Returns what could not be.

@@ -179,6 +179,8 @@ pub(crate) enum ProbeKind {
 pub(crate) enum ProbeBackend {
     /// A process of this machine
     Process,
+    /// A container, run by `runc` or `crun`
+    Container,
     /// A guest of our own virtual machine monitor
     Kvm,
 }

@@ -1,11 +1,13 @@
 //! The machine as the commands see it.
 
 use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use quietcore_campaign::Run;
 use quietcore_host::Facts;
 use quietcore_host::controls::{Controls, DmaLatency, LiveSettings, Store};
 use quietcore_site::Control;
@@ -67,6 +69,20 @@ fn settings(places: &Places) -> Result<Option<Controls<LiveSettings>>, Failure> 
     }
     let store = Store::new(places.journal_folder()?);
     Ok(Some(Controls::new(LiveSettings::default(), store)))
+}
+
+/// Where the containers of runs have their folders; `None` where there are none. What is left of
+/// those whose owner was killed is removed.
+pub(crate) fn container_folder(runs: &[Run]) -> Result<Option<PathBuf>, Failure> {
+    let mut partitions = runs.iter().flat_map(|run| &run.partitions);
+    if !partitions.any(|partition| partition.container.is_some()) {
+        return Ok(None);
+    }
+    let folder = Places::of_environment()?.container_folder()?;
+    for left in quietcore_backend::container::clear(&folder).left {
+        crate::terminal::say(left);
+    }
+    Ok(Some(folder))
 }
 
 /// A flag that Ctrl-C, SIGTERM or the end of the terminal sets. The second Ctrl-C ends the program

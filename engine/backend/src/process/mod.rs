@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread;
@@ -31,6 +31,7 @@ use quietcore_process::readback::ThreadState;
 use quietcore_scan::process::job::Order;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use crate::container::{self, ContainerError, ContainerSetting, Inside, Quarters};
 use crate::job::Job;
 use crate::kvm::host::Host;
 use descendants::Mark;
@@ -75,6 +76,9 @@ pub enum PartitionError {
         #[source]
         source: io::Error,
     },
+    /// There is no container for it.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
     /// The job can't be handed over.
     #[error("the job could not be handed to the partition")]
     Job(#[source] io::Error),
@@ -94,8 +98,20 @@ pub enum PartitionError {
     Wait(#[source] io::Error),
 }
 
+/// Where a partition's process runs.
+#[derive(Clone, Debug)]
+pub enum Room {
+    /// Among the host's processes.
+    Host {
+        /// The file through which it enters the group that has its CPUs for itself.
+        entrance: Option<PathBuf>,
+    },
+    /// In a container of its own.
+    Container(Box<ContainerSetting>),
+}
+
 /// What a process said, behind a colon; nothing where it said nothing.
-fn last_words(remarks: &str) -> String {
+pub(crate) fn last_words(remarks: &str) -> String {
     if remarks.is_empty() { String::new() } else { format!(": {remarks}") }
 }
 
@@ -103,12 +119,21 @@ fn last_words(remarks: &str) -> String {
 #[derive(Debug)]
 pub struct Partition {
     child: Child,
-    mark: Mark,
+    room: Held,
     /// Its job and orders; its process ends when this is gone.
     orders: Option<Orders>,
     exchange: Arc<Exchange>,
     remarks: Remarks,
     guest: Option<Host>,
+}
+
+/// What is held of where a process runs.
+#[derive(Debug)]
+enum Held {
+    /// It runs among others, known by its mark.
+    Host(Mark),
+    /// It runs in a container, and the child is the container's shim.
+    Container { quarters: Quarters, inside: Option<Inside> },
 }
 
 impl Partition {
@@ -118,12 +143,11 @@ impl Partition {
     /// # Errors
     /// [`PartitionError`]; then no process is left.
     pub fn start(program: &Path, job: &Job, shape: &Shape) -> Result<Self, PartitionError> {
-        Self::start_with(program, job, shape, Vec::new(), None)
+        Self::start_with(program, job, shape, Vec::new(), &Room::Host { entrance: None })
     }
 
-    /// Starts a partition that also gets the memory files of its channels. They have in its process
-    /// the numbers that they have here, which the job names. Through `entrance` its process enters
-    /// the group that has its CPUs for itself.
+    /// Starts a partition that also gets the memory files of its channels, in the room that is
+    /// its. The job names the numbers that they have here.
     ///
     /// # Errors
     /// [`PartitionError`]; then no process is left.
@@ -132,7 +156,7 @@ impl Partition {
         job: &Job,
         shape: &Shape,
         mut channels: Vec<OwnedFd>,
-        entrance: Option<&Path>,
+        room: &Room,
     ) -> Result<Self, PartitionError> {
         let mut job = Cow::Borrowed(job);
         let mut guest = None;
@@ -144,15 +168,48 @@ impl Partition {
             guest = Some(host);
         }
         let exchange = Arc::new(Exchange::create(shape)?);
-        let file = exchange.file().map_err(PartitionError::Job)?;
         let mut command = Command::new(program);
-        let mark = Mark::new();
-        mark.put_on(&mut command);
-        if !channels.is_empty() {
-            command.preserved_fds(channels);
+        let held = match room {
+            Room::Host { .. } => {
+                let mark = Mark::new();
+                mark.put_on(&mut command);
+                if !channels.is_empty() {
+                    command.preserved_fds(channels);
+                }
+                command.arg("partition");
+                Held::Host(mark)
+            }
+            Room::Container(setting) => {
+                job.to_mut().renumber(|here| container::renumbered(&channels, here));
+                let quarters = Quarters::furnish(setting, program, channels, &mut command)?;
+                Held::Container { quarters, inside: None }
+            }
+        };
+        let mut partition = Self::spawn(command, exchange, held, guest)?;
+        if let Held::Container { quarters, inside } = &mut partition.room {
+            match quarters.wait() {
+                Ok(started) => *inside = Some(started),
+                Err(error) => return Err(partition.not_started(error).into()),
+            }
         }
+        if let Room::Host { entrance: Some(entrance) } = room {
+            partition.enter(entrance)?;
+        }
+        if let Some(host) = &partition.guest {
+            host.settle(partition.process_id())?;
+        }
+        partition.hand_over(&*job).map_err(PartitionError::Job)?;
+        Ok(partition)
+    }
+
+    fn spawn(
+        mut command: Command,
+        exchange: Arc<Exchange>,
+        room: Held,
+        guest: Option<Host>,
+    ) -> Result<Self, PartitionError> {
+        let file = exchange.file().map_err(PartitionError::Job)?;
         let mut child = command
-            .arg("partition")
             // One arena for all threads: each further one reserves 64 MiB, which locking makes
             // real.
             .env("MALLOC_ARENA_MAX", "1")
@@ -162,21 +219,21 @@ impl Partition {
             .process_group(0)
             .spawn()
             .map_err(|source| PartitionError::Program {
-                program: program.display().to_string(),
+                program: command.get_program().to_string_lossy().into_owned(),
                 source,
             })?;
         let remarks = Remarks::collect(child.stderr.take());
         let pipe = child.stdin.take();
-        let mut partition = Self { child, mark, orders: None, exchange, remarks, guest };
+        let mut partition = Self { child, room, orders: None, exchange, remarks, guest };
         partition.orders = pipe.map(Orders::new).transpose().map_err(PartitionError::Job)?;
-        if let Some(entrance) = entrance {
-            partition.enter(entrance)?;
-        }
-        if let Some(host) = &partition.guest {
-            host.settle(partition.process_id())?;
-        }
-        partition.hand_over(&*job).map_err(PartitionError::Job)?;
         Ok(partition)
+    }
+
+    /// What became of a container that does not run, in the words of who was to start it.
+    fn not_started(&mut self, error: ContainerError) -> ContainerError {
+        let ContainerError::NotStarted { runtime, .. } = error else { return error };
+        let _ = self.stop();
+        ContainerError::NotStarted { runtime, remarks: self.take_remarks() }
     }
 
     fn enter(&self, entrance: &Path) -> Result<(), PartitionError> {
@@ -209,7 +266,14 @@ impl Partition {
 
     /// The kernel's number of its process.
     pub fn process_id(&self) -> u32 {
-        self.child.id()
+        self.inside().map_or_else(|| self.child.id(), Inside::process_id)
+    }
+
+    fn inside(&self) -> Option<&Inside> {
+        match &self.room {
+            Held::Host(_) => None,
+            Held::Container { inside, .. } => inside.as_ref(),
+        }
     }
 
     /// The partition's exchange, to be kept beyond the partition.
@@ -227,7 +291,11 @@ impl Partition {
     /// # Errors
     /// When the task has not started or has ended.
     pub fn read_back(&self, task: &TaskStatistics) -> io::Result<ThreadState> {
-        ThreadState::read(self.child.id(), task.thread_id())
+        let thread = match self.inside() {
+            None => task.thread_id(),
+            Some(inside) => inside.thread_id(task.thread_id())?,
+        };
+        ThreadState::read(self.process_id(), thread)
     }
 
     /// Whether all tasks have ended.
@@ -264,9 +332,12 @@ impl Partition {
             if let Some(status) = self.reap().map_err(PartitionError::Wait)? {
                 return Ok(status);
             }
-            if Instant::now() >= end {
-                // It does not answer: the kernel ends it.
-                self.child.kill().map_err(PartitionError::Wait)?;
+            let late = Instant::now().checked_duration_since(end);
+            match (late, self.inside()) {
+                (None, _) => {}
+                // It does not answer: the kernel ends it, and its shim has the rest removed.
+                (Some(late), Some(inside)) if late < STOP_GRACE => inside.kill(),
+                (Some(_), _) => self.child.kill().map_err(PartitionError::Wait)?,
             }
             thread::sleep(Duration::from_millis(5));
         }
@@ -285,7 +356,11 @@ impl Partition {
             Ok(None) => return Ok(None),
             Ok(Some(_)) => {
                 let _ = kill_process_group(pid, Signal::KILL);
-                self.mark.end_all();
+                match &self.room {
+                    Held::Host(mark) => mark.end_all(),
+                    // All others in the container end with its first process.
+                    Held::Container { inside, .. } => inside.iter().for_each(Inside::kill),
+                }
             }
             // It was waited for already.
             Err(_) => {}
@@ -295,8 +370,11 @@ impl Partition {
 
     /// Has the kernel end a process that can't end in order; [`stop`](Self::stop) waits for it.
     pub fn kill(&mut self) {
-        // It fails only where the process has ended already.
-        let _ = self.child.kill();
+        match self.inside() {
+            Some(inside) => inside.kill(),
+            // It fails only where the process has ended already.
+            None => drop(self.child.kill()),
+        }
     }
 
     /// What the process has said so far: the last [`REMARK_BYTES_MAX`] of it.

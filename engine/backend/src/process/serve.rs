@@ -40,9 +40,6 @@ pub fn serve() -> ExitCode {
 }
 
 fn serve_job() -> Result<(), String> {
-    // The closed pipe tells of the host's end, but a process that is stopped at that moment doesn't
-    // read it; this reaches it even so. A refusal costs that case only.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // What there is already, all at once: else each page of it comes when it is used first. Whether
     // it is to be locked, and may be, is the job's matter.
     let _ = setting::lock_present_memory();
@@ -55,6 +52,10 @@ fn serve_job() -> Result<(), String> {
     let job: Job = serde_json::from_slice(&line).map_err(|error| {
         format!("this is no job: {error}; only `quietcore` starts this program")
     })?;
+    // The closed pipe tells of the host's end, but a process that is stopped at that moment doesn't
+    // read it; this reaches it even so. A refusal costs that case only. Not before there is a job:
+    // what starts a container ends before that.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     let file = io::stdout()
         .as_fd()
         .try_clone_to_owned()

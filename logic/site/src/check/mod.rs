@@ -50,6 +50,7 @@ pub(crate) fn check(
         name: name.expect("a missing name is a problem"),
         housekeeping,
         controls: host::controls(raw),
+        container_runtime: raw.host.as_ref().and_then(|host| host.container_runtime),
         partitions,
         channels,
         fieldbuses: fieldbuses.unwrap_or_default(),

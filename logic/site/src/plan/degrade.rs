@@ -5,7 +5,9 @@ use quietcore_units::{ByteSize, CpuSet};
 use crate::machine::Machine;
 use crate::plan::step::cpu_words;
 use crate::plan::{Degradation, granted};
-use crate::site::{Cache, Control, EarlyWake, Partition, Scheduling, Site};
+use crate::site::{
+    Backend, Cache, Control, EarlyWake, Partition, Scheduling, Site, real_time_share,
+};
 use crate::words::list;
 
 /// What a process locks at least: its code, its stacks and the exchange.
@@ -45,6 +47,7 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
         memory(partition, machine, &mut add);
         colours(partition, &mut add);
     }
+    containers(site, machine, &mut add);
     without_program(site, &mut add);
     all
 }
@@ -104,7 +107,7 @@ fn scheduling(
         .campaign()
         .profiles
         .iter()
-        .any(|profile| granted(asked, profile.pinned, machine) != asked);
+        .any(|profile| granted(asked, partition.backend, profile.pinned, machine) != asked);
     if !lost {
         return;
     }
@@ -114,6 +117,10 @@ fn scheduling(
         (_, Scheduling::Deadline { .. }) if machine.deadline => {
             "the kernel pins no SCHED_DEADLINE thread while it throttles; set \
              kernel.sched_rt_runtime_us to -1, or use `policy = \"fifo\"`"
+        }
+        (true, _) if partition.backend == Backend::Container => {
+            "no real-time run time is left for new control groups; take some from others \
+             (cpu.rt_runtime_us), or boot with rt_group_sched=0"
         }
         (true, _) => "the group this runs in has no real-time share; raise its cpu.rt_runtime_us",
         (false, _) => "run as root, or grant CAP_SYS_NICE or an rtprio limit",
@@ -128,6 +135,22 @@ fn scheduling(
     add(what, cost, as_root.to_owned());
 }
 
+/// Real-time run time that the kernel gives to each group, where it divides it.
+fn containers(site: &Site, machine: &Machine, add: &mut impl FnMut(String, &'static str, String)) {
+    let count = site.containers();
+    let Some(left) = machine.container_real_time_us.filter(|left| *left > 0) else { return };
+    if count == 0 || !machine.root {
+        return;
+    }
+    let percent = real_time_share(left, count) / 10_000;
+    add(
+        format!("real-time threads of each container have {percent} % of a CPU"),
+        "the kernel divides real-time run time among control groups, and stops a program that \
+         needs more until the second is over",
+        "boot with rt_group_sched=0, or use the backend `process`".to_owned(),
+    );
+}
+
 /// A real-time thread that never sleeps, where the kernel makes it.
 fn spinning(
     site: &Site,
@@ -137,8 +160,9 @@ fn spinning(
 ) {
     let asked = partition.program.scheduling;
     let profiles = &site.campaign().profiles;
-    let is_real_time =
-        profiles.iter().any(|it| granted(asked, it.pinned, machine) != Scheduling::Other);
+    let is_real_time = profiles
+        .iter()
+        .any(|it| granted(asked, partition.backend, it.pinned, machine) != Scheduling::Other);
     if machine.throttles && is_real_time && partition.program.early_wake == EarlyWake::Spin {
         add(
             format!("partition `{}` never sleeps, and the kernel stops it", partition.name),

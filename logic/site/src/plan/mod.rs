@@ -30,7 +30,9 @@ use serde::Serialize;
 
 use crate::machine::Machine;
 use crate::problem::Place;
-use crate::site::{Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site};
+use crate::site::{
+    Backend, Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site,
+};
 
 pub use step::{Step, TaskStart};
 
@@ -225,13 +227,13 @@ fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
     let tasks = program.tasks.iter().map(|task| TaskStart {
         name: task.name.clone(),
         release: task.release.clone(),
-        scheduling: granted(task.scheduling, profile.pinned, machine),
+        scheduling: granted(task.scheduling, partition.backend, profile.pinned, machine),
     });
     Step::StartPartition {
         partition: partition.name.clone(),
         backend: partition.backend,
         cpus: profile.pinned.then(|| partition.cpus_in_use()),
-        scheduling: granted(program.scheduling, profile.pinned, machine),
+        scheduling: granted(program.scheduling, partition.backend, profile.pinned, machine),
         memory: partition.vcr.memory,
         locked: degrade::locks_memory(partition, machine),
         period: program.period,
@@ -242,8 +244,11 @@ fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {
 }
 
 /// The policy that this machine gives in place of the one asked for.
-fn granted(asked: Scheduling, pinned: bool, machine: &Machine) -> Scheduling {
+fn granted(asked: Scheduling, backend: Backend, pinned: bool, machine: &Machine) -> Scheduling {
+    // The groups that root makes for containers need run time of their own.
+    let in_group = backend == Backend::Container && machine.root;
     let given = match asked {
+        Scheduling::Fifo { .. } if in_group && machine.container_real_time_us == Some(0) => false,
         Scheduling::Fifo { .. } => machine.fifo,
         Scheduling::Deadline { .. } => machine.deadline && !(machine.throttles && pinned),
         Scheduling::Other => true,

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use quietcore_units::{ByteSize, CpuSet};
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Obstacle};
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
 use crate::site::{Backend, EarlyWake, LoadPlace, Partition, Profile, Site};
@@ -116,7 +116,7 @@ impl Refusals<'_> {
                 );
             }
         }
-        if matches!(partition.backend, Backend::Process | Backend::Kvm) {
+        if !matches!(partition.backend, Backend::Qemu | Backend::Xen) {
             self.not_realised(partition, &key);
         }
         if partition.backend == Backend::Kvm {
@@ -134,7 +134,18 @@ impl Refusals<'_> {
                 "backend `kvm` needs /dev/kvm, which can't be opened here".to_owned(),
                 "choose `process`, or see `quietcore doctor`",
             ),
-            _ => (format!("backend `{backend}` is not there yet"), "choose `process` or `kvm`"),
+            Backend::Container => {
+                let wanted = self.site.container_runtime();
+                if let Err(Obstacle { what, remedy }) = self.machine.container_runtime(wanted) {
+                    let remedy = format!("{remedy}, or choose `process`");
+                    self.refuse(key, format!("backend `container`: {what}"), remedy);
+                }
+                return;
+            }
+            _ => (
+                format!("backend `{backend}` is not there yet"),
+                "choose `process`, `container` or `kvm`",
+            ),
         };
         self.refuse(key, reason, remedy);
     }

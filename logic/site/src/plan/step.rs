@@ -261,6 +261,7 @@ impl Step {
         let cpus = cpus.map_or("any CPU".to_owned(), |cpus| cpu_words(&cpus));
         let what = match backend {
             Backend::Kvm => "guest under KVM".to_owned(),
+            Backend::Container => "container".to_owned(),
             _ => backend.to_string(),
         };
         write!(f, "start partition `{partition}` as a {what} on {cpus}, {scheduling}, ")?;

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::raw::RawCpus;
-use crate::site::Control;
+use crate::site::{ContainerRuntime, Control};
 
 /// The machine's own share, and what of it may be changed.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -21,6 +21,9 @@ pub(crate) struct RawHost {
     /// and put back when it comes down. Left out: nothing. It needs root.
     #[schemars(length(max = 16), extend("examples" = [["standard"], ["interrupts", "governor"]]))]
     pub(crate) controls: Option<Vec<RawControl>>,
+    /// What runs partitions of the backend `container`. Left out: the first that works here.
+    #[schemars(example = &"runc")]
+    pub(crate) container_runtime: Option<ContainerRuntime>,
 }
 
 /// A word in the list of controls: one of them, or several.

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod channel;
+mod container;
 mod control;
 mod fieldbus;
 mod partition;
@@ -18,6 +19,7 @@ use crate::words;
 
 pub use campaign::{CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length};
 pub use channel::{Channel, Initial, Signal, SignalKind, SignalType};
+pub use container::{ContainerRuntime, real_time_share};
 pub use control::Control;
 pub use fieldbus::{
     Device, DeviceIdentity, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Interface, Mapping,
@@ -38,6 +40,7 @@ pub struct Site {
     pub(crate) name: String,
     pub(crate) housekeeping: Option<CpuSet>,
     pub(crate) controls: Vec<Control>,
+    pub(crate) container_runtime: Option<ContainerRuntime>,
     pub(crate) partitions: Vec<Partition>,
     pub(crate) channels: Vec<Channel>,
     pub(crate) fieldbuses: Vec<Fieldbus>,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use quietcore_record::class::catalogue;
-use quietcore_site::{Machine, Problem, Problems, Site, read};
+use quietcore_site::{ContainerRuntime, Machine, Problem, Problems, Site, read};
 use quietcore_units::{ByteSize, CpuId, CpuSet};
 
 /// A machine that can do everything, with this many CPUs.
@@ -22,6 +22,8 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
         throttles: false,
         dma_latency: true,
         kvm: false,
+        containers: vec![(ContainerRuntime::Runc, Ok(()))],
+        container_real_time_us: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use quietcore_site::{Control, Site};
 use quietcore_units::CpuSet;
 
-use super::group::CpusetKind;
+use super::group::{CpusetKind, PROCESSES};
 use super::holding::{Controls, Effect, Held, Outcome};
 use super::journal::JournalError;
 use super::requests::requests;
@@ -45,7 +45,7 @@ pub struct Found {
 pub struct Changed {
     held: Option<Held<LiveSettings>>,
     found: Found,
-    entrance: Option<PathBuf>,
+    group: Option<PathBuf>,
 }
 
 impl Changed {
@@ -59,7 +59,7 @@ impl Changed {
         holder: &str,
         controls: Option<&Controls<LiveSettings>>,
     ) -> Result<Self, JournalError> {
-        let mut changed = Self { held: None, found: Found::default(), entrance: None };
+        let mut changed = Self { held: None, found: Found::default(), group: None };
         let Some(controls) = controls.filter(|_| !wanted.controls.is_empty()) else {
             return Ok(changed);
         };
@@ -69,15 +69,14 @@ impl Changed {
         let words: Vec<String> = tallies.iter().map(ToString::to_string).collect();
         changed.found.controls = words.join("; ");
         changed.found.troubles = tallies.iter().filter_map(Tally::trouble).collect();
-        changed.entrance = outcomes.iter().find_map(entrance);
+        changed.group = outcomes.iter().find_map(group);
         changed.held = Some(held);
         Ok(changed)
     }
 
-    /// The file through which a process enters the group that has these CPUs for itself, where
-    /// there is one. Others can't run on them.
-    pub fn entrance(&self) -> Option<&Path> {
-        self.entrance.as_deref()
+    /// The group that has these CPUs for itself, where there is one. Others can't run on them.
+    pub fn group(&self) -> Option<ReservedGroup> {
+        self.group.clone().map(ReservedGroup)
     }
 
     /// What was found so far.
@@ -113,10 +112,26 @@ impl Changed {
     }
 }
 
-fn entrance(outcome: &Outcome<Control>) -> Option<PathBuf> {
+/// The folder of a control group that has CPUs for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReservedGroup(PathBuf);
+
+impl ReservedGroup {
+    /// The file through which a process enters it.
+    pub fn entrance(&self) -> PathBuf {
+        self.0.join(PROCESSES).join("cgroup.procs")
+    }
+
+    /// Its name in the hierarchy, below which containers have their groups.
+    pub fn name(&self) -> PathBuf {
+        Path::new("/").join(self.0.file_name().unwrap_or_default())
+    }
+}
+
+fn group(outcome: &Outcome<Control>) -> Option<PathBuf> {
     match (&outcome.setting, &outcome.effect) {
         (Setting::Cpuset { path, kind: CpusetKind::Isolated }, Effect::Effective) => {
-            Some(Path::new(path).join("cgroup.procs"))
+            Some(PathBuf::from(path))
         }
         _ => None,
     }

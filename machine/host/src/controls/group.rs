@@ -22,6 +22,8 @@ use serde::{Deserialize, Serialize};
 use super::setting::SettingError;
 use crate::cpu_list::CpuList;
 
+/// The group in an isolated one that processes enter: one that has groups below it can't hold any.
+pub(super) const PROCESSES: &str = "processes";
 /// Tries to empty and remove a group, in which processes may begin meanwhile, and the time between.
 const REMOVE_TRIES: u32 = 20;
 const REMOVE_EVERY: Duration = Duration::from_millis(5);
@@ -90,7 +92,11 @@ fn fill(folder: &Path, kind: CpusetKind, cpus: &str) -> io::Result<()> {
         }
         CpusetKind::Isolated => {
             put("cpuset.cpus", cpus)?;
-            put("cpuset.cpus.partition", "isolated")
+            put("cpuset.cpus.partition", "isolated")?;
+            match fs::create_dir(folder.join(PROCESSES)) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+                other => other,
+            }
         }
     }
 }
@@ -99,8 +105,13 @@ fn put(folder: &Path, name: &str, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(folder.join(name))?.write_all(value.as_bytes())
 }
 
-/// Removes a group; processes in it go to the one around it.
+/// Removes a group with those below it; processes in it go to the one around it.
 fn remove(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove(&entry.path())?;
+        }
+    }
     let mut tries = 1;
     loop {
         match fs::remove_dir(folder) {

@@ -1,10 +1,14 @@
 //! Control groups: which interface stands, which controllers it has, where this process is.
 
+mod containers;
+
 use serde::{Deserialize, Serialize};
 
 use crate::attempts::{CgroupPlace, CgroupVersion};
 use crate::reading::Reading;
 use crate::source::Source;
+
+pub use containers::Containers;
 
 /// How the two interfaces share the controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

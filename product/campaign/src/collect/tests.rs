@@ -28,7 +28,12 @@ fn run() -> Run {
         profile: "tp2".to_owned(),
         reserved: true,
         settings: Wanted::default(),
-        partitions: vec![PartitionRun { name: "axis".to_owned(), work: Work::Latency(job) }],
+        container_runtime: None,
+        partitions: vec![PartitionRun {
+            name: "axis".to_owned(),
+            work: Work::Latency(job),
+            container: None,
+        }],
         loads: Vec::new(),
         site_sha256: String::new(),
     }
@@ -72,6 +77,7 @@ fn collect_with(
         conditions: &BTreeMap::new(),
         emulated: None,
         dma_latency_held: true,
+        container_folder: None,
         controls: None,
         time_of_day: || "2026-01-02T03:04:05Z".to_owned(),
     };

@@ -36,7 +36,7 @@ use quietcore_assembly::{BusImage, Staged};
 use quietcore_backend::fieldbus::FieldbusJob;
 use quietcore_backend::job::Job;
 use quietcore_backend::kvm::GuestSetting;
-use quietcore_backend::process::{Partition as Process, PartitionError};
+use quietcore_backend::process::{Partition as Process, PartitionError, Room};
 use quietcore_exchange::Shape;
 use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::{ProgramJob, Value};
@@ -70,8 +70,8 @@ pub(crate) struct Setup {
     pub(crate) guest: Option<GuestSetting>,
     /// The memory of all channels of the site, in the order of its file.
     pub(crate) channels: Vec<Arc<ChannelMemory>>,
-    /// The file through which its process enters the group that has its CPUs.
-    pub(crate) entrance: Option<PathBuf>,
+    /// Where its process runs.
+    pub(crate) room: Room,
     /// Whether retained values are taken over at the start.
     pub(crate) warm: bool,
 }
@@ -252,8 +252,8 @@ impl Kept {
         let files = self.channel_files(&mut program).map_err(PartitionError::Job)?;
         let (fieldbus, guest) = (self.setup.fieldbus.clone(), self.setup.guest.as_ref());
         let job = Job::of_program(program, fieldbus, guest);
-        let entrance = self.setup.entrance.as_deref();
-        Process::start_with(&self.setup.runtime, &job, &self.setup.shape, files, entrance)
+        let Setup { runtime, shape, room, .. } = &self.setup;
+        Process::start_with(runtime, &job, shape, files, room)
     }
 
     /// The retained values to give to a build; those that it can't have are told.

@@ -1,4 +1,4 @@
-//! The process in which a partition or a worker of a load runs.
+//! The process in which a partition or a worker of a load runs, or which waits for a container.
 //!
 //! It is a program apart from `quietcore`, so that locked memory, real-time priority and what a
 //! load does to its address space never touch the tool that a person uses. Nobody calls it by hand.
@@ -11,6 +11,7 @@ fn main() -> ExitCode {
     // The load comes first and at once: the load `fork` executes this program again and again.
     match role.as_ref().and_then(|role| role.to_str()) {
         Some("load") => quietcore_load::worker::main(arguments),
+        Some("container") => quietcore_backend::container::shim(arguments),
         Some("partition") => quietcore_backend::process::serve(),
         _ => {
             eprintln!("quietcore-runtime is started by quietcore; see `quietcore --help`");

@@ -10,6 +10,7 @@ mod osek;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use quietcore_backend::container::ContainerWish;
 use quietcore_campaign::{Machine, PartitionRun, Run, Work, measure};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
@@ -21,7 +22,7 @@ use quietcore_process::setting::Policy;
 use quietcore_record::class::{Class, catalogue};
 use quietcore_record::export::cyclictest_text;
 use quietcore_record::record::Record;
-use quietcore_units::{CpuSet, Nanos};
+use quietcore_units::{CpuId, CpuSet, Nanos};
 
 use crate::arguments::{Latency, Mode, PolicyName, Probe, ProbeBackend, ProbeKind};
 use crate::machine;
@@ -86,6 +87,7 @@ fn measured(run: &Run, facts: &Facts, stop: &AtomicBool) -> Result<Vec<Record>, 
     let runtime = files::runtime()?;
     let awake = machine::hold_awake();
     let controls = machine::controls(&run.settings.controls)?;
+    let container_folder = machine::container_folder(std::slice::from_ref(run))?;
     let emulated = machine::emulated(facts);
     let conditions = facts.conditions_summary();
     let mut bar = Bar::new(std::slice::from_ref(run));
@@ -94,6 +96,7 @@ fn measured(run: &Run, facts: &Facts, stop: &AtomicBool) -> Result<Vec<Record>, 
         conditions: &conditions,
         emulated: emulated.as_deref(),
         dma_latency_held: awake.is_some(),
+        container_folder: container_folder.as_deref(),
         controls: controls.as_ref(),
         time_of_day: machine::time_of_day,
     };
@@ -123,6 +126,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
     }
     options_that_clash(request, cycles, &mut problems);
     let cpus = cpus(request, online, &mut problems);
+    let cpu_set: CpuSet = cpus.iter().flatten().filter_map(|cpu| CpuId::new(*cpu)).collect();
     let loads = request
         .load
         .iter()
@@ -146,7 +150,12 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
                 wake: wake(request),
                 injection: request.inject,
             }),
+            container: (request.backend == ProbeBackend::Container).then(|| ContainerWish {
+                cpus: (!request.unpinned).then(|| cpu_set),
+                ..ContainerWish::default()
+            }),
         }],
+        container_runtime: None,
         loads,
         site_sha256: String::new(),
     })
@@ -157,7 +166,7 @@ fn options_that_clash(request: &Latency, cycles: u64, problems: &mut Vec<String>
     if request.margin.is_some() && request.mode != Mode::EarlyWake {
         problems.push("--margin: only mode early-wake has one; add --mode early-wake".to_owned());
     }
-    if request.mode == Mode::Spin && request.backend == ProbeBackend::Process {
+    if request.mode == Mode::Spin && request.backend != ProbeBackend::Kvm {
         problems.push(
             "--mode spin: a thread that never sleeps is stopped by the operating system for a \
              part of each second; use --mode early-wake, or --backend kvm"

@@ -46,6 +46,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let outcome = {
         let awake = machine::hold_awake();
         let controls = machine::controls(file.site.controls())?;
+        let container_folder = machine::container_folder(campaign.runs())?;
         let emulated = machine::emulated(&facts);
         let conditions = facts.conditions_summary();
         let mut bar = Bar::new(campaign.runs());
@@ -54,6 +55,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
             conditions: &conditions,
             emulated: emulated.as_deref(),
             dma_latency_held: awake.is_some(),
+            container_folder: container_folder.as_deref(),
             controls: controls.as_ref(),
             time_of_day: machine::time_of_day,
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quietcore_campaign::{PartitionRun, ProgramRun, Run, Work};
+use quietcore_campaign::{PartitionRun, ProgramRun, Run, Work, container_of};
 use quietcore_evidence::Writer;
 use quietcore_host::controls::Wanted;
 use quietcore_record::{compare, published};
@@ -33,7 +33,8 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
         let pinned = !request.unpinned;
         let run = ProgramRun::new(partition, assembly, pinned, length, request.warm_up);
         let work = Work::Program(Box::new(run));
-        partitions.push(PartitionRun { name: partition.name.clone(), work });
+        let container = container_of(partition, &built.programs, pinned);
+        partitions.push(PartitionRun { name: partition.name.clone(), work, container });
     }
     let loads: Result<Vec<_>, _> = request.load.iter().map(|text| load(text)).collect();
     let run = Run {
@@ -42,6 +43,7 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
         settings: if request.unpinned { Wanted::default() } else { Wanted::of(&site) },
         partitions,
         loads: loads.map_err(Failure::new)?,
+        container_runtime: site.container_runtime(),
         site_sha256: sha256,
     };
     let writer = request.out.as_deref().map(Writer::create).transpose()?;

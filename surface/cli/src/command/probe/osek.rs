@@ -40,6 +40,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const SIGNAL_WEIGHT: u64 = 20;
 
 pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
+    if request.backend == ProbeBackend::Container {
+        return Err(Failure::new("--backend container: this probe runs in a process or a guest"));
+    }
     if request.backend == ProbeBackend::Kvm {
         return guest::run(request);
     }

@@ -1,5 +1,8 @@
 //! `quietcore down`
 
+use quietcore_backend::container::Cleared;
+use quietcore_supervisor::places::Places;
+
 use super::site;
 use crate::arguments::Down;
 use crate::command;
@@ -19,8 +22,25 @@ pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Puts back settings of the machine whose owner is gone. Whether there were any.
+/// Removes what supervisors that were killed have left. Whether there was anything.
 fn recover() -> Result<bool, Failure> {
+    let containers = clear_containers()?;
+    Ok(put_back()? || containers)
+}
+
+/// Removes containers whose owner is gone.
+fn clear_containers() -> Result<bool, Failure> {
+    let Some(folder) = Places::of_environment()?.containers()? else { return Ok(false) };
+    let cleared = quietcore_backend::container::clear(&folder);
+    cleared.left.iter().for_each(crate::terminal::say);
+    for name in &cleared.gone {
+        command::print(&format!("{name}: the container is removed\n"))?;
+    }
+    Ok(cleared != Cleared::default())
+}
+
+/// Puts back settings of the machine whose owner is gone.
+fn put_back() -> Result<bool, Failure> {
     let Some(controls) = machine::changed()? else { return Ok(false) };
     let recovery =
         controls.recover().map_err(|error| Failure::new(format!("quietcore: {error}")))?;

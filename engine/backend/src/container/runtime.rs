@@ -1,0 +1,84 @@
+//! `runc` and `crun`: programs that run what an OCI bundle describes.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+/// A container runtime: a program with the command line of `runc`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RuntimeProgram(PathBuf);
+
+impl RuntimeProgram {
+    /// The program, absolute.
+    pub(crate) fn new(program: PathBuf) -> Self {
+        Self(program)
+    }
+
+    /// `runc` or `crun`.
+    pub(crate) fn name(&self) -> &str {
+        self.0.file_name().and_then(|name| name.to_str()).unwrap_or("the container runtime")
+    }
+
+    /// What it says about its version, in a line.
+    pub(super) fn version(&self) -> Option<String> {
+        let output = Command::new(&self.0).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().next().map(str::to_owned)
+    }
+
+    /// A call of it, with its state in a folder.
+    fn call(&self, state: &Path) -> Command {
+        let mut command = Command::new(&self.0);
+        command.arg("--root").arg(state);
+        command
+    }
+
+    /// Starts the container of a bundle, which gets the caller's standard streams and the `files`
+    /// descriptors behind them, and returns when its process runs.
+    pub(super) fn run(&self, place: &Place<'_>, files: &str) -> Command {
+        let mut command = self.call(&place.state());
+        command.args(["run", "--detach", "--preserve-fds", files]);
+        command.arg("--bundle").arg(place.bundle());
+        command.arg("--pid-file").arg(place.process_file());
+        command.arg(place.name);
+        command
+    }
+
+    /// Removes what there is of a container: its processes, its control groups, its state.
+    pub(super) fn delete(&self, place: &Place<'_>) -> std::io::Result<Output> {
+        let mut command = self.call(&place.state());
+        command.args(["delete", "--force", place.name]);
+        command.stdin(Stdio::null()).output()
+    }
+}
+
+impl fmt::Display for RuntimeProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.display())
+    }
+}
+
+/// The folder of a container.
+pub(super) struct Place<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) name: &'a str,
+}
+
+impl Place<'_> {
+    /// What the container is made from.
+    pub(super) fn bundle(&self) -> PathBuf {
+        self.folder.join("bundle")
+    }
+
+    /// What the container runtime remembers.
+    pub(super) fn state(&self) -> PathBuf {
+        self.folder.join("state")
+    }
+
+    /// The number of the container's process, as the container runtime says it.
+    pub(super) fn process_file(&self) -> PathBuf {
+        self.folder.join("pid")
+    }
+}
