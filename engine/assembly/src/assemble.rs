@@ -267,6 +267,7 @@ pub fn container(
         memory: partition.vcr.container_memory(),
         reads: builds.map(Path::to_owned).into_iter().collect(),
         host_network: fieldbus.is_some_and(frames),
+        real_time: partition.program.is_real_time(),
     })
 }
 

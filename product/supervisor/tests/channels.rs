@@ -91,8 +91,9 @@ const COM_TIMEOUT: f64 = 144.0;
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 struct Site {
-    folder: tempfile::TempDir,
+    /// It comes down before its folders go.
     running: Option<Running>,
+    folder: tempfile::TempDir,
     _alone: MutexGuard<'static, ()>,
 }
 

@@ -10,13 +10,11 @@
 mod command;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use command::{Said, quietcore, said};
-use rustix::process::{Pid, Signal, kill_process};
+use command::bench::{Bench, PATIENCE, kill};
 use serde_json::Value;
 
 const SITE: &str = r#"
@@ -39,99 +37,15 @@ sensitivity = 100
 retain = ["counter_DW.total"]
 "#;
 
-/// Long enough for the busiest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// What may be lost when the supervisor is killed: it saves ten times a second. The rest is room
 /// for a machine that does not let it.
 const LOST_MAX: f64 = 400.0;
 
-struct Bench {
-    folder: tempfile::TempDir,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let model = root.join("product/supervisor/tests/counter");
-        fs::create_dir(folder.path().join("counter")).unwrap();
-        for entry in fs::read_dir(model).unwrap().flatten() {
-            fs::copy(entry.path(), folder.path().join("counter").join(entry.file_name())).unwrap();
-        }
-        fs::write(folder.path().join("press.toml"), SITE).unwrap();
-        Self { folder }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = quietcore(self.folder.path());
-        command
-            .args(arguments)
-            .env("QUIETCORE_RUN_DIR", self.folder.path().join("run"))
-            .env("QUIETCORE_STATE_DIR", self.folder.path().join("state"));
-        command
-    }
-
-    fn call(&self, arguments: &[&str]) -> Said {
-        said(&self.command(arguments).output().unwrap())
-    }
-
-    fn up(&self) -> Child {
-        let log = fs::File::create(self.folder.path().join("up.log")).unwrap();
-        let errors = log.try_clone().unwrap();
-        let mut command = self.command(&["up", "press.toml"]);
-        command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().unwrap()
-    }
-
-    fn partition(&self) -> Option<Value> {
-        let shown: Value = serde_json::from_str(&self.call(&["ps", "--json"]).out).ok()?;
-        find(&shown, "axis")
-    }
-
-    fn wait_until_running(&self) -> Value {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(partition) = self.partition()
-                && partition["state"]["is"] == "running"
-            {
-                return partition;
-            }
-            let log = fs::read_to_string(self.folder.path().join("up.log")).unwrap_or_default();
-            assert!(Instant::now() < end, "not running within {PATIENCE:?}: {log}");
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn total(&self) -> f64 {
-        let read = self.call(&["watch", "axis", "counter_DW.total", "--once", "--json"]);
-        let reading: Value = serde_json::from_str(&read.out).unwrap_or_default();
-        number(&reading).unwrap_or_else(|| panic!("no value in `{}`: {}", read.out, read.err))
-    }
-
-    /// Processes that work below this folder.
-    fn processes(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").unwrap().flatten() {
-            let place = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
-            let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            let ended = stat.rsplit(')').next().unwrap_or("").trim().starts_with('Z');
-            if place == self.folder.path() && !ended {
-                found.push(entry.path());
-            }
-        }
-        found
-    }
-}
-
-/// The object with this name, wherever it stands.
-fn find(value: &Value, name: &str) -> Option<Value> {
-    match value {
-        Value::Object(fields) if fields.get("name").is_some_and(|it| it == name) => {
-            Some(value.clone())
-        }
-        Value::Object(fields) => fields.values().find_map(|inner| find(inner, name)),
-        Value::Array(items) => items.iter().find_map(|inner| find(inner, name)),
-        _ => None,
-    }
+/// The count that is retained.
+fn total(bench: &Bench) -> f64 {
+    let read = bench.call(&["watch", "axis", "counter_DW.total", "--once", "--json"]);
+    let reading: Value = serde_json::from_str(&read.out).unwrap_or_default();
+    number(&reading).unwrap_or_else(|| panic!("no value in `{}`: {}", read.out, read.err))
 }
 
 /// The value of the one variable that was read.
@@ -154,11 +68,6 @@ fn number_within(value: &Value) -> Option<f64> {
     }
 }
 
-fn kill(pid: u64) {
-    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
-}
-
 /// Repeatable numbers below a thousand.
 fn moments() -> impl Iterator<Item = u64> {
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -172,15 +81,15 @@ fn moments() -> impl Iterator<Item = u64> {
 
 #[test]
 fn a_supervisor_killed_at_any_moment_leaves_no_orphan_and_loses_no_retained_value() {
-    let bench = Bench::new();
+    let bench = Bench::new(SITE);
     let mut least = 0.0;
     for moment in moments().take(4) {
         let mut supervisor = bench.up();
         bench.wait_until_running();
-        let found = bench.total();
+        let found = total(&bench);
         assert!(found >= least, "{found} was retained, at least {least} was saved");
         thread::sleep(Duration::from_millis(moment));
-        least = (bench.total() - LOST_MAX).max(0.0);
+        least = (total(&bench) - LOST_MAX).max(0.0);
         supervisor.kill().unwrap();
         supervisor.wait().unwrap();
         let end = Instant::now() + PATIENCE;
@@ -194,12 +103,12 @@ fn a_supervisor_killed_at_any_moment_leaves_no_orphan_and_loses_no_retained_valu
 
 #[test]
 fn a_partition_killed_at_any_moment_is_restarted_and_loses_no_retained_value() {
-    let bench = Bench::new();
+    let bench = Bench::new(SITE);
     let mut supervisor = bench.up();
     for moment in moments().skip(10).take(4) {
         let partition = bench.wait_until_running();
         thread::sleep(Duration::from_millis(moment / 2));
-        let before = bench.total();
+        let before = total(&bench);
         let pid = partition["pid"].as_u64().unwrap();
         kill(pid);
         let end = Instant::now() + PATIENCE;
@@ -210,7 +119,7 @@ fn a_partition_killed_at_any_moment_is_restarted_and_loses_no_retained_value() {
             assert!(Instant::now() < end, "not restarted");
             thread::sleep(Duration::from_millis(10));
         }
-        assert!(bench.total() >= before, "the exchange outlives its partition");
+        assert!(total(&bench) >= before, "the exchange outlives its partition");
     }
     let down = bench.call(&["down"]);
     assert_eq!(down.status, Some(0), "{}", down.err);
@@ -222,7 +131,7 @@ fn a_partition_killed_at_any_moment_is_restarted_and_loses_no_retained_value() {
 
 #[test]
 fn a_site_in_the_background_runs_when_its_start_returns_and_leaves_nothing() {
-    let bench = Bench::new();
+    let bench = Bench::new(SITE);
     // Its output is a file, as the child in the background would keep a pipe open.
     let log = fs::File::create(bench.folder.path().join("detached.log")).unwrap();
     let mut command = bench.command(&["up", "press.toml", "--detach"]);

@@ -31,6 +31,7 @@ const REAL_TIME_PERIOD_US: u64 = 1_000_000;
 pub(super) fn write(
     setting: &ContainerSetting,
     program: &Path,
+    real_time_us: Option<i64>,
     folder: &Path,
 ) -> Result<(), ContainerError> {
     let bundle = Place { folder, name: &setting.name }.bundle();
@@ -41,7 +42,10 @@ pub(super) fn write(
     let found = files::libraries(program);
     let libraries = found
         .map_err(|source| ContainerError::Libraries { program: program.to_owned(), source })?;
-    let spec = describe(setting, program, &libraries, geteuid().is_root())?;
+    let mut spec = describe(setting, program, &libraries, geteuid().is_root())?;
+    if let Some(linux) = spec.linux_mut() {
+        linux.set_resources(Some(resources(setting, real_time_us)?));
+    }
     let path = bundle.join("config.json");
     let text = serde_json::to_vec_pretty(&spec).map_err(std::io::Error::from);
     text.and_then(|text| fs::write(&path, text)).map_err(ContainerError::folder(&path, "written"))
@@ -150,7 +154,7 @@ fn linux(setting: &ContainerSetting, is_root: bool) -> Result<Linux, OciSpecErro
     }
     let namespace = |kind| LinuxNamespaceBuilder::default().typ(kind).build();
     let namespaces: Result<Vec<_>, _> = kinds.into_iter().map(namespace).collect();
-    linux = linux.namespaces(namespaces?).resources(resources(setting)?);
+    linux = linux.namespaces(namespaces?);
     if let Some(group) = &setting.common.group {
         linux = linux.cgroups_path(group.join(&setting.name));
     }
@@ -158,7 +162,10 @@ fn linux(setting: &ContainerSetting, is_root: bool) -> Result<Linux, OciSpecErro
 }
 
 /// The reservation, as far as control groups realise it.
-fn resources(setting: &ContainerSetting) -> Result<LinuxResources, OciSpecError> {
+fn resources(
+    setting: &ContainerSetting,
+    real_time_us: Option<i64>,
+) -> Result<LinuxResources, OciSpecError> {
     let mut resources = LinuxResourcesBuilder::default();
     if setting.common.group.is_none() {
         return resources.build();
@@ -167,7 +174,7 @@ fn resources(setting: &ContainerSetting) -> Result<LinuxResources, OciSpecError>
     if let Some(cpus) = setting.wish.cpus {
         cpu = cpu.cpus(cpus.to_string());
     }
-    if let Some(run_time) = setting.common.real_time_us {
+    if let Some(run_time) = real_time_us {
         cpu = cpu.realtime_runtime(run_time).realtime_period(REAL_TIME_PERIOD_US);
     }
     resources = resources.cpu(cpu.build()?);

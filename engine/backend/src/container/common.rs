@@ -1,11 +1,13 @@
 //! What the containers of a site have in common.
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use quietcore_host::Source;
 use quietcore_host::controls::ReservedGroup;
 use quietcore_host::facts::{Cgroups, Containers as Ground};
 use quietcore_site::{ContainerRuntime, Obstacle, real_time_share};
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
 
 use super::runtime::RuntimeProgram;
@@ -22,9 +24,9 @@ pub struct Containers {
     /// The control group below which theirs are made, from the hierarchy's root; `None` where this
     /// user may make none.
     pub(super) group: Option<PathBuf>,
-    /// Real-time run time of each one's group, in µs a second of each CPU; `None` where groups have
-    /// none.
-    pub(super) real_time_us: Option<i64>,
+    /// Real-time run time of each one's group, in µs a second of each CPU, as far as others leave
+    /// it; `None` where groups have none.
+    real_time_us: Option<i64>,
 }
 
 impl Containers {
@@ -68,6 +70,25 @@ impl Containers {
     /// What runs them, with its version, for those who read a record.
     pub fn runtime(&self) -> String {
         self.runtime.version().unwrap_or_else(|| self.runtime.name().to_owned())
+    }
+}
+
+impl ContainerSetting {
+    /// The real-time run time of its group, `None` where it needs none, or groups have none. What
+    /// is left may be taken by others who start a container: they wait while the file is open.
+    pub(super) fn real_time(&self) -> Result<(Option<File>, Option<i64>), ContainerError> {
+        let Some(share) = self.common.real_time_us.filter(|_| self.wish.real_time) else {
+            return Ok((None, None));
+        };
+        let folders = &self.common.folders;
+        let turn = File::open(folders).and_then(|file| {
+            flock(&file, FlockOperation::LockExclusive)?;
+            Ok(file)
+        });
+        let turn = turn.map_err(ContainerError::folder(folders, "locked"))?;
+        let source = Source::live();
+        let left = Ground::read(&source, &Cgroups::read(&source)).real_time_left_us;
+        Ok((Some(turn), left.get().map(|left| share.min(*left))))
     }
 }
 

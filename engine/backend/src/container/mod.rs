@@ -61,6 +61,8 @@ pub struct ContainerWish {
     pub reads: Vec<PathBuf>,
     /// Whether it has the host's network interfaces; else it has none.
     pub host_network: bool,
+    /// Whether any of its threads is a real-time one.
+    pub real_time: bool,
 }
 
 /// A container as it is to be made.
@@ -133,6 +135,8 @@ pub(crate) struct Quarters {
     name: String,
     /// Where the shim says which process it is, once it runs.
     started: OwnedFd,
+    /// Held while real-time run time is taken for it.
+    turn: Option<fs::File>,
 }
 
 impl Quarters {
@@ -151,14 +155,17 @@ impl Quarters {
         leftovers::remove(&folder)?;
         make_folder(&folder)?;
         let (reader, writer) = pipe().map_err(ContainerError::Process)?;
-        let quarters = Self {
+        let mut quarters = Self {
+            turn: None,
             folder: folder.clone(),
             runtime: runtime.clone(),
             name: setting.name.clone(),
             started: reader,
         };
         leftovers::sign(&folder, runtime, &ProcessName::own(&Source::live()))?;
-        bundle::write(setting, program, &folder)?;
+        let (turn, real_time_us) = setting.real_time()?;
+        quarters.turn = turn;
+        bundle::write(setting, program, real_time_us, &folder)?;
         command.arg("container").arg(&folder).arg(files.len().to_string());
         let mut mappings: Vec<FdMapping> = Vec::new();
         for file in files.into_iter().chain([writer]) {
@@ -171,7 +178,8 @@ impl Quarters {
     }
 
     /// Waits until the container runs.
-    pub(crate) fn wait(&self) -> Result<Inside, ContainerError> {
+    pub(crate) fn wait(&mut self) -> Result<Inside, ContainerError> {
+        let _turn = self.turn.take();
         let runtime = || self.runtime.name().to_owned();
         let timeout = Timespec::try_from(START_MAX)
             .map_err(|_| ContainerError::TooSlow { runtime: runtime() })?;

@@ -119,6 +119,14 @@ pub enum Release {
     },
 }
 
+impl Program {
+    /// Whether it, or one of its tasks, asks for real-time scheduling.
+    pub fn is_real_time(&self) -> bool {
+        let tasks = self.tasks.iter().map(|task| task.scheduling);
+        tasks.chain([self.scheduling]).any(|scheduling| scheduling != Scheduling::Other)
+    }
+}
+
 impl Release {
     /// The period of a cyclic task.
     pub const fn period(&self) -> Option<Nanos> {

@@ -1,7 +1,8 @@
 //! The backend under test: the same tests hold for each.
 //!
 //! Partitions are processes, or what `QUIETCORE_TEST_BACKEND` names: one word for all partitions of
-//! a site, or a word for each, with commas between them.
+//! a site, or a word for each, with commas between them. `QUIETCORE_TEST_CONTAINERS` names what runs
+//! containers.
 
 use std::time::Duration;
 
@@ -17,5 +18,8 @@ pub(crate) fn realised(text: &str) -> String {
     for (piece, backend) in pieces.zip(backends.split(',').cycle()) {
         realised += &format!("[[partition]]\nbackend = \"{backend}\"{piece}");
     }
-    realised
+    match std::env::var("QUIETCORE_TEST_CONTAINERS") {
+        Ok(runtime) => format!("[host]\ncontainer_runtime = \"{runtime}\"\n{realised}"),
+        Err(_) => realised,
+    }
 }

@@ -151,7 +151,8 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
                 injection: request.inject,
             }),
             container: (request.backend == ProbeBackend::Container).then(|| ContainerWish {
-                cpus: (!request.unpinned).then(|| cpu_set),
+                cpus: (!request.unpinned).then_some(cpu_set),
+                real_time: request.policy != PolicyName::Other,
                 ..ContainerWish::default()
             }),
         }],
