@@ -4,8 +4,7 @@
 //! Method: the program of the supervisor's own tests, which counts its cycles in a retained
 //! variable. After each kill the count may have lost what was not on disk yet, but must be whole.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
+mod bench;
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod command;
 
@@ -14,7 +13,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use command::bench::{Bench, PATIENCE, kill};
+use bench::{Bench, PATIENCE, kill};
 use serde_json::Value;
 
 const SITE: &str = r#"

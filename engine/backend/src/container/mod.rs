@@ -18,7 +18,7 @@
 //! rest removed, or whoever looks next ([`clear`]).
 
 mod bundle;
-mod common;
+mod containers;
 mod files;
 mod leftovers;
 mod runtime;
@@ -40,9 +40,10 @@ use quietcore_units::{ByteSize, CpuSet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-pub use common::Containers;
+pub use containers::Containers;
 pub use leftovers::{Cleared, clear};
 use runtime::RuntimeProgram;
+pub(crate) use runtime::words;
 pub use shim::main as shim;
 
 /// How long a container may take to start.

@@ -60,6 +60,33 @@ impl fmt::Display for RuntimeProgram {
     }
 }
 
+/// What a container runtime said, without the form of its log, and with a remedy where it is known.
+pub(crate) fn words(remarks: &str) -> String {
+    let message = |line: &str| {
+        let (_, message) = line.split_once("msg=\"")?;
+        Some(message.trim_end().trim_end_matches('"').replace("\\\"", "\""))
+    };
+    let said: Vec<String> = remarks.lines().filter_map(message).collect();
+    let said = if said.is_empty() { remarks.trim().to_owned() } else { said.join("; ") };
+    match REMEDIES.iter().find(|(sign, _)| said.contains(sign)) {
+        Some((_, remedy)) => format!("{said}; {remedy}"),
+        None => said,
+    }
+}
+
+/// What in a message tells of which remedy.
+const REMEDIES: [(&str, &str); 2] = [
+    (
+        "cpu.rt_runtime_us",
+        "other control groups have the real-time run time: lower their cpu.rt_runtime_us, or boot \
+         with rt_group_sched=0",
+    ),
+    (
+        "cpuset.cpus",
+        "the CPUs belong to another control group: see its cpuset.cpus and cpuset.cpus.partition",
+    ),
+];
+
 /// The folder of a container.
 pub(super) struct Place<'a> {
     pub(super) folder: &'a Path,
@@ -80,5 +107,25 @@ impl Place<'_> {
     /// The number of the container's process, as the container runtime says it.
     pub(super) fn process_file(&self) -> PathBuf {
         self.folder.join("pid")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_said_in_words_with_its_remedy() {
+        let log = "time=\"2026-11-23T08:25:03Z\" level=error msg=\"runc run failed: failed to \
+                   write \\\"475000\\\": write cpu.rt_runtime_us: invalid argument\"\n\
+                   quietcore-runtime: /usr/sbin/runc: exit status: 1\n";
+        let words = words(log);
+        assert!(words.starts_with("runc run failed: failed to write \"475000\": "), "{words}");
+        assert!(words.ends_with("or boot with rt_group_sched=0"), "{words}");
+    }
+
+    #[test]
+    fn what_has_another_form_stays_as_it_is() {
+        assert_eq!(words(" crun: cannot do that\n"), "crun: cannot do that");
     }
 }

@@ -233,7 +233,7 @@ impl Partition {
     fn not_started(&mut self, error: ContainerError) -> ContainerError {
         let ContainerError::NotStarted { runtime, .. } = error else { return error };
         let _ = self.stop();
-        ContainerError::NotStarted { runtime, remarks: self.take_remarks() }
+        ContainerError::NotStarted { runtime, remarks: container::words(&self.take_remarks()) }
     }
 
     fn enter(&self, entrance: &Path) -> Result<(), PartitionError> {

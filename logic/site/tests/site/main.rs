@@ -2,9 +2,9 @@
 
 // `cfg(test)` always holds here; it tells the lints that helper functions belong to tests too.
 #[cfg(test)]
-mod controls;
-#[cfg(test)]
 mod fieldbus_rules;
+#[cfg(test)]
+mod host;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]

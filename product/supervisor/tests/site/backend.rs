@@ -1,8 +1,8 @@
 //! The backend under test: the same tests hold for each.
 //!
 //! Partitions are processes, or what `QUIETCORE_TEST_BACKEND` names: one word for all partitions of
-//! a site, or a word for each, with commas between them. `QUIETCORE_TEST_CONTAINERS` names what runs
-//! containers.
+//! a site, or a word for each, with commas between them. `QUIETCORE_TEST_CONTAINERS` names what
+//! runs containers.
 
 use std::time::Duration;
 

@@ -2,9 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[allow(dead_code, reason = "not all tests bring up a site")]
-pub(crate) mod bench;
-
 use std::path::Path;
 use std::process::{Command, Output};
 

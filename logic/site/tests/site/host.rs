@@ -1,6 +1,6 @@
-//! Controls of the machine: which a site names, and what its plan says of them.
+//! What a site says of its host, and what its plan says of that: controls, and containers.
 
-use quietcore_site::{Control, Site, Step, plan};
+use quietcore_site::{ContainerRuntime, Control, Machine, Obstacle, Scheduling, Site, Step, plan};
 
 use crate::support::{expect_problem, machine, read_text};
 
@@ -69,4 +69,61 @@ fn where_no_cpu_is_left_nothing_can_be_kept_off() {
         .replace("\"tp1\", ", "");
     let refusals = plan(&read_text(&text).unwrap(), &machine(2)).unwrap_err();
     assert!(refusals.iter().any(|refusal| refusal.place.key == "host.controls"), "{refusals:?}");
+}
+
+/// A site whose partitions are containers, one on each CPU.
+fn containers(count: u32, host: &str) -> Site {
+    let mut text = format!("[site]\nname = \"s\"\n[host]\n{host}\n");
+    for cpu in 0..count {
+        text += &format!(
+            "[[partition]]\nname = \"p{cpu}\"\nclass = \"motion-control\"\nbackend = \
+             \"container\"\n[partition.vcr]\ncpus = [{cpu}]\n"
+        );
+    }
+    text += "[campaign]\nprofiles = [\"tp2\"]\n";
+    read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn obstacle(what: &str) -> Result<(), Obstacle> {
+    Err(Obstacle { what: what.to_owned(), remedy: "do something".to_owned() })
+}
+
+#[test]
+fn containers_are_refused_with_what_stands_in_their_way() {
+    use ContainerRuntime::{Crun, Runc};
+    let refused = |host: &str, installed: &[(ContainerRuntime, Result<(), Obstacle>)]| {
+        let machine = Machine { containers: installed.to_vec(), ..machine(4) };
+        plan(&containers(1, host), &machine).err().map(|refusals| refusals[0].to_string())
+    };
+    let text = refused("", &[]).unwrap();
+    assert!(text.contains("neither `runc` nor `crun` is installed"), "{text}");
+    assert!(text.contains("install it, such as Debian's package `runc`"), "{text}");
+    assert_eq!(refused("", &[(Runc, obstacle("no")), (Crun, Ok(()))]), None, "one works");
+    let text = refused("container_runtime = \"crun\"", &[(Runc, Ok(()))]).unwrap();
+    assert!(text.contains("`crun` is not installed"), "{text}");
+    let text = refused("", &[(Runc, obstacle("it is read-only"))]).unwrap();
+    assert!(text.contains("it is read-only; do something, or choose `process`"), "{text}");
+}
+
+#[test]
+fn containers_share_the_real_time_run_time_that_is_left() {
+    let said = |count, left, root| {
+        let machine =
+            Machine { container_real_time_us: left, root, fifo: true, ..machine(count + 1) };
+        let plan = plan(&containers(count, ""), &machine).unwrap();
+        let scheduling = plan.steps.iter().find_map(|step| match step {
+            Step::StartPartition { scheduling, .. } => Some(*scheduling),
+            _ => None,
+        });
+        let degraded = plan.degraded.iter().map(|it| it.what.clone());
+        let of_containers = degraded.filter(|it| it.contains("each container")).collect::<Vec<_>>();
+        (scheduling.unwrap() == Scheduling::Other, of_containers)
+    };
+    let share =
+        |percent| vec![format!("real-time threads of each container have {percent} % of a CPU")];
+    assert_eq!(said(1, None, true), (false, Vec::new()), "groups need none");
+    assert_eq!(said(1, Some(950_000), true), (false, share(47)));
+    assert_eq!(said(3, Some(950_000), true), (false, share(23)));
+    assert_eq!(said(1, Some(0), true), (true, Vec::new()), "none is left");
+    assert_eq!(said(1, Some(0), false), (false, Vec::new()), "users make no groups");
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{Said, quietcore, said};
+use crate::command::{Said, quietcore, said};
 
 /// Long enough for the busiest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
