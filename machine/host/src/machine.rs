@@ -1,5 +1,7 @@
 //! What a plan must know of this machine, from its facts.
 
+pub mod boot;
+
 use quietcore_site::{ContainerRuntime, Machine};
 use quietcore_units::ByteSize;
 

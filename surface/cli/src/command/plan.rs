@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use quietcore_host::Facts;
+use quietcore_host::boot::{BootAdvice, BootLoader};
+use quietcore_host::{Facts, Source};
 use quietcore_site::{Degradation, Refusal, Site};
 use quietcore_units::Nanos;
 use serde::Serialize;
@@ -20,12 +21,14 @@ struct Document<'a> {
     expected_ns: u64,
     steps: Vec<String>,
     degraded: Vec<String>,
+    only_at_boot: BootAdvice,
 }
 
 pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     let SiteFile { site, .. } = files::read_site(&request.site)?;
     let facts = machine::read_facts(&*machine::stop_flag()?)?;
     let plan = make(&site, &facts)?;
+    let only_at_boot = BootAdvice::of(&site, &facts, BootLoader::find(&Source::live()));
     if request.json {
         super::print_json(&Document {
             schema: "quietcore.plan/1",
@@ -33,6 +36,7 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
             expected_ns: plan.expected.get(),
             steps: plan.steps.iter().map(ToString::to_string).collect(),
             degraded: plan.degraded.iter().map(ToString::to_string).collect(),
+            only_at_boot,
         })?;
         return Ok(Status::Done);
     }
@@ -43,6 +47,9 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     let expected: Nanos = plan.expected;
     writeln!(text, "\nThis takes about {expected}. Nothing has been done yet.")
         .expect("writing to a string cannot fail");
+    if !only_at_boot.is_empty() {
+        write!(text, "\n{only_at_boot}").expect("writing to a string cannot fail");
+    }
     super::print(&text)?;
     remark(&site, &plan.degraded);
     Ok(Status::Done)
