@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod container;
 mod cores;
 mod cyclictest;
 mod ethercat;
@@ -62,7 +63,10 @@ enum Bench {
     Osek(osek::Request),
     /// A partition in a guest, beside QEMU's `microvm` and a partition in a process
     Guest(guest::Request),
-    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `osek` and `guest`, one after the other
+    /// A partition in a container, beside one in a process and `podman run`
+    Container(container::Request),
+    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `osek`, `guest` and `container`, one after
+    /// the other
     All(Common),
 }
 
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Bench::Scan(request) => scan::run(&request),
         Bench::Osek(request) => osek::run(&request),
         Bench::Guest(request) => guest::run(&request),
+        Bench::Container(request) => container::run(&request),
         Bench::All(common) => all(&common),
     };
     match result {
@@ -93,7 +98,7 @@ fn main() -> ExitCode {
 fn all(common: &Common) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut failed = Vec::new();
-    for bench in ["signal", "queue", "ethercat", "watch", "scan", "osek", "guest"] {
+    for bench in ["signal", "queue", "ethercat", "watch", "scan", "osek", "guest", "container"] {
         eprintln!("{bench}");
         // Each in a process of its own: what one pins or opens doesn't follow it to the next.
         let mut command = std::process::Command::new(&own);

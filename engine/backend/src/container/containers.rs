@@ -63,8 +63,21 @@ impl Containers {
 
     /// The container of a partition.
     pub fn of_partition(&self, partition: &str, wish: ContainerWish) -> ContainerSetting {
-        let name = format!("quietcore-{}-{partition}", self.holder);
+        let name = self.name_of(partition);
         ContainerSetting { common: self.clone(), name, wish }
+    }
+
+    /// The description of a partition's container that runs, as its container runtime got it.
+    ///
+    /// # Errors
+    /// There is no such container.
+    pub fn description(&self, partition: &str) -> std::io::Result<Vec<u8>> {
+        let name = self.name_of(partition);
+        std::fs::read(self.folders.join(name).join("bundle/config.json"))
+    }
+
+    fn name_of(&self, partition: &str) -> String {
+        format!("quietcore-{}-{partition}", self.holder)
     }
 
     /// What runs them, with its version, for those who read a record.
