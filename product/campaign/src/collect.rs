@@ -232,6 +232,7 @@ fn record(
         interrupt: None,
         counters: counters(planned.planned_cycles, task, &counted),
         spikes: spikes(task, activity),
+        ledgers: None,
         timeline: timeline(task),
         conditions: Conditions::default(),
         interrupted: task.state() == TaskState::Stopped,

@@ -96,6 +96,7 @@ fn latency(partition: &Partition, profile: &Profile, length: Length, warm_up: Na
         policy: policy(program.scheduling),
         wake: wake(program.early_wake),
         injection: None,
+        snare: None,
     }
 }
 

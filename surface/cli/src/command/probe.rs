@@ -145,6 +145,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
                 policy: policy(request),
                 wake: wake(request),
                 injection: request.inject,
+                snare: None,
             }),
         }],
         loads,
