@@ -109,9 +109,9 @@ impl Instance {
         Ok(())
     }
 
-    /// Traces what concerns these threads alone: their page faults, and with `stacks` where the
-    /// kernel was when they were woken. Returns what the kernel refused, with its reason.
-    pub fn follow(&mut self, threads: &[u32], stacks: bool) -> Vec<(&'static str, String)> {
+    /// Traces also what concerns these threads alone: their page faults, and where the kernel was
+    /// when they were woken. Returns what the kernel refused, with its reason.
+    pub fn follow(&self, threads: &[u32]) -> Vec<(&'static str, String)> {
         let mut refused = Vec::new();
         let any = |field: &str| {
             let each: Vec<String> =
@@ -121,16 +121,13 @@ impl Instance {
         for event in ["exceptions/page_fault_user", "exceptions/page_fault_kernel"] {
             let filter = self.write_plain(&format!("events/{event}/filter"), &any("common_pid"));
             let on = filter.and_then(|()| self.write_plain(&format!("events/{event}/enable"), "1"));
-            match on {
-                Ok(()) => self.events.push(event),
-                Err(error) => refused.push((event, error.to_string())),
+            if let Err(error) = on {
+                refused.push((event, error.to_string()));
             }
         }
-        if stacks {
-            let trigger = format!("stacktrace if {}", any("pid"));
-            if let Err(error) = self.write_plain("events/sched/sched_waking/trigger", &trigger) {
-                refused.push(("stacks at sched_waking", error.to_string()));
-            }
+        let trigger = format!("stacktrace if {}", any("pid"));
+        if let Err(error) = self.write_plain("events/sched/sched_waking/trigger", &trigger) {
+            refused.push(("stacks at sched_waking", error.to_string()));
         }
         refused
     }

@@ -44,8 +44,8 @@ fn instances(tracefs: &Tracefs) -> Vec<PathBuf> {
 fn a_trace_ends_where_its_switch_is_written_and_is_removed() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let tracefs = tracefs_or_skip!();
-    let mut instance = Instance::create(&tracefs, CpuSet::EMPTY).unwrap();
-    let refused = instance.follow(&[std::process::id()], true);
+    let instance = Instance::create(&tracefs, CpuSet::EMPTY).unwrap();
+    let refused = instance.follow(&[std::process::id()]);
     assert!(refused.len() < 3, "{refused:?}");
     assert!(instance.events().contains(&"sched/sched_switch"));
     instance.arm().unwrap();

@@ -16,6 +16,7 @@ use quietcore_units::Nanos;
 
 use crate::activity::Activity;
 use crate::collect::Collector;
+use crate::explain::Explaining;
 use crate::findings::{ExitsLook, Findings, PartitionFindings};
 use crate::observer::{Observer, Progress};
 use crate::run::Run;
@@ -101,13 +102,16 @@ pub fn measure(
     let mut settings = Changed::begin(&run.settings, &holder, machine.controls)?;
     let mut loads = start_loads(run, machine.runtime, observer)?;
     let mut activity = Activity::begin();
+    let mut explaining = Explaining::prepare(run);
     let mut partitions = Vec::new();
-    for partition in &run.partitions {
-        let (job, shape) = partition.work.job();
+    for (index, partition) in run.partitions.iter().enumerate() {
+        let (mut job, shape) = partition.work.job();
+        let files = explaining.lay(index, &mut job);
         let entrance = settings.entrance();
-        let started = Partition::start_with(machine.runtime, &job, &shape, Vec::new(), entrance);
+        let started = Partition::start_with(machine.runtime, &job, &shape, files, entrance);
         partitions.push(started?);
     }
+    explaining.begin(&partitions);
     let exchanges: Vec<_> = partitions.iter().map(Partition::exchange).collect();
     let exchanged = run.partitions.iter().zip(&exchanges);
     let mut listeners: Vec<_> = exchanged
@@ -128,6 +132,7 @@ pub fn measure(
     if let Some(loads) = &mut loads {
         findings.loads.add(loads.measure());
     }
+    let explained = explaining.end();
     for partition in &mut partitions {
         partition.stop()?;
     }
@@ -138,6 +143,9 @@ pub fn measure(
     findings.settings = found;
     left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
+    for (found, explained) in findings.partitions.iter_mut().zip(explained) {
+        found.explained = explained;
+    }
     activity.end();
     for (listener, found) in listeners.iter_mut().zip(&mut findings.partitions) {
         listener.hear(&mut found.heard);

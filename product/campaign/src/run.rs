@@ -23,6 +23,8 @@ pub struct Run {
     pub partitions: Vec<PartitionRun>,
     /// The loads beside them.
     pub loads: Vec<LoadRequest>,
+    /// Releases later than this get a ledger; none where that is not asked for.
+    pub explain: Option<Nanos>,
     /// SHA-256 of the site file; empty for a run by hand.
     pub site_sha256: String,
 }
@@ -79,6 +81,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
             settings: if profile.pinned { wanted.clone() } else { Wanted::default() },
             partitions: partitions.collect(),
             loads: loads.collect(),
+            explain: campaign.explain,
             site_sha256: site_sha256.to_owned(),
         });
     }

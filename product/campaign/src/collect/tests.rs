@@ -31,6 +31,7 @@ fn run() -> Run {
         settings: Wanted::default(),
         partitions: vec![PartitionRun { name: "axis".to_owned(), work: Work::Latency(job) }],
         loads: Vec::new(),
+        explain: None,
         site_sha256: String::new(),
     }
 }

@@ -42,6 +42,7 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
         settings: if request.unpinned { Wanted::default() } else { Wanted::of(&site) },
         partitions,
         loads: loads.map_err(Failure::new)?,
+        explain: None,
         site_sha256: sha256,
     };
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
