@@ -30,6 +30,8 @@ pub struct Window {
     pub cpu: u32,
     /// The kernel's number of the task's thread.
     pub thread: u32,
+    /// From when on the trace holds all that happened, in ns; `None` where that isn't known.
+    pub traced_from_ns: Option<u64>,
 }
 
 /// Makes the ledger of a window from the events of the trace; those of other CPUs are passed over.
@@ -37,7 +39,12 @@ pub struct Window {
 pub fn attribute(window: &Window, events: &[Event]) -> Ledger {
     let end = window.started_ns.max(window.due_ns);
     let mut sweep = Sweep::new(window, end);
-    for event in events.iter().filter(|event| event.cpu == window.cpu) {
+    let own = || events.iter().filter(|event| event.cpu == window.cpu);
+    if window.traced_from_ns.is_some_and(|from| from <= window.due_ns) {
+        // Nothing has happened before the first event, so what ran then ran already.
+        sweep.begin_with(own().next().and_then(|event| event.running.as_ref()));
+    }
+    for event in own() {
         if event.at_ns > end {
             break;
         }
@@ -83,6 +90,7 @@ struct Sweep<'a> {
     pieces: Vec<Piece>,
     ledger: Ledger,
     waking_seen: bool,
+    task_seen: bool,
     faults: u64,
     frequency_changes: u64,
 }
@@ -111,8 +119,16 @@ impl<'a> Sweep<'a> {
                 remarks: Vec::new(),
             },
             waking_seen: false,
+            task_seen: false,
             faults: 0,
             frequency_changes: 0,
+        }
+    }
+
+    fn begin_with(&mut self, running: Option<&Thread>) {
+        if let Some(thread) = running {
+            self.note_running(thread.clone(), None);
+            self.began = true;
         }
     }
 
@@ -166,6 +182,7 @@ impl<'a> Sweep<'a> {
             Happening::Lasted(frame, ns) => self.carve(frame, *ns),
             Happening::Switch { from, still_runnable, to, priority } => {
                 if *from == self.window.thread {
+                    self.task_seen = true;
                     self.task = if *still_runnable { State::Woken } else { State::Asleep };
                 }
                 // What runs interrupts nothing: a frame that is still open lost its end.
@@ -178,6 +195,7 @@ impl<'a> Sweep<'a> {
                     self.task = State::Woken;
                 }
                 self.waking_seen = true;
+                self.task_seen = true;
                 self.ledger.stack.clear();
             }
             Happening::PageFault => {
@@ -290,16 +308,25 @@ impl<'a> Sweep<'a> {
     }
 
     fn finish(mut self) -> Ledger {
-        let task_seen = self.task == State::Running;
-        self.close_by_state(self.end);
+        let task_started = self.task == State::Running;
+        if task_started || !self.began {
+            self.close_by_state(self.end);
+        } else {
+            // It did start, so what the last event says was not so until then.
+            self.close(self.end, Cause::Unexplained, String::new(), false);
+        }
         let first = self.pieces.first();
         if first.is_some_and(|piece| piece.cause == Cause::Unexplained) && self.began {
             self.remark("the trace begins after the release was due");
         }
         if !self.began {
             self.remark("the trace holds nothing of this CPU before the start");
-        } else if !task_seen {
-            self.remark("the trace does not show the task start; is this a PID namespace?");
+        } else if !task_started && self.task_seen {
+            self.remark(
+                "the trace ends before the task starts; the kernel dropped its last events",
+            );
+        } else if !task_started {
+            self.remark("the trace does not hold the task; is this a PID namespace?");
         }
         for piece in std::mem::take(&mut self.pieces) {
             let (ns, times) = (piece.end - piece.begin, u64::from(!piece.continues));

@@ -180,6 +180,15 @@ impl Ledger {
         sum == Some(self.latency_ns)
     }
 
+    /// The functions in which the kernel was when the interrupt came that woke the task, innermost
+    /// first; empty where the thread was in no function of the kernel, or none was traced.
+    pub fn interrupted(&self) -> &[String] {
+        let of_interrupt =
+            |function: &String| function.starts_with("asm_") || function.starts_with("el1h_64_irq");
+        let last = self.stack.iter().rposition(of_interrupt);
+        last.map_or(&[], |last| &self.stack[last + 1..])
+    }
+
     /// The time that went to a cause, in ns.
     pub fn of(&self, cause: Cause) -> u64 {
         self.shares.iter().filter(|share| share.cause == cause).map(|share| share.ns).sum()

@@ -10,6 +10,7 @@ fn window(latency_ns: u64) -> Window {
         first_release_ns: 1_000,
         cpu: 1,
         thread: 9,
+        traced_from_ns: None,
     }
 }
 
@@ -68,6 +69,16 @@ fn the_worst_are_kept_and_the_sums_are_over_all() {
     assert_eq!(later.sums[&Cause::Unexplained], 5_120);
     assert_eq!(later.kept.len(), KEPT_MAX);
     assert!(later.kept[0].remarks.iter().any(|remark| remark.contains("earlier")));
+}
+
+#[test]
+fn what_was_interrupted_stands_below_the_interrupt() {
+    let mut ledger = attribute(&window(10), &[]);
+    assert!(ledger.interrupted().is_empty());
+    ledger.stack = ["hrtimer_wakeup", "asm_sysvec_apic_timer_interrupt"].map(str::to_owned).into();
+    assert!(ledger.interrupted().is_empty(), "it ran outside of the kernel");
+    ledger.stack.push("vmstat_update".to_owned());
+    assert_eq!(ledger.interrupted(), ["vmstat_update"]);
 }
 
 #[test]

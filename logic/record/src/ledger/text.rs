@@ -27,6 +27,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// Lines that could not be read and are no comments.
     pub unread: usize,
+    /// Whether the kernel says that it holds all since the trace was switched on.
+    pub is_whole: bool,
     /// Lines before the last [`LINES_MAX`], which were passed over.
     pub skipped: usize,
 }
@@ -35,6 +37,7 @@ pub struct Trace {
 pub fn read(text: &str) -> Trace {
     let lines = text.lines().count();
     let mut trace = Trace { skipped: lines.saturating_sub(LINES_MAX), ..Trace::default() };
+    trace.is_whole = trace.skipped == 0 && text.lines().any(is_told_whole);
     for line in text.lines().skip(trace.skipped) {
         if let Some(function) = line.trim_start().strip_prefix("=> ") {
             if let Some(Event { happening: Happening::Stack(stack), .. }) = trace.events.last_mut()
@@ -53,6 +56,14 @@ pub fn read(text: &str) -> Trace {
         }
     }
     trace
+}
+
+/// Whether the kernel tells, in `# entries-in-buffer/entries-written: 17/17`, that nothing written
+/// has left the buffer.
+fn is_told_whole(line: &str) -> bool {
+    let counts = line.strip_prefix("# entries-in-buffer/entries-written: ");
+    let counts = counts.and_then(|counts| counts.split_whitespace().next()?.split_once('/'));
+    counts.is_some_and(|(held, written)| held == written)
 }
 
 /// Reads a line: `NAME-NUMBER [CPU] FLAGS SECONDS.MICROS: EVENT: FIELDS`.

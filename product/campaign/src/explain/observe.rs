@@ -37,6 +37,8 @@ pub(super) struct Observation {
     tasks: Vec<Task>,
     /// What the kernel refused of the trace.
     refused: Vec<(&'static str, String)>,
+    /// When the trace was switched on last.
+    armed: Option<Nanos>,
     density: Option<f64>,
     trouble: Option<String>,
 }
@@ -77,6 +79,7 @@ impl Observation {
             reader: Reader::live(),
             tasks: Vec::new(),
             refused: Vec::new(),
+            armed: None,
             density: None,
             trouble: None,
         }
@@ -132,6 +135,7 @@ impl Observation {
         {
             self.trouble = Some(super::told(&error));
         }
+        self.armed = Some(Monotonic.now());
         self.snare.arm();
     }
 
@@ -159,13 +163,14 @@ impl Observation {
         else {
             return self.arm();
         };
-        let window = Window {
+        let mut window = Window {
             release: caught.release,
             due_ns: caught.due.get(),
             started_ns: caught.started.max(caught.due).get(),
             first_release_ns: shared.first_release_ns(),
             cpu: caught.cpu,
             thread: task.thread,
+            traced_from_ns: None,
         };
         let subject = Subject { cpu: caught.cpu, process: self.process, thread: task.thread };
         let now = Monotonic.now();
@@ -182,6 +187,7 @@ impl Observation {
         let ledger = match self.instance.as_ref().map(|instance| traced(instance, caught.cpu)) {
             Ok(Ok(trace)) => {
                 self.density = density(&trace).or(self.density);
+                window.traced_from_ns = self.armed.filter(|_| trace.is_whole).map(Nanos::get);
                 from_trace(&window, &trace, &seen)
             }
             Ok(Err(error)) => {

@@ -15,6 +15,7 @@ fn window(due_us: u64, started_us: u64) -> Window {
         first_release_ns: 0,
         cpu: 1,
         thread: TASK,
+        traced_from_ns: None,
     }
 }
 
@@ -109,10 +110,21 @@ fn what_the_trace_does_not_hold_is_unexplained_and_said() {
     assert!(ledger.adds_up());
     assert!(ledger.remarks[0].contains("lost"));
     assert!(ledger.of(Cause::Unexplained) > 0 || ledger.of(Cause::TimerInterrupt) > 0);
+    // That it is whole says who ran before its first event.
+    let whole = Window { traced_from_ns: Some(999_000), ..window(1000, 1014) };
+    let ledger = attribute(&whole, &read(late).events);
+    assert_eq!(share(&ledger, Cause::TimerLate), [("the CPU was idle", 12)]);
+    let not_so_early = Window { traced_from_ns: Some(1_000_001), ..whole };
+    assert_eq!(attribute(&not_so_early, &read(late).events).of(Cause::Unexplained), 12_000);
     // The task does not appear.
     let other = IDLE.replace("812", "813");
     let ledger = attribute(&window(1000, 1014), &read(&other).events);
     assert!(ledger.remarks[0].contains("PID namespace"), "{ledger:?}");
+    // Its last event, the switch to the task, is missing.
+    let cut = IDLE.trim_end().rsplit_once('\n').unwrap().0;
+    let ledger = attribute(&window(1000, 1014), &read(cut).events);
+    assert_eq!(share(&ledger, Cause::Unexplained), [("", 6)]);
+    assert!(ledger.remarks[0].contains("ends before"), "{ledger:?}");
 }
 
 #[test]
@@ -171,11 +183,14 @@ proptest! {
         sorted in any::<bool>(),
         due_ns in 0_u64..20_000,
         lasts_ns in 0_u64..20_000,
+        traced_from_ns in any::<bool>(),
     ) {
         if sorted {
             events.sort_by_key(|event| event.at_ns);
         }
-        let window = Window { due_ns, started_ns: due_ns + lasts_ns, ..window(0, 0) };
+        let traced_from_ns = traced_from_ns.then_some(due_ns);
+        let window =
+            Window { due_ns, started_ns: due_ns + lasts_ns, traced_from_ns, ..window(0, 0) };
         let ledger = attribute(&window, &events);
         prop_assert_eq!(ledger.latency_ns, lasts_ns);
         prop_assert!(ledger.adds_up(), "{:?}", ledger);

@@ -101,6 +101,14 @@ fn only_the_last_lines_of_an_endless_text_are_read() {
 }
 
 #[test]
+fn the_kernel_tells_whether_all_is_there() {
+    let head = "# tracer: nop\n#\n# entries-in-buffer/entries-written: ";
+    assert!(read(&format!("{head}17/17   #P:2\n")).is_whole);
+    assert!(!read(&format!("{head}17/18   #P:2\n")).is_whole);
+    assert!(!read("# entries-in-buffer/entries-written:").is_whole);
+}
+
+#[test]
 fn losses_and_nonsense_are_told() {
     let trace = read("# tracer: nop\n\nCPU:1 [LOST 17 EVENTS]\nhello\n");
     assert_eq!(trace.events[0].happening, Happening::Lost);
