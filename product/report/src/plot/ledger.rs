@@ -63,7 +63,7 @@ pub(crate) fn ledger(title: &str, parts: &[Part], longest_ns: u64) -> PreEscaped
 /// A part in words, with what it is of the whole.
 pub(crate) fn tooltip(part: &Part, sum_ns: u64) -> String {
     let share = part.ns as f64 / sum_ns.max(1) as f64 * 100.0;
-    let what = if part.what.is_empty() { String::new() } else { format!(" ({})", part.what) };
+    let what = if part.what.is_empty() { String::new() } else { format!(", {}", part.what) };
     format!("{}{what}: {}, {share:.1} %", part.cause.title(), figures::nanos(part.ns))
 }
 

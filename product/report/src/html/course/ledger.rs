@@ -29,8 +29,8 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     html! {
         h3 { "Where the time of late releases went" }
         p.remark {
-            "Each bar is a release, cut by cause; the parts add up to its latency. The kernel was "
-            "traced meanwhile, which is part of every latency here."
+            "Each bar is a release, cut by cause, the largest part first; the parts add up to its "
+            "latency. Observing costs time itself, which is part of every latency here."
         }
         (legend(&with))
         @for (record, ledgers) in &with { (of_record(record, ledgers, summary)) }
@@ -158,8 +158,10 @@ fn table(ledgers: &[Ledger]) -> Markup {
                             }
                             td.because {
                                 @let functions = ledger.interrupted();
-                                @if functions.is_empty() {
-                                    span.dim { "no kernel function" }
+                                @if ledger.stack.is_empty() {
+                                    span.dim { "not traced" }
+                                } @else if functions.is_empty() {
+                                    span.dim { "no function of the kernel" }
                                 } @else {
                                     @for function in functions.iter().take(FUNCTIONS_MAX) {
                                         div { code { (function) } }
