@@ -108,6 +108,15 @@ impl Findings {
     }
 }
 
+impl Findings {
+    /// Takes over where the time of late releases went, partition by partition.
+    pub(crate) fn explained(&mut self, explained: Vec<Explained>) {
+        for (found, explained) in self.partitions.iter_mut().zip(explained) {
+            found.explained = explained;
+        }
+    }
+}
+
 /// What the loads achieved over the whole run, from several measurements. A fault in one of them
 /// stays: a load that paused did not disturb as it should.
 #[derive(Clone, Debug, Default)]

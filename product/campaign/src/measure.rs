@@ -143,9 +143,7 @@ pub fn measure(
     findings.settings = found;
     left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
-    for (found, explained) in findings.partitions.iter_mut().zip(explained) {
-        found.explained = explained;
-    }
+    findings.explained(explained);
     activity.end();
     for (listener, found) in listeners.iter_mut().zip(&mut findings.partitions) {
         listener.hear(&mut found.heard);

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! due                                                            start
-//!  ├ timer late ┼ timer interrupt ┼ thread `x` ┼ run delay ┼ own ┤   shares: their sum is the latency
+//!  ├ timer late ┼ timer interrupt ┼ thread `x` ┼ run delay ┼ own ┤   shares: their sum is
+//!                                                                  the latency
 //! ```
 //!
 //! A ledger covers one release above a limit, from the instant it was due to its start. Each

@@ -93,8 +93,8 @@ fn header(text: &str) -> Option<(u32, u64, &str)> {
     Some((cpu, instant, rest))
 }
 
-/// Reads `9056.123456`, in seconds with a fraction of six to nine digits. With fewer, a header would
-/// be short enough to be a name.
+/// Reads `9056.123456`, in seconds with a fraction of six to nine digits. With fewer, a header
+/// would be short enough to be a name.
 fn instant(text: &str) -> Option<u64> {
     let (seconds, fraction) = text.split_once('.')?;
     let digits = u32::try_from(fraction.len()).ok().filter(|digits| (6..=9).contains(digits))?;
@@ -132,12 +132,10 @@ fn happening(name: &str, fields: &str) -> Happening {
         "irq_noise" | "softirq_noise" | "nmi_noise" => noise(name, fields),
         "sched_switch" => switch(fields).unwrap_or(Happening::Other),
         "sched_waking" | "sched_wakeup" => {
-            field(fields, "pid=").and_then(number).map_or(Happening::Other, Happening::Waking)
+            told(fields, "pid=").map_or(Happening::Other, Happening::Waking)
         }
         "page_fault_user" | "page_fault_kernel" => Happening::PageFault,
-        "cpu_frequency" => {
-            field(fields, "state=").and_then(number).map_or(Happening::Other, Happening::Frequency)
-        }
+        "cpu_frequency" => told(fields, "state=").map_or(Happening::Other, Happening::Frequency),
         "<stack trace>" => Happening::Stack(Vec::new()),
         _ => vector(name).unwrap_or(Happening::Other),
     }
@@ -221,6 +219,11 @@ fn switch(fields: &str) -> Option<Happening> {
         to: Thread { name: shortened(name), number: number(to)? },
         priority: priority.split_whitespace().next()?.parse().ok()?,
     })
+}
+
+/// The number behind the last `key`.
+fn told<T: std::str::FromStr>(fields: &str, key: &str) -> Option<T> {
+    number(field(fields, key)?)
 }
 
 /// The word behind the last `key` that a space or nothing stands before.

@@ -8,6 +8,8 @@ use crate::plot::{Part, tooltip};
 
 /// Ledgers that are written out, the worst.
 const LEDGERS_MAX: usize = 3;
+/// Shares of one that are named, the largest.
+const SHARES_MAX: usize = 4;
 /// Functions of a stack that are named.
 const FUNCTIONS_MAX: usize = 5;
 
@@ -39,7 +41,8 @@ impl Page {
 }
 
 fn one(ledger: &Ledger) -> String {
-    let shares = ledger.shares.iter().map(|share| {
+    let more = ledger.shares.len().saturating_sub(SHARES_MAX);
+    let shares = ledger.shares.iter().take(SHARES_MAX).map(|share| {
         let part = Part { cause: share.cause, what: share.what.clone(), ns: share.ns };
         tooltip(&part, ledger.latency_ns)
     });
@@ -50,6 +53,9 @@ fn one(ledger: &Ledger) -> String {
         figures::count(ledger.release),
         shares.join("; ")
     );
+    if more > 0 {
+        text.push_str(&format!("; and {more} smaller ones"));
+    }
     let functions: Vec<&str> =
         ledger.interrupted().iter().take(FUNCTIONS_MAX).map(String::as_str).collect();
     if !functions.is_empty() {

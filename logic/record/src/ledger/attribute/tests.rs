@@ -19,6 +19,25 @@ fn window(due_us: u64, started_us: u64) -> Window {
     }
 }
 
+/// The events of a text in which switches are short: `prev pid prio state ==> next pid prio`.
+fn events(text: &str) -> Vec<Event> {
+    let line = |line: &str| {
+        let Some((head, switch)) = line.split_once("sched_switch: ") else {
+            return line.to_owned();
+        };
+        let words: Vec<&str> = switch.split_whitespace().collect();
+        let [from, pid, priority, state, arrow, to, next, next_priority] = words[..] else {
+            panic!("{line}");
+        };
+        format!(
+            "{head}sched_switch: prev_comm={from} prev_pid={pid} prev_prio={priority} \
+             prev_state={state} {arrow} next_comm={to} next_pid={next} next_prio={next_priority}"
+        )
+    };
+    let text: Vec<String> = text.lines().map(line).collect();
+    read(&text.join("\n")).events
+}
+
 fn share(ledger: &Ledger, cause: Cause) -> Vec<(&str, u64)> {
     let of = ledger.shares.iter().filter(|share| share.cause == cause);
     of.map(|share| (share.what.as_str(), share.ns / 1000)).collect()
@@ -26,16 +45,16 @@ fn share(ledger: &Ledger, cause: Cause) -> Vec<(&str, u64)> {
 
 /// An idle CPU: the timer fires 5 µs late, its interrupt takes 3 µs, and 4 µs later the task runs.
 const IDLE: &str = "
-   task-0-812   [001] d..2. 0.000100: sched_switch: prev_comm=task-0 prev_pid=812 prev_prio=9 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+   task-0-812   [001] d..2. 0.000100: sched_switch: task-0 812 9 S ==> swapper/1 0 120
    <idle>-0     [001] d.h1. 0.001005: local_timer_entry: vector=236
    <idle>-0     [001] d.h2. 0.001006: sched_waking: comm=task-0 pid=812 prio=9 target_cpu=001
    <idle>-0     [001] dNh1. 0.001008: local_timer_exit: vector=236
-   <idle>-0     [001] d..2. 0.001012: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=task-0 next_pid=812 next_prio=9
+   <idle>-0     [001] d..2. 0.001012: sched_switch: swapper/1 0 120 R ==> task-0 812 9
 ";
 
 #[test]
 fn an_idle_cpu_is_late_by_its_timer_the_interrupt_and_the_switch() {
-    let ledger = attribute(&window(1000, 1014), &read(IDLE).events);
+    let ledger = attribute(&window(1000, 1014), &events(IDLE));
     assert!(ledger.adds_up());
     assert_eq!(share(&ledger, Cause::TimerLate), [("the CPU was idle", 5)]);
     assert_eq!(share(&ledger, Cause::TimerInterrupt), [("", 3)]);
@@ -47,7 +66,7 @@ fn an_idle_cpu_is_late_by_its_timer_the_interrupt_and_the_switch() {
 /// A thread of higher priority runs on after the timer has woken the task; a device interrupts it,
 /// an NMI that, and a softirq follows.
 const BLOCKED: &str = "
-   spinner-99   [001] d..2. 0.000900: sched_switch: prev_comm=task-0 prev_pid=812 prev_prio=9 prev_state=S ==> next_comm=spinner next_pid=99 next_prio=4
+   spinner-99   [001] d..2. 0.000900: sched_switch: task-0 812 9 S ==> spinner 99 4
    spinner-99   [001] d.h1. 0.001001: local_timer_entry: vector=236
    spinner-99   [001] d.h2. 0.001002: sched_waking: comm=task-0 pid=812 prio=9 target_cpu=001
    spinner-99   [001] d.h4. 0.001002: <stack trace>
@@ -55,22 +74,23 @@ const BLOCKED: &str = "
  => copy_page
    spinner-99   [001] dNh1. 0.001004: local_timer_exit: vector=236
    spinner-99   [001] d.h1. 0.001100: irq_handler_entry: irq=41 name=virtio3-rx
-   spinner-99   [001] d.Z1. 0.001108: nmi_handler: perf_event_nmi_handler() delta_ns: 3000 handled: 1
+   spinner-99   [001] d.Z1. 0.001108: nmi_handler: perf_nmi_handler() delta_ns: 3000 handled: 1
    spinner-99   [001] d.h1. 0.001110: irq_handler_exit: irq=41 ret=handled
    spinner-99   [001] ..s1. 0.001110: softirq_entry: vec=3 [action=NET_RX]
    spinner-99   [001] ..s1. 0.001130: softirq_exit: vec=3 [action=NET_RX]
-   spinner-99   [001] d..2. 0.001500: sched_switch: prev_comm=spinner prev_pid=99 prev_prio=4 prev_state=S ==> next_comm=task-0 next_pid=812 next_prio=9
+   spinner-99   [001] d..2. 0.001500: sched_switch: spinner 99 4 S ==> task-0 812 9
    task-0-812   [001] d.... 0.001502: page_fault_user: address=0x7f ip=0x55 error_code=0x6
 ";
 
 #[test]
 fn a_blocking_thread_is_named_with_its_stack_and_what_interrupted_it_is_not_its() {
-    let ledger = attribute(&window(1000, 1512), &read(BLOCKED).events);
+    let ledger = attribute(&window(1000, 1512), &events(BLOCKED));
     assert!(ledger.adds_up());
     let thread = "spinner (99, real-time priority 95)";
     // 96 µs before the device, and 370 µs after its softirq.
     assert_eq!(share(&ledger, Cause::Thread), [(thread, 466)]);
-    assert_eq!(share(&ledger, Cause::TimerLate), [(&*format!("{thread} ran"), 1)]);
+    let ran = format!("{thread} ran");
+    assert_eq!(share(&ledger, Cause::TimerLate), [(&*ran, 1)]);
     assert_eq!(share(&ledger, Cause::Interrupt), [("41 virtio3-rx", 10)]);
     assert_eq!(share(&ledger, Cause::Softirq), [("NET_RX", 20)]);
     assert_eq!(share(&ledger, Cause::PageFault), [("", 10)]);
@@ -82,12 +102,12 @@ fn a_blocking_thread_is_named_with_its_stack_and_what_interrupted_it_is_not_its(
 #[test]
 fn a_noise_told_by_its_length_takes_from_the_thread_it_interrupted() {
     let noise = "
-   spinner-99 [001] d..2. 0.000900: sched_switch: prev_comm=a prev_pid=812 prev_prio=9 prev_state=R ==> next_comm=spinner next_pid=99 next_prio=120
+   spinner-99 [001] d..2. 0.000900: sched_switch: a 812 9 R ==> spinner 99 120
    spinner-99 [001] d.h1. 0.001100: irq_noise: eth0:33 start 7.000001 duration 40000 ns
    spinner-99 [001] d.Z1. 0.001200: nmi_noise: start 7.000001 duration 20000 ns
-   spinner-99 [001] d..2. 0.001300: sched_switch: prev_comm=spinner prev_pid=99 prev_prio=120 prev_state=S ==> next_comm=a next_pid=812 next_prio=9
+   spinner-99 [001] d..2. 0.001300: sched_switch: spinner 99 120 S ==> a 812 9
 ";
-    let ledger = attribute(&window(1000, 1300), &read(noise).events);
+    let ledger = attribute(&window(1000, 1300), &events(noise));
     assert!(ledger.adds_up());
     assert_eq!(share(&ledger, Cause::Interrupt), [("33 eth0", 40)]);
     assert_eq!(share(&ledger, Cause::Nmi), [("", 20)]);
@@ -101,28 +121,28 @@ fn what_the_trace_does_not_hold_is_unexplained_and_said() {
     assert!(ledger.remarks[0].contains("holds nothing"));
     // The trace begins 12 µs before the start.
     let late = IDLE.lines().last().unwrap();
-    let ledger = attribute(&window(1000, 1014), &read(late).events);
+    let ledger = attribute(&window(1000, 1014), &events(late));
     assert_eq!(share(&ledger, Cause::Unexplained), [("", 12)]);
     assert!(ledger.remarks[0].contains("begins after"));
     let lost =
-        IDLE.replace("   <idle>-0     [001] dNh1", "CPU:1 [LOST 5 EVENTS]\n <idle>-0  [001] dNh1");
-    let ledger = attribute(&window(1000, 1014), &read(&lost).events);
+        IDLE.replace("   <idle>-0     [001] dNh1", "CPU:1 [LOST 5 EVENTS]\n <idle>-0 [001] dNh1");
+    let ledger = attribute(&window(1000, 1014), &events(&lost));
     assert!(ledger.adds_up());
     assert!(ledger.remarks[0].contains("lost"));
     assert!(ledger.of(Cause::Unexplained) > 0 || ledger.of(Cause::TimerInterrupt) > 0);
     // That it is whole says who ran before its first event.
     let whole = Window { traced_from_ns: Some(999_000), ..window(1000, 1014) };
-    let ledger = attribute(&whole, &read(late).events);
+    let ledger = attribute(&whole, &events(late));
     assert_eq!(share(&ledger, Cause::TimerLate), [("the CPU was idle", 12)]);
     let not_so_early = Window { traced_from_ns: Some(1_000_001), ..whole };
-    assert_eq!(attribute(&not_so_early, &read(late).events).of(Cause::Unexplained), 12_000);
+    assert_eq!(attribute(&not_so_early, &events(late)).of(Cause::Unexplained), 12_000);
     // The task does not appear.
     let other = IDLE.replace("812", "813");
-    let ledger = attribute(&window(1000, 1014), &read(&other).events);
+    let ledger = attribute(&window(1000, 1014), &events(&other));
     assert!(ledger.remarks[0].contains("PID namespace"), "{ledger:?}");
     // Its last event, the switch to the task, is missing.
     let cut = IDLE.trim_end().rsplit_once('\n').unwrap().0;
-    let ledger = attribute(&window(1000, 1014), &read(cut).events);
+    let ledger = attribute(&window(1000, 1014), &events(cut));
     assert_eq!(share(&ledger, Cause::Unexplained), [("", 6)]);
     assert!(ledger.remarks[0].contains("ends before"), "{ledger:?}");
 }
@@ -130,11 +150,11 @@ fn what_the_trace_does_not_hold_is_unexplained_and_said() {
 #[test]
 fn other_cpus_and_later_events_are_passed_over() {
     let other = IDLE.replace("[001]", "[000]");
-    let mut events = read(&other).events;
-    events.extend(read(IDLE).events);
-    events.extend(read(&IDLE.replace(" 0.00", " 9.00")).events);
-    let ledger = attribute(&window(1000, 1014), &events);
-    assert_eq!(ledger.shares, attribute(&window(1000, 1014), &read(IDLE).events).shares);
+    let mut all = events(&other);
+    all.extend(events(IDLE));
+    all.extend(events(&IDLE.replace(" 0.00", " 9.00")));
+    let ledger = attribute(&window(1000, 1014), &all);
+    assert_eq!(ledger.shares, attribute(&window(1000, 1014), &events(IDLE)).shares);
 }
 
 fn frame() -> impl Strategy<Value = Frame> {
