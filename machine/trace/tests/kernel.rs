@@ -1,5 +1,7 @@
 //! A trace on this machine's kernel: made, followed, stopped, read, removed.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_exchange::TaskStatistics;
 use quietcore_process::exchange::Exchange;
 use quietcore_process::snare::{Caught, Snare};
 use quietcore_record::ledger::{
@@ -108,7 +109,7 @@ impl Observation {
     /// Once all tasks have their threads: follows these, and arms.
     fn follow(&mut self) {
         let region = self.exchange.region();
-        let threads: Vec<u32> = region.tasks().map(|task| task.thread_id()).collect();
+        let threads: Vec<u32> = region.tasks().map(TaskStatistics::thread_id).collect();
         if threads.is_empty() || threads.contains(&0) {
             return;
         }
