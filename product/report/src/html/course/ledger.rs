@@ -44,9 +44,7 @@ fn legend(with: &[(&RecordSummary<'_>, &Ledgers)]) -> Markup {
         p.legend.causes {
             @for cause in Cause::ALL.into_iter().filter(occurs) {
                 span.key title=(cause.meaning()) {
-                    svg width="14" height="14" aria-hidden="true" {
-                        rect class=(plot::class(cause)) width="14" height="14" {}
-                    }
+                    span class=(format!("swatch {}", plot::class(cause))) {}
                     (cause.title())
                 }
             }
