@@ -54,7 +54,7 @@ fn one(ledger: &Ledger) -> String {
         shares.join("; ")
     );
     if more > 0 {
-        text.push_str(&format!("; and {more} smaller ones"));
+        text.push_str(&format!("; and {more} more"));
     }
     let functions: Vec<&str> =
         ledger.interrupted().iter().take(FUNCTIONS_MAX).map(String::as_str).collect();
