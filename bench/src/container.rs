@@ -94,6 +94,7 @@ impl Side<'_> {
             policy: Policy::Fifo(90),
             wake,
             injection: None,
+            snare: None,
         }
     }
 

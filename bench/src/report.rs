@@ -147,6 +147,7 @@ fn record(index: u64, random: &mut u64) -> Record {
         interrupt: None,
         counters: Counters { planned_cycles: CYCLES, ..Counters::default() },
         spikes: Vec::new(),
+        ledgers: None,
         timeline: Timeline {
             slot_cycles,
             slots: (0..SLOTS).map(|_| (slot_cycles, next() >> 44, slot_cycles * 300)).collect(),

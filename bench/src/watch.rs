@@ -256,6 +256,7 @@ fn record(name: &str, windows: &[Window], cycles: u64) -> Record {
         interrupt: None,
         counters: Counters::default(),
         spikes: Vec::new(),
+        ledgers: None,
         timeline: Timeline { slot_cycles: cycles, slots },
         conditions: Conditions::default(),
         interrupted: false,

@@ -86,6 +86,6 @@ extern "C" fn quietcore_guest_main() -> u8 {
         injection: job.injection,
         cpu: Some(job.cpu),
     };
-    latency::carry_out(&clock, &whole, &mut recorder, || region.stop_requested());
+    latency::carry_out(&clock, &whole, &mut recorder, || region.stop_requested(), |_, _| {});
     port::ENDED
 }

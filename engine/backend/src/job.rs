@@ -46,11 +46,20 @@ impl Job {
         }
     }
 
-    /// Gives the files of its channels other numbers.
+    /// Gives the files that it names other numbers.
     pub(crate) fn renumber(&mut self, new: impl Fn(i32) -> i32) {
-        let (Self::Program { program, .. } | Self::Guest { program, .. }) = self else { return };
-        for channel in &mut program.channels {
-            channel.descriptor = new(channel.descriptor);
+        match self {
+            Self::Program { program, .. } | Self::Guest { program, .. } => {
+                for channel in &mut program.channels {
+                    channel.descriptor = new(channel.descriptor);
+                }
+            }
+            Self::Latency(job) => {
+                if let Some(snare) = &mut job.snare {
+                    snare.memory = new(snare.memory);
+                    snare.tracing_on = snare.tracing_on.map(new);
+                }
+            }
         }
     }
 }

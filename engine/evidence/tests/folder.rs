@@ -34,6 +34,7 @@ fn record(profile: &str, latency_ns: u64) -> Record {
         interrupt: None,
         counters: Counters::default(),
         spikes: Vec::new(),
+        ledgers: None,
         timeline: Timeline::default(),
         conditions: Conditions::default(),
         interrupted: false,

@@ -1,6 +1,7 @@
 //! What a partition is asked to run.
 
 use quietcore_process::setting::Policy;
+use quietcore_process::snare::SnareJob;
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,9 @@ pub struct LatencyJob {
     pub wake: Wake,
     /// A delay to inject.
     pub injection: Option<Injection>,
+    /// What late releases spring; none where they are not to be explained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snare: Option<SnareJob>,
 }
 
 impl std::str::FromStr for Injection {
@@ -71,6 +75,7 @@ mod tests {
             policy: Policy::Fifo(90),
             wake: Wake::Adaptive { share_percent: 25 },
             injection: None,
+            snare: None,
         };
         let text = serde_json::to_string(&job).unwrap();
         assert_eq!(serde_json::from_str::<LatencyJob>(&text).unwrap(), job);

@@ -78,12 +78,14 @@ pub struct Whole {
     pub cpu: Option<u32>,
 }
 
-/// Carries out a whole run, and says in the statistics how it ended.
+/// Carries out a whole run, and says in the statistics how it ended. Each measured cycle is told to
+/// `seen` with the number of its release, before it is recorded.
 pub fn carry_out(
     clock: &impl Clock,
     whole: &Whole,
     recorder: &mut Recorder<'_>,
     stop: impl Fn() -> bool,
+    seen: impl FnMut(u64, &Cycle),
 ) {
     let mut margin = Margin::new(whole.wake, whole.period);
     let mut plan = Plan {
@@ -93,7 +95,7 @@ pub fn carry_out(
         cpu: whole.cpu,
         injection: None,
     };
-    let (mut end, next) = run(clock, &plan, &mut margin, recorder, &stop);
+    let (mut end, next) = run(clock, &plan, &mut margin, recorder, &stop, |_, _| {});
     // Also when it was told to stop meanwhile: the warm-up is no measurement.
     recorder.clear();
     if end == End::Completed {
@@ -104,7 +106,7 @@ pub fn carry_out(
         plan.injection = whole.injection;
         recorder.set_first_release(plan.first_release);
         recorder.set_state(TaskState::Running);
-        (end, _) = run(clock, &plan, &mut margin, recorder, &stop);
+        (end, _) = run(clock, &plan, &mut margin, recorder, &stop, seen);
     }
     recorder.set_state(match end {
         End::Completed => TaskState::Finished,
@@ -112,13 +114,15 @@ pub fn carry_out(
     });
 }
 
-/// Runs the plan. Returns how it ended and when the next release would be due.
+/// Runs the plan, and tells each cycle to `seen`. Returns how it ended and when the next release
+/// would be due.
 pub fn run(
     clock: &impl Clock,
     plan: &Plan,
     margin: &mut Margin,
     recorder: &mut Recorder<'_>,
     stop: impl Fn() -> bool,
+    mut seen: impl FnMut(u64, &Cycle),
 ) -> (End, Nanos) {
     let mut due = plan.first_release;
     for release in 0..plan.releases {
@@ -135,14 +139,16 @@ pub fn run(
         }
         let started = spin_until(clock, woke, due);
         let wakeup_latency = woke.saturating_sub(wake_at);
-        recorder.record(&Cycle {
+        let cycle = Cycle {
             due,
             started,
             wakeup_latency,
             margin: margin.current(),
             spin: started.saturating_sub(woke),
             cpu: plan.cpu.unwrap_or_else(|| clock.cpu()),
-        });
+        };
+        seen(release, &cycle);
+        recorder.record(&cycle);
         margin.learn(wakeup_latency);
         due += plan.period;
     }

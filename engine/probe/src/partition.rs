@@ -9,6 +9,7 @@
 //! of programs on one fieldbus are. A setting that the kernel refuses is written into the exchange
 //! and the run goes on: the host decides what such a record is worth.
 
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,7 @@ use std::thread;
 use quietcore_clock::{Clock, Monotonic};
 use quietcore_exchange::{Recorder, Region, SLOT_COUNT, Setting};
 use quietcore_process::setting::{self, Policy};
+use quietcore_process::snare::{Snare, SnareJob, Trap};
 use quietcore_units::{CpuId, Nanos};
 use rustix::thread::gettid;
 
@@ -39,9 +41,11 @@ pub fn run_latency(job: &LatencyJob, region: Region<'_>) {
     let memory = setting::lock_memory().err().map(|error| number_of(&error));
     let ready = Barrier::new(job.cpus.len());
     let start = AtomicU64::new(0);
+    let snare = job.snare.as_ref().and_then(Laid::take_over);
+    let snare = snare.as_ref();
     thread::scope(|scope| {
         for (index, cpu) in (0_u32..).zip(&job.cpus) {
-            let task = Task { job, cpu: *cpu, region, index, ready: &ready, start: &start };
+            let task = Task { job, cpu: *cpu, region, index, ready: &ready, start: &start, snare };
             let spawned = thread::Builder::new()
                 .name(format!("task-{index}"))
                 .stack_size(STACK_BYTES)
@@ -103,6 +107,28 @@ struct Task<'a> {
     index: u32,
     ready: &'a Barrier,
     start: &'a AtomicU64,
+    snare: Option<&'a Laid>,
+}
+
+/// A snare as this process has it.
+struct Laid {
+    memory: Snare,
+    tracing_on: Option<File>,
+    limit: Nanos,
+}
+
+impl Laid {
+    /// Takes over what the host has made; one that can't be had is said, and the run goes on.
+    fn take_over(job: &SnareJob) -> Option<Self> {
+        let memory = Snare::inherited(job.memory);
+        let memory = memory.map_err(|error| eprintln!("quietcore-runtime: snare: {error}")).ok()?;
+        let open =
+            |descriptor| OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
+        let tracing_on = job.tracing_on.map(open).transpose();
+        let tracing_on =
+            tracing_on.map_err(|error| eprintln!("quietcore-runtime: tracing_on: {error}")).ok()?;
+        Some(Self { memory, tracing_on, limit: job.limit })
+    }
 }
 
 impl Task<'_> {
@@ -127,7 +153,19 @@ impl Task<'_> {
             injection: self.job.injection,
             cpu: pinned_to,
         };
-        latency::carry_out(&clock, &whole, &mut recorder, || self.region.stop_requested());
+        let mut trap = self.trap();
+        let stop = || self.region.stop_requested();
+        latency::carry_out(&clock, &whole, &mut recorder, stop, |release, cycle| {
+            if let Some(trap) = &mut trap {
+                trap.started(release, cycle.due, cycle.started, cycle.cpu);
+            }
+        });
+    }
+
+    /// What a late release springs, where releases are to be explained.
+    fn trap(&self) -> Option<Trap<'_>> {
+        let snare = self.snare?;
+        Trap::new(&snare.memory, snare.tracing_on.as_ref(), snare.limit, self.index)
     }
 
     /// Waits until all threads are ready; one of them chooses the start for all.

@@ -1,4 +1,5 @@
-//! What a cycle may not do (promise P23): nothing is allocated between release and completion.
+//! What a cycle may not do (promises P23 and P95): nothing is allocated between release and
+//! completion, also where a late release is to be explained.
 
 use quietcore_clock::{FakeClock, Monotonic};
 use quietcore_exchange::{Recorder, Shape};
@@ -6,6 +7,7 @@ use quietcore_probe::job::{Injection, Wake};
 use quietcore_probe::latency::{End, Plan, run};
 use quietcore_probe::margin::Margin;
 use quietcore_process::exchange::Exchange;
+use quietcore_process::snare::{Snare, Trap};
 use quietcore_units::Nanos;
 
 const PERIOD: Nanos = Nanos::from_micros(100);
@@ -32,12 +34,60 @@ fn a_cycle_allocates_nothing() {
         clock.reserve(1_000);
         let mut end = End::Stopped;
         let counted = allocation_counter::measure(|| {
-            (end, _) = run(&clock, &plan, &mut margin, &mut recorder, || region.stop_requested());
+            (end, _) = run(
+                &clock,
+                &plan,
+                &mut margin,
+                &mut recorder,
+                || region.stop_requested(),
+                |_, _| {},
+            );
             // Its releases have long passed: each cycle is a miss.
-            run(&Monotonic, &plan, &mut margin, &mut recorder, || region.stop_requested());
+            run(
+                &Monotonic,
+                &plan,
+                &mut margin,
+                &mut recorder,
+                || region.stop_requested(),
+                |_, _| {},
+            );
         });
         assert_eq!(end, End::Completed);
         assert_eq!(counted.count_total, 0, "{wake:?}");
         assert_eq!(recorder.counters().cycles, 1_000);
     }
+}
+
+/// Goal: a late release that springs a snare allocates nothing, nor do those after it.
+/// Method: count the allocations of a run in which each release is late, with a file to be written.
+#[test]
+fn springing_allocates_nothing() {
+    let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
+    let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 7);
+    let mut margin = Margin::new(Wake::Sleep, PERIOD);
+    let plan = Plan {
+        first_release: Nanos::from_millis(1),
+        period: PERIOD,
+        releases: 200,
+        cpu: None,
+        injection: None,
+    };
+    let snare = Snare::create().unwrap();
+    let switch = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();
+    let mut trap = Trap::new(&snare, Some(&switch), PERIOD, 0).unwrap();
+    snare.arm();
+    let counted = allocation_counter::measure(|| {
+        run(
+            &Monotonic,
+            &plan,
+            &mut margin,
+            &mut recorder,
+            || false,
+            |release, cycle| {
+                trap.started(release, cycle.due, cycle.started, cycle.cpu);
+            },
+        );
+    });
+    assert_eq!(counted.count_total, 0);
+    assert_eq!((snare.late(0), snare.caught().unwrap().release), (200, 0));
 }

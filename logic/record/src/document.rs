@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ledger::Ledgers;
 use crate::record::{
     Conditions, InterruptEntry, InterruptRun, KernelErrors, Record, Routine, RoutineFigures,
     ScanCounters, ScanTerms, Trigger,
@@ -85,6 +86,9 @@ pub struct RecordEntry {
     /// The interrupt that was measured; absent for all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<InterruptEntry>,
+    /// Where the time of late releases went; absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledgers: Option<Ledgers>,
     /// Releases before they were due.
     pub early: u64,
     /// Times the task changed its CPU.
@@ -165,6 +169,7 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
             figures: run.figures(),
         }),
         interrupt: record.interrupt.as_ref().map(InterruptRun::entry),
+        ledgers: record.ledgers.clone(),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,

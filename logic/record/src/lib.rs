@@ -13,6 +13,7 @@
 //! - [`document`]: the evidence document, records and verdicts in figures.
 //! - [`import`], [`export`]: other programs' formats in, theirs and tables out.
 //! - [`published`]: the papers' tables.
+//! - [`ledger`]: where the time of each late release went.
 //! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
 
@@ -24,6 +25,7 @@ pub mod document;
 pub mod export;
 pub mod histogram;
 pub mod import;
+pub mod ledger;
 pub mod published;
 pub mod record;
 pub mod statistics;

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
+use crate::ledger::Ledgers;
 
 pub use interrupt::{InterruptEntry, InterruptRun};
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
@@ -67,6 +68,10 @@ pub struct Record {
     pub counters: Counters,
     /// The worst cycles, the worst first.
     pub spikes: Vec<Spike>,
+    /// Where the time of late releases went; `None` where that was not asked for, and in records
+    /// from before it could be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledgers: Option<Ledgers>,
     /// Latency over time.
     pub timeline: Timeline,
     /// What the numbers hold for.
@@ -104,6 +109,7 @@ impl Record {
         record.routine = None;
         record.interrupt = None;
         record.spikes.clear();
+        record.ledgers = None;
         record.timeline = Timeline::default();
         Some(record)
     }

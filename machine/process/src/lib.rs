@@ -8,6 +8,7 @@
 //! | [`memory`] | memory that processes share: a sealed file and its mapping |
 //! | [`module`] | a built control program: loaded, its data moved into shared memory |
 //! | [`setting`] | a thread's CPU, policy, priority and timer slack; the process's locked memory |
+//! | [`snare`] | what a late cycle springs, so that a trace stops within it |
 //! | [`timer`] | a timer that interrupts the running program of its thread |
 //! | [`readback`] | the same settings as the kernel reports them, seen from outside |
 //!
@@ -21,4 +22,5 @@ pub mod memory;
 pub mod module;
 pub mod readback;
 pub mod setting;
+pub mod snare;
 pub mod timer;

@@ -79,6 +79,7 @@ impl Collector<'_> {
                         scan.counters.lost_frames = Some(region.fieldbus().lost_frames);
                     }
                 }
+                record.ledgers = found.explained.tasks.get(number).cloned();
                 record.invalid_because.extend(self.invalid(task, states));
                 record.invalid_because.extend(untold(found));
                 let wrong = self_check(&record, partition.work.injected());
@@ -100,6 +101,9 @@ impl Collector<'_> {
         let mut activity = self.activity.summary();
         if !found.remarks.is_empty() {
             activity.insert("remarks".to_owned(), found.remarks.clone());
+        }
+        if !found.explained.conditions.is_empty() {
+            activity.insert("tracing".to_owned(), found.explained.conditions.clone());
         }
         if let Some(exits) = found.exits.words() {
             activity.insert("guest_exits".to_owned(), exits);
@@ -239,6 +243,7 @@ fn record(
         interrupt: None,
         counters: counters(planned.planned_cycles, task, &counted),
         spikes: spikes(task, activity),
+        ledgers: None,
         timeline: timeline(task),
         conditions: Conditions::default(),
         interrupted: task.state() == TaskState::Stopped,

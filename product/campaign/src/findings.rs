@@ -4,6 +4,7 @@ use quietcore_host::controls::Found;
 use quietcore_load::Achieved;
 use quietcore_process::readback::ThreadState;
 
+use crate::explain::Explained;
 use crate::measure::Machine;
 use crate::run::Run;
 use crate::troubles::Heard;
@@ -24,7 +25,7 @@ pub(crate) struct Findings {
 }
 
 /// What was found of one partition.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct PartitionFindings {
     /// What was in force for each task.
     pub(crate) states: Vec<StatesSeen>,
@@ -36,6 +37,8 @@ pub(crate) struct PartitionFindings {
     pub(crate) ended_in_time: bool,
     /// How often its processor left the guest, where it is one.
     pub(crate) exits: ExitsSeen,
+    /// Where the time of late releases went.
+    pub(crate) explained: Explained,
 }
 
 /// What was in force for one task: at first, and what it became if that changed.
@@ -96,6 +99,7 @@ impl Findings {
             heard: Heard::default(),
             ended_in_time: false,
             exits: ExitsSeen::default(),
+            explained: Explained::default(),
         };
         Self {
             started_at: (machine.time_of_day)(),
@@ -103,6 +107,15 @@ impl Findings {
             partitions: run.partitions.iter().map(|part| empty(part.work.tasks().len())).collect(),
             loads: LoadFindings::default(),
             settings: Found::default(),
+        }
+    }
+}
+
+impl Findings {
+    /// Takes over where the time of late releases went, partition by partition.
+    pub(crate) fn explained(&mut self, explained: Vec<Explained>) {
+        for (found, explained) in self.partitions.iter_mut().zip(explained) {
+            found.explained = explained;
         }
     }
 }

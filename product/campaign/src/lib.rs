@@ -21,6 +21,7 @@
 mod activity;
 mod campaign;
 mod collect;
+mod explain;
 mod findings;
 mod measure;
 mod observer;

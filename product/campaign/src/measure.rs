@@ -17,6 +17,7 @@ use quietcore_units::Nanos;
 
 use crate::activity::Activity;
 use crate::collect::Collector;
+use crate::explain::Explaining;
 use crate::findings::{ExitsLook, Findings, PartitionFindings};
 use crate::observer::{Observer, Progress};
 use crate::run::{PartitionRun, Run};
@@ -106,13 +107,16 @@ pub fn measure(
     findings.container_runtime = containers.as_ref().map(Containers::runtime);
     let mut loads = start_loads(run, machine.runtime, observer)?;
     let mut activity = Activity::begin();
+    let mut explaining = Explaining::prepare(run);
     let mut partitions = Vec::new();
-    for partition in &run.partitions {
-        let (job, shape) = partition.work.job();
+    for (index, partition) in run.partitions.iter().enumerate() {
+        let (mut job, shape) = partition.work.job();
+        let files = explaining.lay(index, &mut job);
         let room = room(partition, containers.as_ref(), &settings);
-        let started = Partition::start_with(machine.runtime, &job, &shape, Vec::new(), &room);
+        let started = Partition::start_with(machine.runtime, &job, &shape, files, &room);
         partitions.push(started?);
     }
+    explaining.begin(&partitions);
     let exchanges: Vec<_> = partitions.iter().map(Partition::exchange).collect();
     let exchanged = run.partitions.iter().zip(&exchanges);
     let mut listeners: Vec<_> = exchanged
@@ -133,6 +137,7 @@ pub fn measure(
     if let Some(loads) = &mut loads {
         findings.loads.add(loads.measure());
     }
+    let explained = explaining.end();
     for partition in &mut partitions {
         partition.stop()?;
     }
@@ -143,6 +148,7 @@ pub fn measure(
     findings.settings = found;
     left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
+    findings.explained(explained);
     activity.end();
     for (listener, found) in listeners.iter_mut().zip(&mut findings.partitions) {
         listener.hear(&mut found.heard);

@@ -28,6 +28,8 @@ pub struct Run {
     pub partitions: Vec<PartitionRun>,
     /// The loads beside them.
     pub loads: Vec<LoadRequest>,
+    /// Releases later than this get a ledger; none where that is not asked for.
+    pub explain: Option<Nanos>,
     /// SHA-256 of the site file; empty for a run by hand.
     pub site_sha256: String,
 }
@@ -88,6 +90,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
             partitions: partitions.collect(),
             loads: loads.collect(),
             container_runtime: site.container_runtime(),
+            explain: campaign.explain,
             site_sha256: site_sha256.to_owned(),
         });
     }
@@ -116,6 +119,7 @@ fn latency(partition: &Partition, profile: &Profile, length: Length, warm_up: Na
         policy: policy(program.scheduling),
         wake: wake(program.early_wake),
         injection: None,
+        snare: None,
     }
 }
 

@@ -20,6 +20,8 @@ mod routines;
 mod statistics;
 mod verdict;
 
+pub(crate) use course::how_many;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use quietcore_evidence::Evidence;
 

@@ -14,6 +14,7 @@
 //! nothing in a record can move the cursor or change the colours.
 
 mod interrupts;
+mod ledger;
 mod probe;
 mod routines;
 mod scan;

@@ -11,6 +11,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
+use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means, Share};
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use roxmltree::{Document, Node};
 use serde_json::json;
@@ -482,4 +483,57 @@ fn interrupts_have_a_page_of_their_own_with_the_published_figures() {
         assert!(page.contains(word), "{word}");
     }
     assert!(!page.contains("NOT PROVEN"));
+}
+
+/// Goal: late releases have a bar each, which is as wide as its causes together, and what could not
+/// be observed is said.
+/// Method: a record with ledgers of known shares, in the page and in the text.
+#[test]
+fn late_releases_have_a_section_that_adds_up() {
+    let mut late = record("tp2", 1, 40_000, QUIET, 2);
+    let mut ledgers = Ledgers::new(50_000, Means::Trace);
+    ledgers.above = 5;
+    ledgers.miss("SMIs", "this processor <counts> none");
+    for latency_ns in [400_000, 100_000] {
+        let share = |cause, what: &str, part: u64| Share {
+            cause,
+            what: what.to_owned(),
+            ns: latency_ns / 4 * part,
+            times: 1,
+        };
+        ledgers.add(Ledger {
+            release: latency_ns,
+            at_ns: 7,
+            latency_ns,
+            cpu: 1,
+            shares: vec![
+                share(Cause::Thread, "<spinner> (9)", 3),
+                share(Cause::Unexplained, "", 1),
+            ],
+            counted: Vec::new(),
+            stack: ["asm_sysvec_apic_timer_interrupt", "vmstat_update"].map(str::to_owned).into(),
+            remarks: Vec::new(),
+        });
+    }
+    late.ledgers = Some(ledgers);
+    let found = evidence(vec![late], EXCEEDANCE);
+    let page = html::render(&found, &[]);
+    check(&page);
+    let xml = xml(&page);
+    let document = Document::parse(&xml).unwrap();
+    let bars = document.descendants().filter(|node| node.attribute("class") == Some("ledger"));
+    let width = |bar: Node<'_, '_>| -> f64 {
+        let parts = bar.children().filter(|part| part.has_tag_name("rect"));
+        let width = |part: Node<'_, '_>| -> Option<f64> {
+            part.attribute("width")?.strip_suffix('%')?.parse().ok()
+        };
+        parts.filter_map(width).sum()
+    };
+    assert_eq!(bars.map(width).collect::<Vec<_>>(), [100.0, 100.0, 25.0], "all, and each");
+    assert!(page.contains("blocking threads, &lt;spinner&gt; (9): 300\u{a0}µs, 75.0 %"));
+    assert!(page.contains("5 releases were later than 50\u{a0}µs; 2 of them are explained"));
+    assert!(page.contains("Not observed: SMIs"));
+    assert!(page.contains("<code>vmstat_update</code>"));
+    let without = html::render(&mixed(), &[]);
+    assert!(!without.contains("Where the time of late releases went"));
 }

@@ -250,6 +250,10 @@ pub(crate) struct Latency {
     /// Hold up one release on purpose, to prove that it is seen, such as `500us@1000`
     #[arg(long, value_name = "D@N")]
     pub(crate) inject: Option<Injection>,
+    /// Explain each release later than this, such as `50us`: where its time went, cause by cause.
+    /// The kernel is traced meanwhile (as root), which adds to every latency
+    #[arg(long, value_name = "D", alias = "breaktrace")]
+    pub(crate) explain: Option<Nanos>,
     /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]
     pub(crate) load: Vec<String>,

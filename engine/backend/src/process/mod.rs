@@ -286,16 +286,23 @@ impl Partition {
         self.exchange.region()
     }
 
+    /// The kernel's number of a task's thread, among the host's.
+    ///
+    /// # Errors
+    /// When it runs in a container and the task has not started or has ended.
+    pub fn thread_id(&self, task: &TaskStatistics) -> io::Result<u32> {
+        match self.inside() {
+            None => Ok(task.thread_id()),
+            Some(inside) => inside.thread_id(task.thread_id()),
+        }
+    }
+
     /// What is in force for one of its tasks, as the kernel says.
     ///
     /// # Errors
     /// When the task has not started or has ended.
     pub fn read_back(&self, task: &TaskStatistics) -> io::Result<ThreadState> {
-        let thread = match self.inside() {
-            None => task.thread_id(),
-            Some(inside) => inside.thread_id(task.thread_id())?,
-        };
-        ThreadState::read(self.process_id(), thread)
+        ThreadState::read(self.process_id(), self.thread_id(task)?)
     }
 
     /// Whether all tasks have ended.

@@ -27,7 +27,8 @@ fn measure(clock: &FakeClock, wake: Wake, releases: u64, injection: Option<Injec
     let mut recorder = Recorder::new(task, PERIOD, 10);
     let plan = Plan { first_release: FIRST, period: PERIOD, releases, cpu: Some(3), injection };
     let mut margin = Margin::new(wake, PERIOD);
-    let (end, _) = run(clock, &plan, &mut margin, &mut recorder, || region.stop_requested());
+    let (end, _) =
+        run(clock, &plan, &mut margin, &mut recorder, || region.stop_requested(), |_, _| {});
     Seen {
         end,
         counters: task.counters().unwrap(),
@@ -109,7 +110,7 @@ fn a_stop_request_ends_the_loop_between_two_cycles() {
         asked.set(asked.get() + 1);
         asked.get() > 5
     };
-    let (end, next) = run(&clock, &plan, &mut margin, &mut recorder, stop);
+    let (end, next) = run(&clock, &plan, &mut margin, &mut recorder, stop, |_, _| {});
     assert_eq!(end, End::Stopped);
     assert_eq!(recorder.counters().cycles, 5);
     assert_eq!(next, FIRST + PERIOD * 5);
@@ -142,7 +143,7 @@ fn a_stall_that_ends_in_a_stop_is_counted_too() {
         asked.set(asked.get() + 1);
         asked.get() > 2
     };
-    let (end, _) = run(&clock, &plan, &mut margin, &mut recorder, stop);
+    let (end, _) = run(&clock, &plan, &mut margin, &mut recorder, stop, |_, _| {});
     assert_eq!(end, End::Stopped);
     assert_eq!(recorder.counters().missed_cycles, 200);
     assert_eq!(recorder.counters().longest_miss_run, 200);

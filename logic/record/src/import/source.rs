@@ -93,6 +93,7 @@ impl Source {
             interrupt: None,
             counters: Counters::default(),
             spikes: Vec::new(),
+            ledgers: None,
             timeline: Timeline::default(),
             conditions,
             interrupted: false,

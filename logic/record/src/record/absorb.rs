@@ -59,6 +59,13 @@ impl Record {
         }));
         self.spikes.sort_by_key(|spike| std::cmp::Reverse(spike.latency_ns));
         self.spikes.truncate(SPIKES_MAX);
+        self.ledgers = match (self.ledgers.take(), earlier.ledgers) {
+            (Some(mut later), Some(earlier)) => {
+                later.absorb(earlier);
+                Some(later)
+            }
+            (later, earlier) => later.or(earlier),
+        };
         if self.timeline.slots.is_empty() {
             self.timeline = Timeline { ..earlier.timeline };
         }

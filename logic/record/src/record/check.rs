@@ -4,6 +4,7 @@
 
 use quietcore_units::Nanos;
 
+use crate::ledger::Ledger;
 use crate::record::Record;
 use crate::statistics::Statistics;
 
@@ -47,6 +48,14 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
     }
     if let Some(interrupt) = &record.interrupt {
         wrong.extend(interrupt.self_check(record));
+    }
+    if let Some(ledgers) = &record.ledgers {
+        if !ledgers.kept.iter().all(Ledger::adds_up) {
+            wrong.push("the shares of a spike ledger do not add up to its latency".to_owned());
+        }
+        if ledgers.ledgered > ledgers.above {
+            wrong.push("more releases have a ledger than were late".to_owned());
+        }
     }
     if let Some(injected) = injected {
         wrong.push(injection_finding(record, injected));

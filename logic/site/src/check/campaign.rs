@@ -43,6 +43,7 @@ pub(super) fn check(
         length,
         warm_up: raw.warm_up.unwrap_or(WARM_UP_DEFAULT),
         exceedance,
+        explain: raw.explain,
     };
     let total = measured_in_all(partitions, &campaign);
     if total > CAMPAIGN_MAX {

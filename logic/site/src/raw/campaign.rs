@@ -131,4 +131,13 @@ pub(crate) struct RawCampaign {
     /// confidence. It decides how many cycles are needed: about 3 divided by it.
     #[schemars(range(min = 1e-9, max = 0.1), extend("default" = 1e-6), example = 1e-6)]
     pub(crate) exceedance: Option<f64>,
+    /// Releases later than this are explained: the kernel is traced meanwhile, which adds to every
+    /// latency, and each has a ledger of where its time went. Left out: none are.
+    #[serde(default)]
+    #[schemars(
+        schema_with = "format::duration",
+        extend("x-minimum" = "1 us", "x-maximum" = "10 s"),
+        example = &"50 us"
+    )]
+    pub(crate) explain: Option<Nanos>,
 }

@@ -31,6 +31,8 @@ pub struct Campaign {
     /// The probability per cycle of exceeding a limit that a PASS must exclude with 95 %
     /// confidence; 1e-9 to 0.1.
     pub exceedance: f64,
+    /// Releases later than this are explained, 1 µs to 10 s; `None` where none are.
+    pub explain: Option<Nanos>,
 }
 
 impl Campaign {

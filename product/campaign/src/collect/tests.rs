@@ -23,6 +23,7 @@ fn run() -> Run {
         policy: Policy::Fifo(90),
         wake: Wake::Adaptive { share_percent: 25 },
         injection: None,
+        snare: None,
     };
     Run {
         profile: "tp2".to_owned(),
@@ -35,6 +36,7 @@ fn run() -> Run {
             container: None,
         }],
         loads: Vec::new(),
+        explain: None,
         site_sha256: String::new(),
     }
 }

@@ -1,7 +1,11 @@
-//! Latency over time, and the worst single releases.
+//! Latency over time, the worst single releases, and where the time of late ones went.
+
+mod ledger;
 
 use maud::{Markup, html};
 use quietcore_record::record::Spike;
+
+pub(crate) use ledger::how_many;
 
 use super::elements::quantity;
 use crate::figures;
@@ -42,6 +46,7 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame) -> Markup {
             }
         }
         (worst(summary))
+        (ledger::section(summary))
     }
 }
 

@@ -23,6 +23,7 @@ fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
         interrupt: None,
         counters: Counters::default(),
         spikes: Vec::new(),
+        ledgers: None,
         timeline: Timeline::default(),
         conditions: Conditions::default(),
         interrupted: false,

@@ -80,10 +80,13 @@ impl Page {
                 ),
             );
         }
+        if let Some(ledgers) = &record.ledgers {
+            self.ledgers(ledgers);
+        }
         self.line("");
     }
 
-    fn named(&mut self, name: &str, text: &str) {
+    pub(super) fn named(&mut self, name: &str, text: &str) {
         self.paragraph(&format!("  {name:<NAME$}"), text);
     }
 }

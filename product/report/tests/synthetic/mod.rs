@@ -120,6 +120,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         interrupt: None,
         counters,
         spikes,
+        ledgers: None,
         timeline: Timeline { slot_cycles, slots },
         conditions: conditions(cycles * 1_000_000, shape),
         interrupted: false,

@@ -38,6 +38,10 @@ const PERIOD_MAX: Nanos = Nanos::from_secs(10);
 const CYCLES_MAX: u64 = 100_000_000_000;
 /// The longest run, warm-up included: some 3 years.
 const RUN_MAX: Nanos = Nanos::from_secs(1_200 * 86_400);
+/// The smallest limit above which releases are explained.
+const EXPLAIN_MIN: Nanos = Nanos::from_micros(1);
+/// The largest: it is longer than any run lasts whose releases are late by it.
+const EXPLAIN_MAX: Nanos = Nanos::from_secs(10);
 /// How long all workers of the loads may take until they work.
 const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 /// The probability that a probe by hand is judged with; a campaign chooses its own.
@@ -149,6 +153,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
                 policy: policy(request),
                 wake: wake(request),
                 injection: request.inject,
+                snare: None,
             }),
             container: (request.backend == ProbeBackend::Container).then(|| ContainerWish {
                 cpus: (!request.unpinned).then_some(cpu_set),
@@ -158,12 +163,25 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
         }],
         container_runtime: None,
         loads,
+        explain: request.explain,
         site_sha256: String::new(),
     })
 }
 
 /// Options that are fine by themselves and not together.
 fn options_that_clash(request: &Latency, cycles: u64, problems: &mut Vec<String>) {
+    if let Some(limit) = request.explain {
+        if !(EXPLAIN_MIN..=EXPLAIN_MAX).contains(&limit) {
+            problems.push(format!("--explain {limit}: give {EXPLAIN_MIN} to {EXPLAIN_MAX}"));
+        }
+        if request.backend == ProbeBackend::Kvm {
+            problems.push(
+                "--explain: releases of a guest are its own kernel's, which this one can't \
+                 trace; leave out --backend kvm"
+                    .to_owned(),
+            );
+        }
+    }
     if request.margin.is_some() && request.mode != Mode::EarlyWake {
         problems.push("--margin: only mode early-wake has one; add --mode early-wake".to_owned());
     }

@@ -172,6 +172,7 @@ fn record(request: &Ethercat, measured: &RoundTrips) -> Record {
         interrupt: None,
         counters: Counters { planned_cycles: request.cycles, ..Counters::default() },
         spikes: Vec::new(),
+        ledgers: None,
         timeline: Timeline::default(),
         conditions: Conditions::default(),
         interrupted: measured.cycles < request.cycles,

@@ -44,6 +44,7 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
         partitions,
         loads: loads.map_err(Failure::new)?,
         container_runtime: site.container_runtime(),
+        explain: None,
         site_sha256: sha256,
     };
     let writer = request.out.as_deref().map(Writer::create).transpose()?;

@@ -186,6 +186,7 @@ fn record(plan: &IrqPlan, measured: IrqMeasured, circumstances: &Circumstances<'
         }),
         counters: Counters { planned_cycles: plan.interrupts, ..Counters::default() },
         spikes: Vec::new(),
+        ledgers: None,
         timeline: Timeline::default(),
         conditions: conditions(plan, &outcome, circumstances),
         interrupted: !finished,

@@ -95,6 +95,7 @@ pub(super) fn of_series(
         interrupt: None,
         counters: Counters { planned_cycles: series.loops, ..Counters::default() },
         spikes: Vec::new(),
+        ledgers: None,
         timeline: Timeline::default(),
         conditions: Conditions::default(),
         degraded: Vec::new(),

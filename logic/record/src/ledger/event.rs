@@ -1,0 +1,77 @@
+//! What happened on a CPU, as a trace tells it.
+
+/// A thread, as the kernel names it in a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// Its number; 0 is the idle thread.
+    pub number: u32,
+}
+
+impl Thread {
+    /// Whether nothing runs.
+    pub fn is_idle(&self) -> bool {
+        self.number == 0
+    }
+}
+
+/// What interrupts a thread, and can be interrupted itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// The interrupt of the local timer.
+    Timer,
+    /// Another interrupt, by its name.
+    Interrupt(String),
+    /// A softirq, by its name.
+    Softirq(String),
+    /// An interrupt that can't be masked.
+    Nmi(String),
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// An interrupt or a softirq began.
+    Entry(Frame),
+    /// It ended.
+    Exit(Frame),
+    /// Something ended that lasted this long; its begin is not told.
+    Lasted(Frame, u64),
+    /// A thread began to wait, or was displaced; another one runs.
+    Switch {
+        /// Which ran.
+        from: u32,
+        /// Whether it could still run.
+        still_runnable: bool,
+        /// Which runs now.
+        to: Thread,
+        /// The kernel's priority of that: below 100 are real-time priorities, 0 the highest.
+        priority: i64,
+    },
+    /// A thread was woken.
+    Waking(u32),
+    /// The running thread began a page fault.
+    PageFault,
+    /// The frequency of a CPU was changed; in kHz.
+    Frequency(u64),
+    /// The kernel's functions at the event before, innermost first.
+    Stack(Vec<String>),
+    /// Events were lost before this.
+    Lost,
+    /// Something that no cause follows from.
+    Other,
+}
+
+/// An event of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When, on the clock of the trace, in ns.
+    pub at_ns: u64,
+    /// On which CPU.
+    pub cpu: u32,
+    /// The thread that ran then; `None` where the trace does not tell.
+    pub running: Option<Thread>,
+    /// What.
+    pub happening: Happening,
+}

@@ -1,0 +1,284 @@
+//! The snare: what a late cycle springs, so that the trace stops within it.
+//!
+//! ```text
+//! observer          armed ────────────────────────────► reads, explains, clears ─► armed
+//!                     │                                  ▲
+//! task    late cycle ─┴─ claimed ─ tracing off ─ sprung ─┘      late again: counted only
+//! ```
+//!
+//! It is a page of memory that the partition's tasks and the observer share. A task whose cycle is
+//! later than the limit counts it; if the snare is armed, it switches the trace off with one system
+//! call, and leaves which cycle that was. Cycles that are not late cost one comparison. No
+//! allocation, no lock, no waiting (promise P95 of SPECIFICATION.md).
+//!
+//! The observer believes no word of it: what it reads are numbers, of which a wrong one makes a
+//! wrong ledger and nothing else.
+//!
+// UNSAFETY: mapping a file is unsafe because others may change or shorten it. Changing is what it
+// is for, and all access is atomic; shortening is prevented by a seal, without which mapping is
+// refused.
+#![expect(unsafe_code, reason = "memory shared with another process is accessed here")]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use quietcore_units::Nanos;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::{MemoryError, SharedMemory};
+
+/// The most tasks of one partition that a snare has room for.
+pub const TASKS_MAX: u32 = 256;
+
+/// Its first word; another version has another one.
+const MARK: u64 = 0x5143_534e_4152_4501;
+const WORDS: usize = 512;
+const STATE: usize = 1;
+const CAUGHT: usize = 2;
+const COUNTS: usize = 64;
+
+const DISARMED: u64 = 0;
+const ARMED: u64 = 1;
+const CLAIMED: u64 = 2;
+const SPRUNG: u64 = 3;
+
+const _: () = assert!(COUNTS + TASKS_MAX as usize <= WORDS);
+const _: () = assert!(CAUGHT + 6 <= COUNTS);
+
+/// What a partition is told of its snare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnareJob {
+    /// Releases later than this spring it.
+    pub limit: Nanos,
+    /// The descriptor of its memory.
+    pub memory: i32,
+    /// The descriptor of the file that switches the trace off; none where nothing is traced.
+    pub tracing_on: Option<i32>,
+}
+
+/// A late cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Caught {
+    /// The task, by its place in the exchange.
+    pub task: u32,
+    /// The number of the release, from 0.
+    pub release: u64,
+    /// When it was due, on the monotonic clock.
+    pub due: Nanos,
+    /// When it was started.
+    pub started: Nanos,
+    /// The CPU.
+    pub cpu: u32,
+}
+
+/// The memory of a snare.
+#[derive(Debug)]
+pub struct Snare {
+    memory: SharedMemory,
+}
+
+impl Snare {
+    /// Makes a snare, which is not armed.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn create() -> Result<Self, MemoryError> {
+        let memory = SharedMemory::create("quietcore-snare", WORDS * 8)?;
+        let snare = Self { memory };
+        snare.word(0).store(MARK, Ordering::Release);
+        Ok(snare)
+    }
+
+    /// Maps a snare that another process made, behind a descriptor of this one.
+    ///
+    /// # Errors
+    /// When there is no such descriptor, or there is something else behind it.
+    pub fn inherited(descriptor: i32) -> Result<Self, MemoryError> {
+        let own = format!("/proc/self/fd/{descriptor}");
+        let file = OpenOptions::new().read(true).write(true).open(own);
+        let memory = SharedMemory::open(file.map_err(MemoryError::Unmapped)?)?;
+        let is_snare = memory.bytes() == WORDS * 8;
+        let snare = Self { memory };
+        if is_snare && snare.word(0).load(Ordering::Acquire) == MARK {
+            return Ok(snare);
+        }
+        Err(MemoryError::Unmapped(io::Error::new(io::ErrorKind::InvalidData, "it is no snare")))
+    }
+
+    /// Another handle of the file, to be passed to a partition.
+    ///
+    /// # Errors
+    /// When the process has no file descriptors left.
+    pub fn file(&self) -> io::Result<File> {
+        self.memory.file()
+    }
+
+    /// Arms it.
+    pub fn arm(&self) {
+        self.word(STATE).store(ARMED, Ordering::Release);
+    }
+
+    /// Disarms it. A task that springs it at this moment is seen by [`caught`](Self::caught) still.
+    pub fn disarm(&self) {
+        let state = self.word(STATE);
+        let _ = state.compare_exchange(ARMED, DISARMED, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// The cycle that sprang it, until it is armed again.
+    pub fn caught(&self) -> Option<Caught> {
+        if self.word(STATE).load(Ordering::Acquire) != SPRUNG {
+            return None;
+        }
+        let word = |index: usize| self.word(CAUGHT + index).load(Ordering::Relaxed);
+        let small = |index: usize| u32::try_from(word(index)).unwrap_or(u32::MAX);
+        Some(Caught {
+            task: small(0),
+            release: word(1),
+            due: Nanos::new(word(2)),
+            started: Nanos::new(word(3)),
+            cpu: small(4),
+        })
+    }
+
+    /// How many cycles of a task were late so far.
+    pub fn late(&self, task: u32) -> u64 {
+        if task >= TASKS_MAX { 0 } else { self.count(task).load(Ordering::Relaxed) }
+    }
+
+    fn count(&self, task: u32) -> &AtomicU64 {
+        self.word(COUNTS + task as usize)
+    }
+
+    fn word(&self, index: usize) -> &AtomicU64 {
+        assert!(index < WORDS);
+        let place = self.memory.base().as_ptr().cast::<u64>();
+        // SAFETY: the memory is at least `WORDS` words long, which `create` and `inherited` made
+        // sure of before any use, so the place is within it.
+        let place = unsafe { place.add(index) };
+        // SAFETY: a mapping is aligned to a page, and the place to a word in it; it stays mapped as
+        // long as `self` lives, and all that share it access it by atomics.
+        unsafe { AtomicU64::from_ptr(place) }
+    }
+}
+
+/// A task's hold of a snare.
+#[derive(Debug)]
+pub struct Trap<'a> {
+    snare: &'a Snare,
+    tracing_on: Option<&'a File>,
+    limit: Nanos,
+    task: u32,
+    late: u64,
+}
+
+impl<'a> Trap<'a> {
+    /// The hold of `task`, which springs the snare when a release is later than `limit`, and then
+    /// switches the trace off through the file `tracing_on`. `None` where the snare has no room for
+    /// the task.
+    pub fn new(
+        snare: &'a Snare,
+        tracing_on: Option<&'a File>,
+        limit: Nanos,
+        task: u32,
+    ) -> Option<Self> {
+        (task < TASKS_MAX).then_some(Self { snare, tracing_on, limit, task, late: 0 })
+    }
+
+    /// Tells of a cycle that was started.
+    #[inline]
+    pub fn started(&mut self, release: u64, due: Nanos, started: Nanos, cpu: u32) {
+        if started.saturating_sub(due) > self.limit {
+            self.spring(release, due, started, cpu);
+        }
+    }
+
+    #[cold]
+    fn spring(&mut self, release: u64, due: Nanos, started: Nanos, cpu: u32) {
+        self.late += 1;
+        self.snare.count(self.task).store(self.late, Ordering::Relaxed);
+        let state = self.snare.word(STATE);
+        if state.compare_exchange(ARMED, CLAIMED, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return;
+        }
+        if let Some(file) = self.tracing_on {
+            // What it costs if it fails is a trace that runs on, and whose end is looked at.
+            let _ = rustix::io::write(file, b"0");
+        }
+        let words = [u64::from(self.task), release, due.get(), started.get(), u64::from(cpu)];
+        for (index, word) in words.into_iter().enumerate() {
+            self.snare.word(CAUGHT + index).store(word, Ordering::Relaxed);
+        }
+        state.store(SPRUNG, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd as _;
+
+    use super::*;
+
+    const LIMIT: Nanos = Nanos::from_micros(50);
+
+    fn at(micros: u64) -> Nanos {
+        Nanos::from_micros(micros)
+    }
+
+    #[test]
+    fn the_first_late_cycle_springs_it_and_the_others_are_counted() {
+        let host = Snare::create().unwrap();
+        let partition = Snare::inherited(host.file().unwrap().as_raw_fd()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let switch = folder.path().join("tracing_on");
+        let file = File::create(&switch).unwrap();
+        let mut trap = Trap::new(&partition, Some(&file), LIMIT, 3).unwrap();
+        trap.started(1, at(1000), at(1100), 2);
+        assert_eq!((host.caught(), host.late(3)), (None, 1), "it is not armed");
+        host.arm();
+        trap.started(2, at(2000), at(2050), 2);
+        assert_eq!((host.caught(), host.late(3)), (None, 1), "at the limit is not later");
+        trap.started(3, at(3000), at(3051), 2);
+        trap.started(4, at(4000), at(4999), 2);
+        let caught = Caught { task: 3, release: 3, due: at(3000), started: at(3051), cpu: 2 };
+        assert_eq!((host.caught(), host.late(3)), (Some(caught), 3));
+        assert_eq!(std::fs::read(&switch).unwrap(), b"0", "one write for three late cycles");
+        host.arm();
+        assert_eq!(host.caught(), None);
+        host.disarm();
+        trap.started(5, at(5000), at(5999), 2);
+        assert_eq!((host.caught(), host.late(3)), (None, 4));
+    }
+
+    #[test]
+    fn one_of_several_tasks_springs_it() {
+        let snare = Snare::create().unwrap();
+        snare.arm();
+        std::thread::scope(|scope| {
+            for task in 0..4 {
+                let mut trap = Trap::new(&snare, None, LIMIT, task).unwrap();
+                scope.spawn(move || {
+                    for release in 0..1000 {
+                        trap.started(release, at(0), at(100), task);
+                    }
+                });
+            }
+        });
+        let caught = snare.caught().unwrap();
+        assert_eq!((caught.started, caught.cpu), (at(100), caught.task));
+        assert!((0..4).all(|task| snare.late(task) == 1000));
+    }
+
+    #[test]
+    fn what_is_no_snare_is_refused() {
+        let other = SharedMemory::create("other", WORDS * 8).unwrap();
+        let file = other.file().unwrap();
+        assert!(Snare::inherited(file.as_raw_fd()).is_err());
+        let short = SharedMemory::create("short", 8).unwrap();
+        assert!(Snare::inherited(short.file().unwrap().as_raw_fd()).is_err());
+        assert!(Snare::inherited(i32::MAX).is_err());
+        let snare = Snare::create().unwrap();
+        assert!(Trap::new(&snare, None, LIMIT, TASKS_MAX).is_none());
+        assert_eq!(snare.late(TASKS_MAX), 0);
+    }
+}

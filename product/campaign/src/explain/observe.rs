@@ -1,0 +1,326 @@
+//! The thread that observes a partition's late releases.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_exchange::TaskStatistics;
+use quietcore_process::exchange::Exchange;
+use quietcore_process::snare::{Caught, Snare};
+use quietcore_record::ledger::{
+    Differences, Ledger, Ledgers, Means, Trace, Window, attribute, from_counters,
+    put_down_to_steal, read,
+};
+use quietcore_trace::counters::{Counters, Reader, Subject};
+use quietcore_trace::instance::Instance;
+use quietcore_units::Nanos;
+
+use super::Explained;
+use super::words;
+
+/// Time between two looks at the snare.
+const LOOK: Duration = Duration::from_millis(10);
+/// Looks between two readings of the counters.
+const COUNTERS_EVERY: u32 = 4;
+
+/// What is needed to observe one partition.
+#[derive(Debug)]
+pub(super) struct Observation {
+    snare: Arc<Snare>,
+    instance: Result<Arc<Instance>, String>,
+    exchange: Arc<Exchange>,
+    process: u32,
+    limit: Nanos,
+    cpus: Vec<Option<u32>>,
+    reader: Reader,
+    tasks: Vec<Task>,
+    /// What the kernel refused of the trace.
+    refused: Vec<(&'static str, String)>,
+    /// When the trace was switched on last.
+    armed: Option<Nanos>,
+    density: Option<f64>,
+    trouble: Option<String>,
+}
+
+/// A task and its counters at the last reading.
+#[derive(Debug)]
+struct Task {
+    thread: u32,
+    cpu: Option<u32>,
+    ledgers: Ledgers,
+    last: Option<(Nanos, Counters)>,
+    quiet: Quiet,
+}
+
+/// What stretches without a late release add up to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Quiet {
+    time: Nanos,
+    run_delay: Nanos,
+}
+
+impl Observation {
+    pub(super) fn new(
+        snare: Arc<Snare>,
+        instance: Result<Arc<Instance>, String>,
+        exchange: Arc<Exchange>,
+        process: u32,
+        limit: Nanos,
+        cpus: Vec<Option<u32>>,
+    ) -> Self {
+        Self {
+            snare,
+            instance,
+            exchange,
+            process,
+            limit,
+            cpus,
+            reader: Reader::live(),
+            tasks: Vec::new(),
+            refused: Vec::new(),
+            armed: None,
+            density: None,
+            trouble: None,
+        }
+    }
+
+    /// Observes until it is told to stop.
+    pub(super) fn run(mut self, stop: &AtomicBool) -> Explained {
+        let mut looks = 0_u32;
+        loop {
+            let last = stop.load(Ordering::Relaxed);
+            if self.tasks.is_empty() {
+                self.follow();
+            } else if let Some(caught) = self.snare.caught() {
+                self.explain(caught);
+            } else if looks.is_multiple_of(COUNTERS_EVERY) {
+                self.count();
+            }
+            if last {
+                return self.finish();
+            }
+            looks = looks.wrapping_add(1);
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Once all tasks have their threads: follows these, and arms.
+    fn follow(&mut self) {
+        let region = self.exchange.region();
+        let threads: Vec<u32> = region.tasks().map(TaskStatistics::thread_id).collect();
+        if threads.is_empty() || threads.contains(&0) {
+            return;
+        }
+        let means = if self.instance.is_ok() { Means::Trace } else { Means::Counters };
+        let cpus = self.cpus.iter().copied().chain(std::iter::repeat(None));
+        let task = |(thread, cpu): (&u32, Option<u32>)| Task {
+            thread: *thread,
+            cpu,
+            ledgers: Ledgers::new(self.limit.get(), means),
+            last: None,
+            quiet: Quiet::default(),
+        };
+        self.tasks = threads.iter().zip(cpus).map(task).collect();
+        if let Ok(instance) = &self.instance {
+            self.refused = instance.follow(&threads);
+        }
+        self.count();
+        self.arm();
+    }
+
+    fn arm(&mut self) {
+        if let Ok(instance) = &self.instance
+            && let Err(error) = instance.arm()
+        {
+            self.trouble = Some(super::told(&error));
+        }
+        self.armed = Some(Monotonic.now());
+        self.snare.arm();
+    }
+
+    /// Reads the counters of all tasks in a stretch without a late release.
+    fn count(&mut self) {
+        let now = Monotonic.now();
+        for task in &mut self.tasks {
+            let cpu = task.cpu.unwrap_or_default();
+            let subject = Subject { cpu, process: self.process, thread: task.thread };
+            let counters = self.reader.read(subject);
+            if let Some((then, before)) = &task.last {
+                let delay = rise(before.run_delay, counters.run_delay);
+                task.quiet.time += now.saturating_sub(*then);
+                task.quiet.run_delay += delay.unwrap_or_default();
+            }
+            task.last = Some((now, counters));
+        }
+    }
+
+    /// Makes the ledger of a late release, and arms again.
+    fn explain(&mut self, caught: Caught) {
+        let region = self.exchange.region();
+        let (Some(task), Some(shared)) =
+            (self.tasks.get_mut(caught.task as usize), region.task(caught.task))
+        else {
+            return self.arm();
+        };
+        let mut window = Window {
+            release: caught.release,
+            due_ns: caught.due.get(),
+            started_ns: caught.started.max(caught.due).get(),
+            first_release_ns: shared.first_release_ns(),
+            cpu: caught.cpu,
+            thread: task.thread,
+            traced_from_ns: None,
+        };
+        let subject = Subject { cpu: caught.cpu, process: self.process, thread: task.thread };
+        let now = Monotonic.now();
+        let counters = self.reader.read(subject);
+        let seen = match &task.last {
+            // Those of another CPU say nothing of this one.
+            Some((then, before)) if task.cpu == Some(caught.cpu) => {
+                differences(before, &counters, now.saturating_sub(*then), task.quiet)
+            }
+            _ => Differences::default(),
+        };
+        task.cpu = Some(caught.cpu);
+        task.last = Some((now, counters));
+        let ledger = match self.instance.as_ref().map(|instance| traced(instance, caught.cpu)) {
+            Ok(Ok(trace)) => {
+                self.density = density(&trace).or(self.density);
+                window.traced_from_ns = self.armed.filter(|_| trace.is_whole).map(Nanos::get);
+                from_trace(&window, &trace, &seen)
+            }
+            Ok(Err(error)) => {
+                let mut ledger = from_counters(&window, &seen);
+                ledger.remarks.push(error);
+                ledger
+            }
+            Err(_) => from_counters(&window, &seen),
+        };
+        task.ledgers.add(ledger);
+        self.arm();
+    }
+
+    fn finish(self) -> Explained {
+        self.snare.disarm();
+        let traced = self.instance.as_ref().ok();
+        if let Some(instance) = traced {
+            // It is removed a moment later; until then it need not go on.
+            let _ = instance.halt();
+        }
+        let conditions =
+            traced.map_or_else(String::new, |instance| words::conditions(instance, self.density));
+        let mut explained = Explained { tasks: Vec::new(), conditions };
+        for (number, mut task) in (0_u32..).zip(self.tasks) {
+            task.ledgers.above = self.snare.late(number).max(task.ledgers.ledgered);
+            let subject = Subject {
+                cpu: task.cpu.unwrap_or_default(),
+                process: std::process::id(),
+                thread: std::process::id(),
+            };
+            words::observed(&mut task.ledgers, traced.map(|instance| &**instance));
+            words::not_observed(
+                &mut task.ledgers,
+                self.instance.as_deref().map_err(String::as_str),
+                &self.refused,
+                self.reader.missing(subject),
+            );
+            if let Some(trouble) = &self.trouble {
+                task.ledgers.miss("some late releases", trouble.clone());
+            }
+            explained.tasks.push(task.ledgers);
+        }
+        explained
+    }
+}
+
+fn traced(instance: &Instance, cpu: u32) -> Result<Trace, String> {
+    let text = instance.halt().and_then(|()| instance.read(cpu));
+    text.map(|text| read(&text)).map_err(|error| super::told(&error))
+}
+
+fn from_trace(window: &Window, trace: &Trace, seen: &Differences) -> Ledger {
+    let mut ledger = attribute(window, &trace.events);
+    put_down_to_steal(&mut ledger, seen);
+    if trace.unread > 0 {
+        ledger.remarks.push(format!("{} lines of the trace could not be read", trace.unread));
+    }
+    ledger
+}
+
+/// Events a millisecond of a trace.
+fn density(trace: &Trace) -> Option<f64> {
+    let (first, last) = (trace.events.first()?, trace.events.last()?);
+    let span_ns = last.at_ns.checked_sub(first.at_ns).filter(|span| *span > 0)?;
+    Some(trace.events.len() as f64 * 1e6 / span_ns as f64)
+}
+
+fn rise(before: Option<Nanos>, after: Option<Nanos>) -> Option<Nanos> {
+    Some(after?.saturating_sub(before?))
+}
+
+/// What counters rose by; the run delay beyond what it rises by in quiet stretches as long.
+fn differences(before: &Counters, after: &Counters, within: Nanos, quiet: Quiet) -> Differences {
+    let usual = u128::from(quiet.run_delay.get()) * u128::from(within.get())
+        / u128::from(quiet.time.get().max(1));
+    let usual = u64::try_from(usual).unwrap_or(u64::MAX);
+    let run_delay = rise(before.run_delay, after.run_delay);
+    let number = |before: Option<u64>, after: Option<u64>| {
+        after.zip(before).map_or(0, |(after, before)| after.saturating_sub(before))
+    };
+    let minor = |counters: &Counters| counters.faults.map(|(minor, _)| minor);
+    let major = |counters: &Counters| counters.faults.map(|(_, major)| major);
+    let mut counts = vec![
+        ("SMIs".to_owned(), number(before.smis, after.smis)),
+        ("times displaced".to_owned(), number(before.displaced, after.displaced)),
+        ("page faults without a disk".to_owned(), number(minor(before), minor(after))),
+        ("page faults with a disk".to_owned(), number(major(before), major(after))),
+    ];
+    if before.frequency_khz != after.frequency_khz {
+        counts.push(("changes of the frequency, at least".to_owned(), 1));
+    }
+    for (kind, before, after) in [
+        ("interrupts", &before.interrupts, &after.interrupts),
+        ("softirqs", &before.softirqs, &after.softirqs),
+    ] {
+        let each = after.iter().map(|(name, count)| {
+            let before = before.get(name).copied().unwrap_or(*count);
+            (format!("{kind}: {name}"), count.saturating_sub(before))
+        });
+        counts.extend(each);
+    }
+    Differences {
+        within_ns: within.get(),
+        run_delay_ns: run_delay.map(|delay| delay.get().saturating_sub(usual)),
+        steal_ns: rise(before.steal, after.steal).map(Nanos::get),
+        counts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_told_by_their_rise_and_the_usual_run_delay_is_left_out() {
+        let at = |delay: u64, steal: u64, irqs: u64| Counters {
+            run_delay: Some(Nanos::new(delay)),
+            steal: Some(Nanos::from_millis(steal)),
+            smis: Some(irqs),
+            faults: None,
+            interrupts: [("LOC".to_owned(), irqs)].into(),
+            ..Counters::default()
+        };
+        let quiet = Quiet { time: Nanos::from_millis(100), run_delay: Nanos::new(1_000) };
+        let seen = differences(&at(0, 10, 5), &at(9_000, 30, 7), Nanos::from_millis(50), quiet);
+        assert_eq!(seen.run_delay_ns, Some(8_500));
+        assert_eq!(seen.steal_ns, Some(20_000_000));
+        let count = |name: &str| seen.counts.iter().find(|(what, _)| what == name).unwrap().1;
+        assert_eq!((count("SMIs"), count("interrupts: LOC")), (2, 2));
+        assert_eq!(count("page faults with a disk"), 0);
+        let unknown = Counters::default();
+        let seen = differences(&unknown, &at(9, 9, 9), Nanos::ZERO, Quiet::default());
+        assert_eq!((seen.run_delay_ns, seen.steal_ns), (None, None));
+    }
+}

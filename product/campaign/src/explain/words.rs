@@ -1,0 +1,84 @@
+//! What was observed of late releases and what was not, in words.
+
+use quietcore_record::ledger::{Ledgers, Means};
+use quietcore_trace::instance::Instance;
+
+/// What a trace tells that counters do not.
+const BY_TRACE_ONLY: [&str; 6] =
+    ["timer interrupt", "other interrupts", "NMIs", "softirqs", "blocking threads", "stacks"];
+
+/// What the record says of the trace that ran beside it.
+pub(super) fn conditions(instance: &Instance, density: Option<f64>) -> String {
+    let density = density.map_or_else(String::new, |density| {
+        format!("; {density:.0} events a millisecond on the CPU before the last late release")
+    });
+    format!(
+        "{} events and groups traced on the task's CPUs during the whole run, a stack at each \
+         wake-up of a task, which adds to every latency{density}",
+        instance.events().len()
+    )
+}
+
+/// Says what was observed.
+pub(super) fn observed(ledgers: &mut Ledgers, traced: Option<&Instance>) {
+    if let Some(instance) = traced {
+        let events = instance.events().join(", ");
+        ledgers.observed.push(format!("the kernel's trace: {events}; instants in steps of 1 µs"));
+    }
+    let counters = "counters of the CPU and the thread, read before and after: run delay, steal, \
+                    page faults, SMIs, frequency, interrupts, softirqs";
+    ledgers.observed.push(counters.to_owned());
+}
+
+/// Says what was not observed, and why.
+pub(super) fn not_observed(
+    ledgers: &mut Ledgers,
+    traced: Result<&Instance, &str>,
+    refused: &[(&'static str, String)],
+    counters: Vec<(&'static str, String)>,
+) {
+    match traced {
+        Ok(instance) => {
+            for event in instance.missing() {
+                ledgers.miss(event, absence(event));
+            }
+            for (what, because) in refused {
+                ledgers.miss(what, because.clone());
+            }
+        }
+        Err(because) => {
+            for what in BY_TRACE_ONLY {
+                ledgers.miss(what, because);
+            }
+        }
+    }
+    for (what, because) in counters {
+        ledgers.miss(what, because);
+    }
+    if ledgers.means == Means::Trace {
+        ledgers.miss(
+            "how long SMIs and changes of the frequency took",
+            "the kernel counts them and times none; their time is in `timer late`, `own way to \
+             the start`, or whatever they interrupted",
+        );
+    }
+    ledgers.miss(
+        "exits of a virtual machine",
+        "the task is a thread of this kernel; where this kernel is a guest itself, its host alone \
+         sees them, and they are part of `steal` or of what they interrupted",
+    );
+}
+
+fn absence(event: &str) -> &'static str {
+    match event {
+        "osnoise" => {
+            "this kernel has no such tracers (CONFIG_OSNOISE_TRACER); what they tell of \
+             interrupts and threads is taken from the other events"
+        }
+        "irq_vectors" => {
+            "this kernel does not trace interrupts by vector; the timer's are in what they \
+             interrupted"
+        }
+        _ => "this kernel has no such event",
+    }
+}

@@ -1,0 +1,94 @@
+//! A late release as one bar: the parts of its latency, each in the colour of its cause.
+//!
+//! ```text
+//!  ████████▒▒▒░░░░░░░░░░░░░░░░░░│          as long as the latency, beside the worst one
+//! ```
+
+use maud::PreEscaped;
+use quietcore_record::ledger::Cause;
+
+use super::svg::{Svg, X};
+use crate::figures;
+
+const HEIGHT: f64 = 22.0;
+/// The bar itself, within the height.
+const BAR: (f64, f64) = (3.0, 16.0);
+/// A part that is thinner than this, in per cent, could not be seen.
+const THINNEST: f64 = 0.15;
+
+/// One part of a bar.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// The cause, which is its colour.
+    pub(crate) cause: Cause,
+    /// Which interrupt or thread; empty where the cause says all.
+    pub(crate) what: String,
+    /// How long, in ns.
+    pub(crate) ns: u64,
+}
+
+/// The class of the style sheet that colours a cause.
+pub(crate) const fn class(cause: Cause) -> &'static str {
+    match cause {
+        Cause::TimerLate => "cause timer-late",
+        Cause::TimerInterrupt => "cause timer-interrupt",
+        Cause::Interrupt => "cause interrupt",
+        Cause::Nmi => "cause nmi",
+        Cause::Softirq => "cause softirq",
+        Cause::Thread => "cause thread",
+        Cause::RunDelay => "cause run-delay",
+        Cause::PageFault => "cause page-fault",
+        Cause::Own => "cause own",
+        Cause::Steal => "cause steal",
+        Cause::Unexplained => "cause unexplained",
+    }
+}
+
+/// Draws a bar of parts; `longest_ns` would take the whole width.
+pub(crate) fn ledger(title: &str, parts: &[Part], longest_ns: u64) -> PreEscaped<String> {
+    let sum: u64 = parts.iter().map(|part| part.ns).sum();
+    let about: Vec<String> = parts.iter().map(|part| tooltip(part, sum)).collect();
+    let mut svg = Svg::stretched("ledger", HEIGHT, title, &about.join("; "));
+    let mut left = 0.0;
+    for (part, about) in parts.iter().zip(&about) {
+        let width = part.ns as f64 / longest_ns.max(1) as f64 * 100.0;
+        let shown = width.max(THINNEST).min(100.0 - left);
+        let (corner, size) = ((X::Percent(left), BAR.0), (X::Percent(shown), BAR.1));
+        svg.rect(class(part.cause), corner, size, Some(about));
+        left = (left + width).min(100.0);
+    }
+    svg.finish()
+}
+
+/// A part in words, with what it is of the whole.
+pub(crate) fn tooltip(part: &Part, sum_ns: u64) -> String {
+    let share = part.ns as f64 / sum_ns.max(1) as f64 * 100.0;
+    let what = if part.what.is_empty() { String::new() } else { format!(", {}", part.what) };
+    format!("{}{what}: {}, {share:.1} %", part.cause.title(), figures::nanos(part.ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn widths(parts: &[Part], longest: u64) -> Vec<f64> {
+        let markup = ledger("t", parts, longest).into_string();
+        let parsed = roxmltree::Document::parse(&markup).unwrap();
+        let bars = parsed.descendants().filter(|node| node.has_tag_name("rect"));
+        bars.map(|bar| bar.attribute("width").unwrap().trim_end_matches('%').parse().unwrap())
+            .collect()
+    }
+
+    fn part(ns: u64) -> Part {
+        Part { cause: Cause::Thread, what: "<x> & \"y\"".to_owned(), ns }
+    }
+
+    #[test]
+    fn parts_are_as_wide_as_their_time_and_the_thinnest_is_seen() {
+        assert_eq!(widths(&[part(600), part(400)], 1_000), [60.0, 40.0]);
+        assert_eq!(widths(&[part(500)], 1_000), [50.0]);
+        assert_eq!(widths(&[part(1)], 1_000_000), [THINNEST]);
+        assert!(widths(&[part(u64::MAX / 2), part(7)], 1).iter().all(|width| *width <= 100.0));
+        assert!(widths(&[], 0).is_empty());
+    }
+}

@@ -1,0 +1,172 @@
+//! Late releases with a known cause, and the ledger that must name it.
+//!
+//! Method: each test makes releases late in one way, far beyond what else happens, has the probe
+//! explain them by the kernel's trace, and looks for that cause and no other. In emulated time the
+//! figures are no times; where the time went is as valid.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[expect(dead_code, reason = "other tests call it in other ways")]
+mod command;
+
+use std::fs;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use command::{call, quietcore};
+use quietcore_process::setting::{self, Policy};
+use quietcore_record::document::Document;
+use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means};
+use quietcore_skip::skip;
+use quietcore_trace::tracefs::Tracefs;
+use quietcore_units::CpuId;
+
+/// How long a release is held up: far longer than anything takes that is not meant, also in an
+/// emulator.
+const HELD_UP: Duration = Duration::from_millis(8);
+/// What is late.
+const LIMIT: &str = "4ms";
+/// Long enough for the busiest machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One at a time: they share a CPU.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// The CPU that is measured, the last one.
+fn cpu() -> u32 {
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    online.trim().rsplit([',', '-']).next().unwrap().parse().unwrap()
+}
+
+/// The kernel's tracing files, or why they can't be used.
+macro_rules! tracefs_or_skip {
+    () => {
+        match Tracefs::open() {
+            Ok(tracefs) => Arc::new(tracefs),
+            Err(error) => {
+                skip!("{error}");
+                return;
+            }
+        }
+    };
+}
+
+/// The ledgers of a probe, run with these options besides.
+fn ledgers(options: &[&str]) -> Ledgers {
+    let folder = tempfile::tempdir().unwrap();
+    let mut arguments = vec!["probe", "latency", "--period", "20ms", "--explain", LIMIT, "--json"];
+    arguments.extend(options);
+    let said = call(folder.path(), &arguments);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let document: Document = serde_json::from_str(&said.out).unwrap();
+    let record = document.records.into_iter().next().unwrap();
+    assert!(record.conditions.activity["tracing"].contains("adds to every latency"));
+    let ledgers = record.ledgers.unwrap();
+    assert_eq!(ledgers.means, Means::Trace, "{:?}", ledgers.not_observed);
+    assert!(ledgers.kept.iter().all(Ledger::adds_up));
+    assert!(ledgers.ledgered > 0 && ledgers.ledgered <= ledgers.above, "{ledgers:?}");
+    ledgers
+}
+
+/// The part of the latency that went to a cause, of something whose name begins so.
+fn part(ledger: &Ledger, cause: Cause, what: &str) -> f64 {
+    let shares = ledger.shares.iter();
+    let of = shares.filter(|share| share.cause == cause && share.what.starts_with(what));
+    of.map(|share| share.ns).sum::<u64>() as f64 / ledger.latency_ns as f64
+}
+
+/// Instances that processes of this program have made, whoever made them.
+fn instances(tracefs: &Tracefs) -> Vec<String> {
+    let entries = fs::read_dir(tracefs.root().join("instances")).unwrap();
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.starts_with("quietcore-")).collect()
+}
+
+/// Goal: a thread of higher priority that keeps the CPU is named, with its priority.
+/// Method: such a thread spins now and then on the CPU that is measured.
+#[test]
+fn a_thread_of_higher_priority_is_named() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let tracefs = tracefs_or_skip!();
+    let end = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&end);
+    let spinner = thread::Builder::new().name("spinner".to_owned()).spawn(move || {
+        let placed = setting::pin(CpuId::new(cpu()).unwrap())
+            .and_then(|()| setting::schedule(Policy::Fifo(95)));
+        while placed.is_ok() && !ended.load(Ordering::Relaxed) {
+            // No multiple of the period: some of the stretches begin before a release.
+            thread::sleep(Duration::from_millis(53));
+            let begin = Instant::now();
+            while begin.elapsed() < HELD_UP {}
+        }
+        placed
+    });
+    let spinner = spinner.unwrap();
+    let found = (!spinner.is_finished()).then(|| ledgers(&["--duration", "6s"]));
+    end.store(true, Ordering::Relaxed);
+    if let Err(error) = spinner.join().unwrap() {
+        skip!("SCHED_FIFO is refused ({error}); run as root");
+        return;
+    }
+    let found = found.unwrap();
+    let whose = "spinner (";
+    let by_it = |ledger: &&Ledger| {
+        part(ledger, Cause::Thread, whose) + part(ledger, Cause::TimerLate, whose) > 0.7
+    };
+    // What else keeps the CPU of a busy machine is not meant, and may be worse.
+    let ledger = found.kept.iter().find(by_it);
+    let ledger = ledger.unwrap_or_else(|| panic!("{found:?}"));
+    let told = "real-time priority 95";
+    assert!(ledger.shares.iter().any(|share| share.what.contains(told)), "{ledger:?}");
+    assert!(!ledger.stack.is_empty(), "{ledger:?}");
+    drop(tracefs);
+}
+
+/// Goal: what the task does itself is blamed on nobody else.
+/// Method: the probe holds up one release, between waking and starting.
+#[test]
+fn what_the_task_does_itself_is_its_own() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _tracefs = tracefs_or_skip!();
+    let found = ledgers(&["--cycles", "60", "--inject", "8ms@30"]);
+    let own = found.kept.iter().find(|ledger| ledger.release == 30).unwrap();
+    assert!(part(own, Cause::Own, "") > 0.7, "{own:?}");
+    assert!(part(own, Cause::Thread, "") < 0.3, "{own:?}");
+}
+
+/// Goal: of a trace nothing is left, whether its program ends in order or is killed.
+/// Method: the program is killed while it traces; the next one removes what it left, and its own.
+#[test]
+fn no_trace_is_left_behind() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let tracefs = tracefs_or_skip!();
+    let folder = tempfile::tempdir().unwrap();
+    let mut killed = quietcore(folder.path())
+        .args(["probe", "latency", "--explain", LIMIT, "--duration", "60s"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let own = format!("quietcore-{}-", killed.id());
+    let has_own = || instances(&tracefs).iter().any(|name| name.starts_with(&own));
+    let until = Instant::now() + PATIENCE;
+    while !has_own() {
+        assert!(Instant::now() < until && killed.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(20));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(has_own(), "nobody could remove it");
+    // Its partition has the trace open until it has noticed.
+    while has_own() {
+        assert!(Instant::now() < until, "{:?}", instances(&tracefs));
+        let said = call(
+            folder.path(),
+            &["probe", "latency", "--explain", LIMIT, "--cycles", "5", "--warm-up", "0s"],
+        );
+        assert_eq!(said.status, Some(0), "{}", said.err);
+    }
+}
