@@ -230,6 +230,7 @@ fn record(
         scan,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: counters(planned.planned_cycles, task, &counted),
         spikes: spikes(task, activity),
         timeline: timeline(task),

@@ -48,6 +48,9 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
     if let Some(interrupt) = &record.interrupt {
         wrong.extend(interrupt.self_check(record));
     }
+    if let Some(memory) = &record.memory {
+        wrong.extend(memory.self_check(record));
+    }
     if let Some(injected) = injected {
         wrong.push(injection_finding(record, injected));
     }

@@ -118,6 +118,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters,
         spikes,
         timeline: Timeline { slot_cycles, slots },

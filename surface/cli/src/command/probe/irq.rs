@@ -184,6 +184,7 @@ fn record(plan: &IrqPlan, measured: IrqMeasured, circumstances: &Circumstances<'
             until_task: whole,
             left_out,
         }),
+        memory: None,
         counters: Counters { planned_cycles: plan.interrupts, ..Counters::default() },
         spikes: Vec::new(),
         timeline: Timeline::default(),

@@ -138,6 +138,7 @@ fn record(
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: Counters { ..counters(plan.cycles, &task, &counted) },
         spikes: spikes(measured),
         timeline: Timeline { ..timeline(&task) },
