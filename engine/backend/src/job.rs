@@ -2,6 +2,7 @@
 
 use quietcore_exchange::Shape;
 use quietcore_probe::job::LatencyJob;
+use quietcore_probe::memory::MemoryJob;
 use quietcore_scan::process::job::ProgramJob;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,8 @@ use crate::kvm::GuestSetting;
 pub enum Job {
     /// The probe `latency`.
     Latency(LatencyJob),
+    /// The probe `memory`.
+    Memory(MemoryJob),
     /// A control program in its scan cycle.
     Program {
         /// The program and its tasks.
