@@ -216,6 +216,10 @@ pub struct LoadAchieved {
     pub operations_per_second: f64,
     /// What an operation is.
     pub unit: String,
+    /// Bytes per second of all workers; absent for a kind that moves none, and in records from
+    /// before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_second: Option<f64>,
     /// CPU time used, in CPUs: 1.0 is one CPU wholly.
     pub cpu_share: f64,
 }

@@ -1,6 +1,7 @@
 //! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
 //! nothing.
 
+mod memory;
 mod osek;
 mod running;
 
@@ -12,6 +13,7 @@ use quietcore_probe::job::Injection;
 use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
 use quietcore_units::{CpuSet, Nanos};
 
+pub(crate) use memory::{Memory, MemoryPart};
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
     Assignment, Deploy, Down, Events, Force, How, Of, PauseRequest, Ps, RestartRequest,
@@ -168,6 +170,8 @@ pub(crate) enum ProbeKind {
     Ethercat(Ethercat),
     /// How late a site's programs are released, how long they execute, and when they are done
     Exec(Exec),
+    /// How long accesses to memory take by working set, and what neighbours make of it
+    Memory(Memory),
     /// What the OSEK kernel takes for the ten routines of seed 001
     Osek(Osek),
     /// How long an interrupt of a clock board takes to its handler and its task in a guest

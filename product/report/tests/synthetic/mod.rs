@@ -228,6 +228,7 @@ pub(crate) fn papers_load() -> Vec<LoadAchieved> {
         cpus: "0".to_owned(),
         operations_per_second: rate,
         unit: unit.to_owned(),
+        bytes_per_second: None,
         cpu_share: 0.5,
     };
     vec![load("sqrt", "sqrt/s", 118_300_000.0, 10), load("memory", "malloc/s", 112.4, 9)]

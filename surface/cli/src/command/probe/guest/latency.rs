@@ -62,6 +62,7 @@ pub(in super::super) fn run(request: &Latency) -> Result<Status, Failure> {
         exceedance: EXCEEDANCE,
         declared: BTreeMap::new(),
         profiles: of_pinning(),
+        limits: Vec::new(),
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     print_latency(request, &evidence)?;

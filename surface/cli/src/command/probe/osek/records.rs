@@ -60,7 +60,7 @@ impl Run<'_> {
 }
 
 /// The record of a series, without its conditions.
-pub(super) fn of_series(
+pub(in crate::command::probe) fn of_series(
     partition: &str,
     place: Place,
     series: &Series,
