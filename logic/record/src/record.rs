@@ -20,8 +20,8 @@ use crate::histogram::Histogram;
 
 pub use interrupt::{InterruptEntry, InterruptRun};
 pub use memory::{
-    AccessPattern, CacheLevel, Interference, MemoryBlock, MemoryMeasured, MemoryPoint, MemoryRun,
-    PressurePair, PressureStep, ReservedWays,
+    AccessPattern, CacheLevel, Interference, MemoryBlock, MemoryEntry, MemoryMeasured, MemoryPoint,
+    MemoryRun, PointEntry, PressurePair, PressureStep, ReservedWays,
 };
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
 pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};

@@ -14,6 +14,7 @@
 //! nothing in a record can move the cursor or change the colours.
 
 mod interrupts;
+pub(crate) mod memory;
 mod probe;
 mod routines;
 mod scan;
@@ -57,6 +58,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         summary.records.iter().for_each(|record| page.probe(record));
         summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
         page.interrupts(&summary);
+        page.memory(&summary);
         return page.text;
     }
     for partition in &summary.partitions {
@@ -69,6 +71,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     }
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.interrupts(&summary);
+    page.memory(&summary);
     page.text
 }
 

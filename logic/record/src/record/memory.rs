@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 use crate::record::Record;
+use crate::slowdown::Estimate;
 
 /// In which order a working set is read.
 #[derive(
@@ -179,7 +180,71 @@ pub struct MemoryRun {
     pub measured: MemoryMeasured,
 }
 
+/// Accesses to memory in figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct MemoryEntry {
+    /// In which order was read.
+    pub pattern: AccessPattern,
+    /// From one place to the next, in bytes.
+    pub stride_bytes: u64,
+    /// The kind of page as read back, in words.
+    pub pages: String,
+    /// The caches of the CPU, the nearest first.
+    pub caches: Vec<CacheLevel>,
+    /// Ways of the cache for the partition alone; absent without.
+    pub ways: Option<ReservedWays>,
+    /// The neighbours; absent while they rested.
+    pub interference: Option<Interference>,
+    /// The working sets of a curve, ascending; empty for another measurement.
+    pub points: Vec<PointEntry>,
+}
+
+/// A working set in figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct PointEntry {
+    /// Its size, in bytes.
+    pub working_set_bytes: u64,
+    /// What an access took, in ns: the median of the blocks.
+    pub access_ns: Estimate,
+    /// The fastest block, in ns an access.
+    pub min_ns: f64,
+    /// The slowest block, in ns an access.
+    pub max_ns: f64,
+    /// What the neighbours moved meanwhile, in bytes a second: the median of the blocks.
+    pub load_bytes_per_second: f64,
+}
+
+impl MemoryPoint {
+    /// The figures; `None` where there is no block.
+    pub fn entry(&self) -> Option<PointEntry> {
+        let of = |value: fn(&MemoryBlock) -> f64| -> Vec<f64> {
+            self.blocks.iter().map(value).collect()
+        };
+        let times = of(MemoryBlock::access_ns);
+        Some(PointEntry {
+            working_set_bytes: self.working_set_bytes,
+            access_ns: Estimate::of(&times)?,
+            min_ns: times.iter().copied().fold(f64::INFINITY, f64::min),
+            max_ns: times.iter().copied().fold(0.0, f64::max),
+            load_bytes_per_second: Estimate::of(&of(|block| block.load_bytes_per_second))?.median,
+        })
+    }
+}
+
 impl MemoryRun {
+    /// The figures.
+    pub fn entry(&self) -> MemoryEntry {
+        MemoryEntry {
+            pattern: self.pattern,
+            stride_bytes: self.stride_bytes,
+            pages: self.pages.clone(),
+            caches: self.caches.clone(),
+            ways: self.ways.clone(),
+            interference: self.interference.clone(),
+            points: self.points().iter().filter_map(MemoryPoint::entry).collect(),
+        }
+    }
+
     /// The working sets of a curve; empty for another measurement.
     pub fn points(&self) -> &[MemoryPoint] {
         match &self.measured {
@@ -280,6 +345,10 @@ mod tests {
         let points = vec![point(1024, [1_300, 1_700]), point(2048, [1_400, 90_000])];
         let record = record_of(run(MemoryMeasured::Curve { points }));
         assert_eq!(self_check(&record, None), Vec::<String>::new());
+        let entry = record.memory.as_ref().unwrap().entry();
+        let last = &entry.points[1];
+        assert_eq!((last.access_ns.median, last.access_ns.count), (45.7, 2));
+        assert_eq!((last.min_ns, last.max_ns), (1.4, 90.0));
         let values: Vec<_> = record.release.bins().map(|bin| (bin.low_ns, bin.count)).collect();
         assert_eq!(values, [(1, 2), (2, 1), (90, 1)]);
 

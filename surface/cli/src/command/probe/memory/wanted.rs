@@ -264,18 +264,17 @@ fn ways(request: &Memory, facts: &Facts, problems: &mut Vec<String>) -> Ways {
         return Ways::Unasked;
     }
     let third = || {
-        let levels = facts.caches.resctrl.levels.iter();
-        let level = levels.filter(|level| level.name.starts_with("L3")).next()?;
+        let mut levels = facts.caches.resctrl.levels.iter();
+        let level = levels.find(|level| level.name.starts_with("L3"))?;
         let mask = u64::from_str_radix(level.mask.get()?, 16).ok()?;
         let least = level.bits_least.get().copied().unwrap_or(1);
         Some((mask.count_ones() / 3).max(least))
     };
     let count = request.ways.or_else(third).unwrap_or(1);
-    match Wanted::hold_ways(count) {
+    match CacheWays::hold(GROUP, count) {
         Ok(_) => Ways::Count(count),
         Err(error) => {
             let because = error.to_string();
-            let because = because.trim_start_matches("quietcore: ").to_owned();
             if request.ways.is_some() {
                 problems.push(format!("--ways {count}: {because}"));
             }
