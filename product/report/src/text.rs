@@ -56,9 +56,9 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     others.for_each(|notice| page.notice(notice));
     if by_hand {
         summary.records.iter().for_each(|record| page.probe(record));
+        page.memory(&summary);
         summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
         page.interrupts(&summary);
-        page.memory(&summary);
         return page.text;
     }
     for partition in &summary.partitions {
@@ -69,9 +69,9 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.scan(partition, &summary);
         page.classes(partition);
     }
+    page.memory(&summary);
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.interrupts(&summary);
-    page.memory(&summary);
     page.text
 }
 

@@ -49,7 +49,7 @@ pub fn routines(records: &[Record]) -> Vec<RoutineSlowdown> {
     };
     let is_beside = |record: &Record| !record.conditions.loads.is_empty();
     let beside = measured().filter(|(record, _)| is_beside(record));
-    beside
+    let mut found: Vec<RoutineSlowdown> = beside
         .filter_map(|(record, run)| {
             let (other, alone) = measured().find(|(other, alone)| {
                 !is_beside(other)
@@ -58,7 +58,10 @@ pub fn routines(records: &[Record]) -> Vec<RoutineSlowdown> {
             })?;
             slowdown((record, run), (other, alone))
         })
-        .collect()
+        .collect();
+    // Those that the paper has come first, in its order.
+    found.sort_by_key(|it| (it.published.is_none(), it.routine));
+    found
 }
 
 fn slowdown(

@@ -3,6 +3,7 @@
 
 pub(crate) mod interrupt;
 pub(crate) mod kernel;
+pub(crate) mod memory;
 
 use std::collections::BTreeMap;
 

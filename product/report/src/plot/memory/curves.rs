@@ -11,7 +11,7 @@
 
 use maud::PreEscaped;
 use quietcore_record::record::{CacheLevel, PointEntry};
-use quietcore_record::slowdown::{Estimate, MemorySlowdown};
+use quietcore_record::slowdown::{Estimate, MemorySlowdown, ONSET};
 
 use super::super::axis::{Scale, plain};
 use super::super::labels::{Labels, Place};
@@ -23,7 +23,7 @@ use crate::summary::{CurveSummary, MemorySummary};
 const WIDTH: f64 = 980.0;
 const LEFT: f64 = 58.0;
 /// Room for the names of the curves behind their ends.
-const RIGHT: f64 = WIDTH - 172.0;
+const RIGHT: f64 = WIDTH - 200.0;
 /// Room for the names of the caches.
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 360.0;
@@ -226,7 +226,7 @@ fn names(svg: &mut Svg, axes: &Axes, drawn: &[&CurveSummary<'_>]) {
     }
 }
 
-/// The slowdown of each pattern with its interval, and the largest one named.
+/// The slowdown of each pattern with its interval, and the largest one named where it is sure.
 fn ratios(svg: &mut Svg, axes: &Axes, memory: &MemorySummary<'_>, ways: Option<u32>) {
     svg.text("panel", (LEFT, TOP_RATIO - 12.0), Anchor::Start, "Slowdown by neighbours");
     let one = axes.y_ratio(1.0);
@@ -245,7 +245,8 @@ fn ratios(svg: &mut Svg, axes: &Axes, memory: &MemorySummary<'_>, ways: Option<u
         }
         let line = line_through(points().map(|it| at(it.working_set_bytes, it.ratio.median)));
         svg.path(&format!("curve {class}"), &line);
-        let Some(worst) = slowdown.worst() else { continue };
+        let worst = slowdown.worst().filter(|worst| worst.ratio.is_surely_above(ONSET));
+        let Some(worst) = worst else { continue };
         let (x, y) = at(worst.working_set_bytes, worst.ratio.median);
         svg.circle(&format!("worst {class}"), (x, y), 4.0, None);
         let text =

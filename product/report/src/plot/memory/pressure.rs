@@ -1,7 +1,7 @@
 //! The neighbours' bandwidth to the right, the slowdown upwards, onset and knee marked.
 
 use maud::PreEscaped;
-use quietcore_record::slowdown::Pressure;
+use quietcore_record::slowdown::{ONSET, Pressure};
 
 use super::super::axis::{Scale, plain};
 use super::super::labels::{Labels, Place};
@@ -96,7 +96,7 @@ fn named(svg: &mut Svg, pressure: &Pressure, x: impl Fn(f64) -> f64, y: impl Fn(
         }
     }
     if let Some(onset) = pressure.onset_bytes_per_second {
-        let text = format!("surely above {}× from {}", ONSET_WORDS, figures::rate(onset));
+        let text = format!("surely above {ONSET}× from {}", figures::rate(onset));
         let at = x(onset);
         let places =
             [place(at + 6.0, TOP - 2.0, Anchor::Start), place(at - 6.0, TOP - 2.0, Anchor::End)];
@@ -105,9 +105,6 @@ fn named(svg: &mut Svg, pressure: &Pressure, x: impl Fn(f64) -> f64, y: impl Fn(
         }
     }
 }
-
-/// [`ONSET`](quietcore_record::slowdown::ONSET) as it is written.
-const ONSET_WORDS: f64 = quietcore_record::slowdown::ONSET;
 
 fn about(pressure: &Pressure) -> String {
     let set = figures::bytes(pressure.working_set_bytes);

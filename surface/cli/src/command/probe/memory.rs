@@ -42,8 +42,10 @@ pub(super) fn run(request: &Memory) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let wanted = Wanted::of(request, &facts)?;
+    // Neighbours that can't be had are refused before anything is made.
+    let neighbours = Neighbours::start(wanted.neighbours.clone())?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
-    let records = measured(&wanted, &facts, &stop)?;
+    let records = measured(&wanted, neighbours, &facts, &stop)?;
     if records.iter().all(|record| record.release.count() == 0) {
         return Err(Failure::new("quietcore: stopped before anything was measured"));
     }
@@ -65,6 +67,7 @@ pub(super) fn run(request: &Memory) -> Result<Status, Failure> {
 /// All parts that were asked for, as records.
 fn measured(
     wanted: &Wanted,
+    mut neighbours: Neighbours,
     facts: &Facts,
     stop: &Arc<AtomicBool>,
 ) -> Result<Vec<Record>, Failure> {
@@ -79,7 +82,6 @@ fn measured(
         dma_latency_held: awake.is_some(),
         stopped: progress.is_stopped(),
     };
-    let mut neighbours = Neighbours::start(wanted.neighbours.clone())?;
     if wanted.has(MemoryPart::Curves) || wanted.has(MemoryPart::Pressure) {
         let mut bench = Bench::new(victim(wanted)?, &mut neighbours);
         if wanted.has(MemoryPart::Curves) {
