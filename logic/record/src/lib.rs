@@ -13,9 +13,9 @@
 //! - [`document`]: the evidence document, records and verdicts in figures.
 //! - [`import`], [`export`]: other programs' formats in, theirs and tables out.
 //! - [`published`]: the papers' tables.
-//! - [`slowdown`]: what neighbours cost, from records that were measured in turns.
 //! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
+//! - [`slowdown`]: what neighbours cost, from records that were measured in turns.
 
 #![forbid(unsafe_code)]
 
@@ -27,10 +27,11 @@ pub mod histogram;
 pub mod import;
 pub mod published;
 pub mod record;
-pub mod slowdown;
 pub mod statistics;
 pub mod trace;
 pub mod verdict;
+
+pub use compare::slowdown;
 
 #[cfg(test)]
 use record::{test_record, test_scan_record};

@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn only_mappings_that_meet_the_field_count() {
         let text = "1000-3000 rw-p 0 00:00 0\nAnonHugePages:      2 kB\nLocked:   4 kB\n\
-                    3000-9000 rw-p 0 00:00 0 \nAnonHugePages:      6 kB\nLocked: 64 kB\nVmFlags: rd\n";
+                    3000-9000 rw-p 0 00:00 0 \nAnonHugePages: 6 kB\nLocked: 64 kB\nVmFlags: rd\n";
         let state = |begin, end| state_of(text.lines().map(str::to_owned), begin, end);
         assert_eq!(state(0x3000, 0x9000), FieldState { large_bytes: 6144, locked_bytes: 0x6000 });
         assert_eq!(state(0x2000, 0x4000), FieldState { large_bytes: 0x2000, locked_bytes: 0x2000 });

@@ -1,6 +1,7 @@
 //! Writes reports of synthetic evidence into a folder, to look at them: a mixed campaign, one that
 //! passes, one in mode `sleep`, a program of two tasks, an imported one with an overflow, an
-//! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, and an empty one.
+//! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, and an
+//! empty one.
 //!
 //! ```text
 //! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples

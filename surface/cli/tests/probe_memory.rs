@@ -46,6 +46,29 @@ fn small<'a>(parts: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     arguments
 }
 
+/// A curve is whole, and says whether neighbours worked.
+fn check_curve(curve: &Value) {
+    let (name, memory) = (&curve["name"], &curve["memory"]);
+    let points = memory["points"].as_array().unwrap();
+    let sizes: Vec<u64> =
+        points.iter().map(|it| it["working_set_bytes"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10], "{name}");
+    assert_eq!(curve["statistics"]["count"], 30, "{name}: five sets in six rounds");
+    let beside = name.as_str().unwrap().contains("neighbours");
+    assert_eq!(memory["interference"].is_object(), beside, "{name}");
+    assert!(memory["pages"].as_str().unwrap().contains("4 KiB"), "{memory}");
+    for point in points {
+        assert!(point["access_ns"]["median"].as_f64().unwrap() > 0.0);
+        assert_eq!(point["access_ns"]["count"], 6);
+        assert_eq!(point["load_bytes_per_second"].as_f64().unwrap() > 0.0, beside, "{point}");
+    }
+    let loads = curve["conditions"]["loads"].as_array().unwrap();
+    assert_eq!(loads.len(), usize::from(beside));
+    assert!(loads.iter().all(|load| load["working"] == 3 && load["bytes_per_second"].is_f64()));
+    let because = curve["invalid_because"].to_string();
+    assert!(!because.contains("worked while") && !because.contains("add up"), "{because}");
+}
+
 /// Goal: what is printed, kept, shown again and written as a table is the same evidence.
 /// Method: all three parts, as small as they can be.
 #[test]
@@ -75,27 +98,7 @@ fn accesses_are_measured_in_turns_kept_and_shown_again() {
             "process.neighbours.sequential"
         ]
     );
-    for curve in &curves {
-        let (name, memory) = (&curve["name"], &curve["memory"]);
-        let points = memory["points"].as_array().unwrap();
-        let sizes: Vec<u64> =
-            points.iter().map(|it| it["working_set_bytes"].as_u64().unwrap()).collect();
-        assert_eq!(sizes, [1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10], "{name}");
-        assert_eq!(curve["statistics"]["count"], 30, "{name}: five sets in six rounds");
-        let beside = name.as_str().unwrap().contains("neighbours");
-        assert_eq!(memory["interference"].is_object(), beside, "{name}");
-        assert!(memory["pages"].as_str().unwrap().contains("4 KiB"), "{memory}");
-        for point in points {
-            assert!(point["access_ns"]["median"].as_f64().unwrap() > 0.0);
-            assert_eq!(point["access_ns"]["count"], 6);
-            assert_eq!(point["load_bytes_per_second"].as_f64().unwrap() > 0.0, beside, "{point}");
-        }
-        let loads = curve["conditions"]["loads"].as_array().unwrap();
-        assert_eq!(loads.len(), usize::from(beside));
-        assert!(loads.iter().all(|load| load["working"] == 3 && load["bytes_per_second"].is_f64()));
-        let because = curve["invalid_because"].to_string();
-        assert!(!because.contains("worked while") && !because.contains("add up"), "{because}");
-    }
+    curves.iter().for_each(|curve| check_curve(curve));
     let slowdowns = document["memory_slowdowns"].as_array().unwrap();
     assert_eq!(slowdowns.len(), 2);
     assert!(slowdowns.iter().all(|it| it["points"][0]["ratio"]["low"].is_f64()), "six rounds");

@@ -182,13 +182,13 @@ fn method() -> Markup {
         h3 { "What is measured" }
         div.prose {
             p {
-                "A partition reads working sets of many sizes, as the benchmark of Scordino et al. "
-                "(seed 001, section V-A) does. " b { "Random" } " accesses follow one cycle through "
-                "all lines of the set, in which each line says where the next one is: none can "
-                "begin before the one before has ended, so the time of one is its latency. "
-                b { "Sequential" } " ones read the same lines from begin to end and wait for "
-                "nothing: their time is what remains of the latency after prefetching and "
-                "overlapping."
+                "A partition reads working sets of many sizes, as the benchmark of Scordino et "
+                "al. (seed 001, section V-A) does. " b { "Random" } " accesses follow one cycle "
+                "through all lines of the set, in which each line says where the next one is: "
+                "none can begin before the one before has ended, so the time of one is its "
+                "latency. " b { "Sequential" } " ones read the same lines from begin to end and "
+                "wait for nothing: their time is what remains of the latency after prefetching "
+                "and overlapping."
             }
             p {
                 "Neighbours are started once; they rest and work in turns. Each block beside them "
@@ -200,9 +200,9 @@ fn method() -> Markup {
             p {
                 "The " b { "onset" } " is the least rate of the neighbours from which on all "
                 "larger ones slow the partition down surely, with an interval above " (ONSET)
-                "×. The " b { "knee" } " is where the curve bends most: with both axes from 0 to 1, "
-                "the point farthest from the straight line between no neighbours and the largest "
-                "rate, if that is a tenth at least."
+                "×. The " b { "knee" } " is where the curve bends most: with both axes from 0 "
+                "to 1, the point farthest from the straight line between no neighbours and the "
+                "largest rate, if that is a tenth at least."
             }
             p {
                 "The paper prints its figures 5 and 6 without numbers; beside the measured values "

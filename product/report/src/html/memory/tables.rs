@@ -18,8 +18,10 @@ pub(super) fn plateaus(memory: &MemorySummary<'_>, ways: Option<u32>) -> Markup 
                     thead {
                         tr {
                             th scope="col" { "Access" }
-                            th.n scope="col" title="The working set that stands for it: the largest \
-                                one of at most three quarters of the cache" { "working set" }
+                            th.n scope="col" title="The working set that stands for it: the \
+                                largest one of at most three quarters of the cache" {
+                                "working set"
+                            }
                             th.n scope="col" { "alone" }
                             th.n scope="col" { "beside neighbours" }
                             th.n scope="col" title="Median of the ratios of pairs, with its 95 % \
