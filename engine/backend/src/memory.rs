@@ -78,13 +78,13 @@ impl Victim {
     ///
     /// # Errors
     /// [`VictimError`]; then no process is left.
-    pub fn start(program: &Path, job: MemoryJob) -> Result<Self, VictimError> {
+    pub fn start(program: &Path, job: &MemoryJob) -> Result<Self, VictimError> {
         let (its_commands, commands) = io::pipe().map_err(VictimError::Pipe)?;
         let (answers, its_answers) = io::pipe().map_err(VictimError::Pipe)?;
         let files = [OwnedFd::from(its_commands), OwnedFd::from(its_answers)];
         let [commands_number, answers_number] =
             files.each_ref().map(|file| file.as_raw_fd().unsigned_abs());
-        let job = MemoryJob { commands: commands_number, answers: answers_number, ..job };
+        let job = MemoryJob { commands: commands_number, answers: answers_number, ..job.clone() };
         let partition = Partition::start_with(
             program,
             &Job::Memory(job),

@@ -30,10 +30,11 @@ pub struct SlowdownPoint {
 }
 
 impl MemorySlowdown {
-    /// The point with the largest median.
+    /// The point that is slowed down most for sure: the interval's begin is the largest. Where
+    /// there are no intervals, the median counts.
     pub fn worst(&self) -> Option<&SlowdownPoint> {
-        let points = self.points.iter();
-        points.max_by(|one, other| one.ratio.median.total_cmp(&other.ratio.median))
+        let sure = |point: &SlowdownPoint| point.ratio.low.unwrap_or(point.ratio.median);
+        self.points.iter().max_by(|one, other| sure(one).total_cmp(&sure(other)))
     }
 
     /// How many points are surely above this ratio.
@@ -148,6 +149,13 @@ mod tests {
         let point = found[0].worst().unwrap();
         assert_eq!((point.ratio.median, point.ratio.count), (2.0, 3), "round 4 has no partner");
         assert_eq!(found[0].count_above(1.0), 0, "three pairs are sure of nothing");
+        let point = |median, low| SlowdownPoint {
+            working_set_bytes: 4096,
+            ratio: Estimate { median, low: Some(low), high: Some(9.0), count: 9 },
+        };
+        let sure =
+            MemorySlowdown { points: vec![point(2.5, 0.9), point(1.4, 1.3)], ..found[0].clone() };
+        assert_eq!(sure.worst().unwrap().ratio.median, 1.4, "2.5 may as well be nothing");
         let mut other = alone;
         other.memory.as_mut().unwrap().stride_bytes = 8;
         assert_eq!(memory(&[beside, other]), [], "another stride is another curve");

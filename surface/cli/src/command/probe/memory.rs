@@ -119,7 +119,7 @@ fn victim(wanted: &Wanted) -> Result<Victim, Failure> {
         block: wanted.block,
         warm_up_max: wanted.warm_up,
     };
-    Ok(Victim::start(&files::runtime()?, job)?)
+    Ok(Victim::start(&files::runtime()?, &job)?)
 }
 
 /// The working set that neighbours slow down most, of those read at random where there are some;
