@@ -1,6 +1,8 @@
 //! Accesses to memory, as a person has them measured. Structure is looked at and no time: a
 //! machine that runs tests measures nothing.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[expect(dead_code, reason = "other tests need the rest")]
 mod command;
 

@@ -191,7 +191,8 @@ fn method() -> Markup {
                 "and overlapping."
             }
             p {
-                "Neighbours are started once; they rest and work in turns. Each block beside them "
+                "Neighbours are started once; they rest and work in turns, and go once through "
+                "their own sets before anything is measured beside them. Each block beside them "
                 "has one without in the same round, right before or after, and a slowdown is the "
                 "median of the ratios of such pairs: what drifts over the run is in both. Its "
                 "interval lies between two of the sorted ratios, chosen by the binomial "

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use quietcore_load::{Achieved, LoadRequest, LoadSet, Pace};
+use quietcore_load::{Achieved, LoadKind, LoadRequest, LoadSet, Pace};
 use quietcore_units::Nanos;
 
 use crate::files;
@@ -12,6 +12,13 @@ use crate::status::Failure;
 
 /// How long neighbours may take until they work, or rest.
 const TURN_MAX: Nanos = Nanos::from_secs(10);
+/// How long they may take to go once through their sets: until then, what they had in the caches
+/// before their rest is not back.
+const SETTLE_MAX: Duration = Duration::from_millis(100);
+/// Time between two looks at how far they are; one look reads some files of each.
+const LOOK_EVERY: Duration = Duration::from_millis(3);
+/// How long they work before a block where they count no bytes.
+const SETTLE_BLIND: Duration = Duration::from_millis(20);
 /// How long their full pace is measured.
 const FULL_PACE: Duration = Duration::from_millis(300);
 
@@ -23,6 +30,8 @@ pub(super) struct Neighbours {
     set: LoadSet,
     pace: Pace,
     achieved: Option<Achieved>,
+    /// What all of them move on one way through their sets, in bytes; `None` where they count none.
+    pass: Option<f64>,
     /// Whether they worked while they should have rested.
     worked: bool,
 }
@@ -30,24 +39,45 @@ pub(super) struct Neighbours {
 impl Neighbours {
     /// Starts them; they rest as soon as each was seen to work.
     pub(super) fn start(request: LoadRequest) -> Result<Self, Failure> {
+        let pass = request.size.filter(|_| request.kind.counts_bytes()).map(|size| {
+            // A copy is from one half of the set to the other one.
+            let part = if request.kind == LoadKind::MemoryBandwidth { 0.5 } else { 1.0 };
+            size.get() as f64 * part * f64::from(request.workers)
+        });
         let mut set = LoadSet::start(&files::runtime()?, &[request])?;
         set.wait_until_running(TURN_MAX)?;
-        let mut neighbours = Self { set, pace: Pace::Full, achieved: None, worked: false };
+        let mut neighbours = Self { set, pace: Pace::Full, achieved: None, pass, worked: false };
         neighbours.turn(Pace::Rest)?;
         Ok(neighbours)
     }
 
-    /// Lets them work at a pace, or rest, and returns when they do.
+    /// Lets them work at a pace, or rest, and returns when they do: when they have gone once
+    /// through their sets, or when all of them rest.
     pub(super) fn turn(&mut self, pace: Pace) -> Result<(), Failure> {
         if pace != self.pace {
             self.set.set_pace(pace);
             match pace {
                 Pace::Rest => self.set.wait_until_resting(TURN_MAX)?,
-                Pace::Full | Pace::AtMost(_) => self.set.wait_until_running(TURN_MAX)?,
+                Pace::Full | Pace::AtMost(_) => {
+                    self.set.wait_until_running(TURN_MAX)?;
+                    self.settle();
+                }
             }
             self.pace = pace;
         }
         Ok(())
+    }
+
+    /// Waits until they have gone once through their sets, at most [`SETTLE_MAX`].
+    fn settle(&mut self) {
+        let Some(pass) = self.pass else { return thread::sleep(SETTLE_BLIND) };
+        let (begin, mut moved) = (Instant::now(), 0.0);
+        while moved < pass && begin.elapsed() < SETTLE_MAX {
+            thread::sleep(LOOK_EVERY);
+            let bytes =
+                |it: Achieved| it.bytes_per_second.unwrap_or(pass) * it.interval.as_secs_f64();
+            moved += self.set.measure().pop().map_or(pass, bytes);
+        }
     }
 
     /// Begins a block.
@@ -125,7 +155,7 @@ fn join(all: &mut Achieved, next: Achieved) {
 
 #[cfg(test)]
 mod tests {
-    use quietcore_load::{LoadKind, WorkerFault, WorkerProblem};
+    use quietcore_load::{WorkerFault, WorkerProblem};
     use quietcore_units::CpuSet;
 
     use super::*;

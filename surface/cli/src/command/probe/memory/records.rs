@@ -219,8 +219,8 @@ impl Maker<'_> {
         let wanted = self.wanted;
         let debug = if cfg!(debug_assertions) { ", in a debug build" } else { "" };
         format!(
-            "blocks of {} after one way through the working set of at most {}, {} rounds in \
-             turns, a place every {} bytes{debug}",
+            "blocks of {} after one way through the working set of at most {}, neighbours having \
+             gone once through theirs, {} rounds in turns, a place every {} bytes{debug}",
             wanted.block, wanted.warm_up, wanted.rounds, wanted.sets.stride_bytes
         )
     }
