@@ -62,11 +62,17 @@ fn check_curve(curve: &Value) {
     for point in points {
         assert!(point["access_ns"]["median"].as_f64().unwrap() > 0.0);
         assert_eq!(point["access_ns"]["count"], 6);
-        assert_eq!(point["load_bytes_per_second"].as_f64().unwrap() > 0.0, beside, "{point}");
+        // On a busy machine neighbours may have no processor during a short block.
+        let load = point["load_bytes_per_second"].as_f64().unwrap();
+        assert!(if beside { load >= 0.0 } else { load.abs() < 1e-9 }, "{point}");
     }
     let loads = curve["conditions"]["loads"].as_array().unwrap();
     assert_eq!(loads.len(), usize::from(beside));
-    assert!(loads.iter().all(|load| load["working"] == 3 && load["bytes_per_second"].is_f64()));
+    assert!(
+        loads
+            .iter()
+            .all(|load| load["working"] == 3 && load["bytes_per_second"].as_f64() > Some(0.0))
+    );
     let because = curve["invalid_because"].to_string();
     assert!(!because.contains("worked while") && !because.contains("add up"), "{because}");
 }
