@@ -145,6 +145,7 @@ fn record(index: u64, random: &mut u64) -> Record {
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: Counters { planned_cycles: CYCLES, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

@@ -254,6 +254,7 @@ fn record(name: &str, windows: &[Window], cycles: u64) -> Record {
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

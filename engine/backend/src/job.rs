@@ -2,6 +2,7 @@
 
 use quietcore_exchange::Shape;
 use quietcore_probe::job::LatencyJob;
+use quietcore_probe::memory::MemoryJob;
 use quietcore_scan::process::job::ProgramJob;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,8 @@ use crate::kvm::GuestSetting;
 pub enum Job {
     /// The probe `latency`.
     Latency(LatencyJob),
+    /// The probe `memory`.
+    Memory(MemoryJob),
     /// A control program in its scan cycle.
     Program {
         /// The program and its tasks.
@@ -52,6 +55,11 @@ impl Job {
             Self::Program { program, .. } | Self::Guest { program, .. } => {
                 for channel in &mut program.channels {
                     channel.descriptor = new(channel.descriptor);
+                }
+            }
+            Self::Memory(job) => {
+                for pipe in [&mut job.commands, &mut job.answers] {
+                    *pipe = new(pipe.cast_signed()).unsigned_abs();
                 }
             }
             Self::Latency(job) => {

@@ -32,6 +32,7 @@ fn record(profile: &str, latency_ns: u64) -> Record {
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

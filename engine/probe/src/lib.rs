@@ -7,13 +7,14 @@
 //! | `job` | what a partition is asked to run; crosses the border to its process as JSON |
 //! | [`latency`] | the measured loop: release after release, by sleep or by early wake |
 //! | [`margin`] | how long before its release a task is woken |
+//! | `memory` | what accesses to memory take, by working set |
 //! | `osek` | the ten routines of seed 001 on our OSEK kernel |
 //! | `partition` | the threads of a partition, started together |
 //! | [`routines`] | the program that `osek` measures, for any machine |
 //! | `thread` | one real-time thread that measures |
 //!
-//! `ethercat`, `job`, `osek`, `partition` and `thread` need a process, and the feature of that
-//! name; the others are also for a guest.
+//! `ethercat`, `job`, `memory`, `osek`, `partition` and `thread` need a process, and the feature of
+//! that name; the others are also for a guest.
 
 #![cfg_attr(not(any(test, feature = "process")), no_std)]
 
@@ -24,6 +25,8 @@ pub mod guest;
 pub mod job;
 pub mod latency;
 pub mod margin;
+#[cfg(feature = "process")]
+pub mod memory;
 #[cfg(feature = "process")]
 pub mod osek;
 #[cfg(feature = "process")]

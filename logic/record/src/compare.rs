@@ -25,7 +25,8 @@
 //! in small samples of a long tail: 9 % at 1 200 values.
 //!
 //! What no statistics can do: runs made one after the other on a machine that drifts differ by the
-//! drift. Whoever wants to know the effect of one setting alternates it.
+//! drift. Whoever wants to know the effect of one setting alternates it; [`slowdown`] compares
+//! blocks that were measured so.
 
 mod beside;
 mod dependence;
@@ -35,6 +36,7 @@ mod estimate;
 mod exceedance;
 mod pairing;
 mod sentence;
+pub mod slowdown;
 
 use serde::Serialize;
 

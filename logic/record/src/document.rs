@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::Ledgers;
 use crate::record::{
-    Conditions, InterruptEntry, InterruptRun, KernelErrors, Record, Routine, RoutineFigures,
-    ScanCounters, ScanTerms, Trigger,
+    Conditions, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun, Record,
+    Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
 };
+use crate::slowdown::{self, MemorySlowdown, Pressure, RoutineSlowdown};
 use crate::statistics::Statistics;
 use crate::verdict::{FastestCycle, Judgement, fastest_cycle};
 
@@ -28,6 +29,15 @@ pub struct Document {
     pub records: Vec<RecordEntry>,
     /// Every record judged against every class.
     pub verdicts: Vec<Judgement>,
+    /// What neighbours cost accesses to memory, by working set; absent where none were measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_slowdowns: Vec<MemorySlowdown>,
+    /// Slowdown against the neighbours' bandwidth; absent where none was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pressures: Vec<Pressure>,
+    /// What neighbours cost a kernel's routines; absent where none were measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routine_slowdowns: Vec<RoutineSlowdown>,
 }
 
 /// A record in figures.
@@ -89,6 +99,9 @@ pub struct RecordEntry {
     /// Where the time of late releases went; absent where that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledgers: Option<Ledgers>,
+    /// The accesses to memory that were measured; absent for all other records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryEntry>,
     /// Releases before they were due.
     pub early: u64,
     /// Times the task changed its CPU.
@@ -129,6 +142,9 @@ pub fn of(records: &[Record], judgements: &[Judgement], exceedance: f64) -> Docu
         schema: EVIDENCE_SCHEMA.to_owned(),
         records: records.iter().map(|record| entry(record, exceedance)).collect(),
         verdicts: judgements.to_vec(),
+        memory_slowdowns: slowdown::memory(records),
+        pressures: slowdown::pressure(records),
+        routine_slowdowns: slowdown::routines(records),
     }
 }
 
@@ -170,6 +186,7 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         }),
         interrupt: record.interrupt.as_ref().map(InterruptRun::entry),
         ledgers: record.ledgers.clone(),
+        memory: record.memory.as_ref().map(MemoryRun::entry),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,

@@ -16,6 +16,7 @@
 //! - [`ledger`]: where the time of each late release went.
 //! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
+//! - [`slowdown`]: what neighbours cost, from records that were measured in turns.
 
 #![forbid(unsafe_code)]
 
@@ -31,6 +32,8 @@ pub mod record;
 pub mod statistics;
 pub mod trace;
 pub mod verdict;
+
+pub use compare::slowdown;
 
 #[cfg(test)]
 use record::{test_record, test_scan_record};

@@ -10,6 +10,7 @@
 //! | `000/table-1` | application classes |
 //! | `000/table-3`, `000/table-4`, `000/table-5` | release latency: GPOS, RTOS, over hours |
 //! | `001/table-1` | EtherCAT round trip |
+//! | `001/figure-5`, `001/figure-6` | slowdown by neighbours: of accesses, of a kernel's routines |
 //! | `002/table-1`, `002/table-2` | interrupt response: physical, virtual |
 //! | `002/table-3` | event response |
 //! | `003/table-1` | release latency by isolation |
@@ -65,6 +66,8 @@ pub enum Quantity {
     EventResponse,
     /// A frame to another node and back.
     NetworkRoundTrip,
+    /// How many times as long something takes beside others as alone.
+    Slowdown,
 }
 
 impl Quantity {
@@ -77,13 +80,15 @@ impl Quantity {
             Self::InterruptResponse => "interrupt response",
             Self::EventResponse => "event response over the network",
             Self::NetworkRoundTrip => "round trip of a network frame",
+            Self::Slowdown => "slowdown by neighbours",
         }
     }
 
     /// Whether a probe, or a program whose data was imported, measures it.
     pub fn is_measured_by(self, probe: &str) -> bool {
         match self {
-            Self::Limit => false,
+            // A slowdown is what several records say together.
+            Self::Limit | Self::Slowdown => false,
             Self::ReleaseLatency => {
                 ["latency", "cyclictest", "jitterdebugger", "rtla timerlat"].contains(&probe)
             }
@@ -113,13 +118,15 @@ pub enum Unit {
     MegabitsPerSecond,
     /// A number of things.
     Count,
+    /// A number of times.
+    Ratio,
 }
 
 impl Unit {
     /// The sign; empty for words and counts.
     pub const fn symbol(self) -> &'static str {
         match self {
-            Self::Text | Self::Count => "",
+            Self::Text | Self::Count | Self::Ratio => "",
             Self::Milliseconds => "ms",
             Self::Microseconds => "µs",
             Self::Hours => "h",

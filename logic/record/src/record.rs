@@ -6,6 +6,7 @@
 mod absorb;
 pub mod check;
 mod interrupt;
+mod memory;
 mod routine;
 mod scan;
 #[cfg(test)]
@@ -19,6 +20,10 @@ use crate::histogram::Histogram;
 use crate::ledger::Ledgers;
 
 pub use interrupt::{InterruptEntry, InterruptRun};
+pub use memory::{
+    AccessPattern, CacheLevel, Interference, MemoryBlock, MemoryEntry, MemoryMeasured, MemoryPoint,
+    MemoryRun, PointEntry, PressurePair, PressureStep, ReservedWays,
+};
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
 pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};
 #[cfg(test)]
@@ -48,7 +53,8 @@ pub struct Record {
     /// Time between releases, in ns; `None` where imported data don't say.
     pub period_ns: Option<u64>,
     /// Release latency: due instant to start of the work. For a routine of a kernel its time,
-    /// without the empty measurement; for an interrupt its response.
+    /// without the empty measurement; for an interrupt its response; for accesses to memory the
+    /// average of each block.
     pub release: Histogram,
     /// Wake-up latency: requested wake-up to running. Equal to `release` in mode `sleep`.
     pub wakeup: Option<Histogram>,
@@ -64,6 +70,10 @@ pub struct Record {
     /// records, and in those from before there was such a probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<InterruptRun>,
+    /// What accesses to memory took; `None` for all other records, and in those from before there
+    /// was such a probe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryRun>,
     /// What was counted beside the histograms.
     pub counters: Counters,
     /// The worst cycles, the worst first.
@@ -90,9 +100,10 @@ impl Record {
         self.invalid_because.is_empty()
     }
 
-    /// Whether it is of releases, which classes judge, and neither of a routine nor an interrupt.
+    /// Whether it is of releases, which classes judge, and not of a routine, an interrupt or
+    /// accesses to memory.
     pub fn is_of_releases(&self) -> bool {
-        self.routine.is_none() && self.interrupt.is_none()
+        self.routine.is_none() && self.interrupt.is_none() && self.memory.is_none()
     }
 
     /// The wake-up latency as a record of its own, named after this one; `None` in mode `sleep`,
@@ -108,6 +119,7 @@ impl Record {
         record.scan = None;
         record.routine = None;
         record.interrupt = None;
+        record.memory = None;
         record.spikes.clear();
         record.ledgers = None;
         record.timeline = Timeline::default();
@@ -210,6 +222,10 @@ pub struct LoadAchieved {
     pub operations_per_second: f64,
     /// What an operation is.
     pub unit: String,
+    /// Bytes per second of all workers; absent for a kind that moves none, and in records from
+    /// before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_second: Option<f64>,
     /// CPU time used, in CPUs: 1.0 is one CPU wholly.
     pub cpu_share: f64,
 }

@@ -5,6 +5,7 @@
 //! | 0 | 8 | magic, `QCLOAD` and the version of the layout | parent |
 //! | 8 | 4 | number of slots | parent |
 //! | 128 × (1 + i) | 4 | state of worker i | its worker |
+//! | + 4 | 4 | its pace: 0 for none, all ones for rest, else the most operations a second | parent |
 //! | + 8 | 8 | operations since the start | its worker |
 //! | + 16 | 8 | bytes since the start | its worker |
 //! | + 24 | 8 | start of the work, monotonic, in ns | its worker |
@@ -13,6 +14,7 @@
 //! A slot fills two cache lines, because processors fetch lines in pairs: counting in one worker
 //! does not slow down another. The size is sealed, so no worker can cut the memory away under the
 //! parent. Each word has one writer; reading a slot is not atomic as a whole and need not be.
+//! A worker that rests sleeps on the word of its pace until the parent changes it.
 //!
 // UNSAFETY: the board is raw memory that other processes write too; two places turn it into
 // references to atomics, which is sound whatever the other side does.
@@ -31,12 +33,18 @@ use std::sync::atomic::{
 use memmap2::{MmapOptions, MmapRaw};
 use quietcore_units::Nanos;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
-use rustix::time::{ClockId, clock_gettime};
+use rustix::thread::futex;
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
+use crate::pace::{Pace, Window};
 use crate::request::WORKER_LIMIT;
 
 /// The last two bytes are the version: programs of two builds don't mix.
-const MAGIC: u64 = u64::from_le_bytes(*b"QCLOAD01");
+const MAGIC: u64 = u64::from_le_bytes(*b"QCLOAD02");
+
+/// Values of a slot's state.
+const WORKING: u32 = 2;
+const RESTING: u32 = 3;
 
 #[repr(C, align(128))]
 struct Header {
@@ -48,6 +56,7 @@ struct Header {
 #[repr(C, align(128))]
 pub(crate) struct Slot {
     state: AtomicU32,
+    pace: AtomicU32,
     operations: AtomicU64,
     bytes: AtomicU64,
     started_at: AtomicU64,
@@ -66,6 +75,8 @@ pub(crate) enum SlotState {
     Preparing,
     /// The work has begun.
     Working,
+    /// The worker was told to rest, and does.
+    Resting,
     /// A value that no worker of this version writes.
     Unknown(u32),
 }
@@ -83,7 +94,8 @@ impl Slot {
         match self.state.load(Acquire) {
             0 => SlotState::Empty,
             1 => SlotState::Preparing,
-            2 => SlotState::Working,
+            WORKING => SlotState::Working,
+            RESTING => SlotState::Resting,
             other => SlotState::Unknown(other),
         }
     }
@@ -108,6 +120,13 @@ impl Slot {
     pub(crate) fn prepare(&self) {
         self.state.store(1, Release);
     }
+
+    /// Tells the worker its pace, and wakes it where it rests.
+    pub(crate) fn set_pace(&self, pace: Pace) {
+        self.pace.store(pace.word(), Release);
+        // It fails only for an address that is none; the worker looks now and then by itself.
+        let _ = futex::wake(&self.pace, futex::Flags::empty(), 1);
+    }
 }
 
 /// The pen of the one worker that writes a slot. Costs one reading of the clock and three stores.
@@ -115,11 +134,12 @@ pub(crate) struct Beat<'board> {
     slot: &'board Slot,
     operations: u64,
     bytes: u64,
+    window: Window,
 }
 
 impl<'board> Beat<'board> {
     pub(crate) fn new(slot: &'board Slot) -> Self {
-        Self { slot, operations: 0, bytes: 0 }
+        Self { slot, operations: 0, bytes: 0, window: Window::default() }
     }
 
     /// Says that the preparations are over.
@@ -127,16 +147,42 @@ impl<'board> Beat<'board> {
         let now = monotonic_now().get();
         self.slot.started_at.store(now, Relaxed);
         self.slot.last_beat.store(now, Relaxed);
-        self.slot.state.store(2, Release);
+        self.slot.state.store(WORKING, Release);
     }
 
-    /// Counts finished work; both may be 0 when a long operation is still on its way.
+    /// Counts finished work; both may be 0 when a long operation is still on its way. Returns when
+    /// the pace lets the worker go on.
     pub(crate) fn add(&mut self, operations: u64, bytes: u64) {
         self.operations = self.operations.wrapping_add(operations);
         self.bytes = self.bytes.wrapping_add(bytes);
         self.slot.operations.store(self.operations, Relaxed);
         self.slot.bytes.store(self.bytes, Relaxed);
         self.slot.last_beat.store(monotonic_now().get(), Relaxed);
+        if self.slot.pace.load(Relaxed) != Pace::Full.word() {
+            self.keep_pace();
+        }
+    }
+
+    #[cold]
+    fn keep_pace(&mut self) {
+        loop {
+            let word = self.slot.pace.load(Acquire);
+            let pace = Pace::of_word(word);
+            let now = monotonic_now();
+            let Some(rest) = self.window.rest(pace, now, self.operations) else { break };
+            if pace == Pace::Rest {
+                self.slot.state.store(RESTING, Release);
+            }
+            self.slot.last_beat.store(now.get(), Relaxed);
+            let rest = rest.get();
+            let timeout = Timespec {
+                tv_sec: (rest / 1_000_000_000) as i64,
+                tv_nsec: (rest % 1_000_000_000) as i64,
+            };
+            // Another pace, a signal or the end of the rest: whichever came, the loop looks.
+            let _ = futex::wait(&self.slot.pace, futex::Flags::empty(), word, Some(&timeout));
+        }
+        self.slot.state.store(WORKING, Release);
     }
 }
 
@@ -253,6 +299,25 @@ mod tests {
         assert!(seen.started_at().unwrap() <= seen.counters().last_beat);
         assert_eq!(parent.slot(1).unwrap().counters(), Counters::default());
         assert!(parent.slot(3).is_none());
+    }
+
+    #[test]
+    fn a_worker_rests_when_it_is_told_to_and_goes_on_when_it_is_woken() {
+        let parent = Board::create(1).unwrap();
+        let descriptor = parent.inheritable().unwrap();
+        let worker = Board::open(descriptor.as_raw_fd() as u32).unwrap();
+        let slot = parent.slot(0).unwrap();
+        slot.set_pace(Pace::Rest);
+        std::thread::scope(|scope| {
+            let work = scope.spawn(|| Beat::new(worker.slot(0).unwrap()).add(1, 0));
+            while slot.state() != SlotState::Resting {
+                std::thread::yield_now();
+            }
+            assert!(!work.is_finished(), "it rests");
+            slot.set_pace(Pace::Full);
+            work.join().unwrap();
+        });
+        assert_eq!((slot.state(), slot.counters().operations), (SlotState::Working, 1));
     }
 
     #[test]

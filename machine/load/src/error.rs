@@ -58,6 +58,16 @@ pub enum LoadError {
         /// The beginning of what it wrote on standard error.
         stderr: String,
     },
+    /// A worker goes on although it was told to rest.
+    #[error("the {worker} still works {waited} after it was told to rest{}", said(stderr))]
+    NotResting {
+        /// Kind, number and process of the worker.
+        worker: String,
+        /// How long it was waited for.
+        waited: Nanos,
+        /// The beginning of what it wrote on standard error.
+        stderr: String,
+    },
     /// A worker runs, but not under the conditions asked for.
     #[error("the {worker} runs with {found} instead of {asked}")]
     OtherConditions {

@@ -19,12 +19,16 @@
 //!   error; a weaker load than claimed would make the evidence false.
 //! - [`LoadSet::stop`] and dropping the set leave no process, zombie, file or socket.
 //!
+//! A set can be told a [`Pace`], so that a measurement with it and without it can take turns in
+//! short blocks: workers that rest keep their memory and use no processor.
+//!
 //! Limits: the memory check looks at the machine, not at the memory limit of a control group.
 
 mod affinity;
 mod board;
 mod error;
 mod kind;
+mod pace;
 mod parent;
 pub mod presets;
 mod request;
@@ -33,6 +37,7 @@ pub mod worker;
 
 pub use error::{LoadError, RequestProblem};
 pub use kind::{LoadKind, UnknownKind};
+pub use pace::Pace;
 pub use parent::achieved::{Achieved, WorkerFault, WorkerProblem};
 pub use parent::set::LoadSet;
 pub use request::{LoadRequest, WORKER_LIMIT};

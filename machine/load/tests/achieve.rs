@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use processes::{helper_program, members};
-use quietcore_load::{Achieved, LoadError, LoadKind, LoadRequest, LoadSet, RequestProblem};
+use quietcore_load::{Achieved, LoadError, LoadKind, LoadRequest, LoadSet, Pace, RequestProblem};
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 use rustix::process::Pid;
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
@@ -86,6 +86,39 @@ fn every_kind_works_and_leaves_nothing() {
         "{left:?}"
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Goal: a load does what its pace says, and is no weaker or stronger than told.
+/// Method: rest, a low rate, rest and full pace in turn; rates compared by what is counted.
+#[test]
+fn a_load_rests_keeps_a_rate_and_goes_on() {
+    let request = LoadRequest {
+        size: Some(ByteSize::new(4 << 20)),
+        ..LoadRequest::new(LoadKind::MemoryBandwidth, 2)
+    };
+    let mut set = LoadSet::start(&helper_program(), &[request]).unwrap();
+    set.wait_until_running(START_WITHIN).unwrap();
+    set.set_pace(Pace::Rest);
+    set.wait_until_resting(START_WITHIN).unwrap();
+    // Longer than the silence after which a worker counts as stalled.
+    thread::sleep(Duration::from_millis(2_300));
+    let rested = set.measure().remove(0);
+    assert!(rested.is_complete(), "{rested:?}");
+    assert!(rested.operations_per_second.abs() < 1e-9, "{rested:?}");
+
+    set.set_pace(Pace::AtMost(100.try_into().unwrap()));
+    set.wait_until_running(START_WITHIN).unwrap();
+    thread::sleep(Duration::from_millis(500));
+    let slow = set.measure().remove(0);
+    assert!(slow.is_complete() && slow.operations_per_second > 0.0, "{slow:?}");
+    // Two workers; each may be ahead by the batch with which the interval begins.
+    assert!(slow.operations_per_second < 250.0, "{slow:?}");
+
+    set.set_pace(Pace::Full);
+    let full = measure_until_all_moved(&mut set, 1).remove(0);
+    assert!(full.operations_per_second > slow.operations_per_second, "{full:?}");
+    set.set_pace(Pace::Rest);
+    set.stop().unwrap();
 }
 
 #[test]

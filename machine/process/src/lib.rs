@@ -4,6 +4,7 @@
 //! |--------|------|
 //! | [`channel`] | the memory of a channel between partitions |
 //! | [`exchange`] | the memory of an exchange: made, passed on as a file, mapped |
+//! | [`field`] | memory to be measured, in pages of a kind |
 //! | [`guard`] | calls into a control program that may crash or never return |
 //! | [`memory`] | memory that processes share: a sealed file and its mapping |
 //! | [`module`] | a built control program: loaded, its data moved into shared memory |
@@ -17,6 +18,7 @@
 
 pub mod channel;
 pub mod exchange;
+pub mod field;
 pub mod guard;
 pub mod memory;
 pub mod module;

@@ -25,6 +25,10 @@ pub fn runs(comparison: &RunComparison) -> String {
             line(&mut text, &format!("Only in {side}: {}", names.join(", ")));
         }
     }
+    if !comparison.left_out.is_empty() {
+        let names = comparison.left_out.join(", ");
+        line(&mut text, &format!("Compared within a run only, by `show`: {names}"));
+    }
     if comparison.comparisons.is_empty() {
         line(&mut text, "The runs have no record of the same partition, profile and CPU.");
     }

@@ -4,9 +4,11 @@
 //! `≥ 400 µs`, one that is not known at all as a dash.
 
 use quietcore_record::histogram::Quantile;
+use quietcore_record::record::{Routine, Trigger};
+use quietcore_record::slowdown::Estimate;
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, thousands};
-use quietcore_units::Nanos;
+use quietcore_units::{ByteSize, Nanos};
 
 /// What stands where there is no value.
 pub(crate) const NONE: &str = "–";
@@ -97,6 +99,44 @@ pub(crate) fn amount(value: f64) -> String {
     format!("{scaled:.decimals$}{space}{prefix}")
 }
 
+/// A size of memory, without needless digits.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let text = ByteSize::new(bytes).to_string().replace(' ', NO_BREAK_SPACE);
+    match text.split_once(NO_BREAK_SPACE) {
+        Some((number, unit)) if number.contains('.') => {
+            let number = number.trim_end_matches('0').trim_end_matches('.');
+            format!("{number}{NO_BREAK_SPACE}{unit}")
+        }
+        _ => text,
+    }
+}
+
+/// A rate of bytes.
+pub(crate) fn rate(bytes_per_second: f64) -> String {
+    let text = amount(bytes_per_second);
+    let space = if text.contains(NO_BREAK_SPACE) { "" } else { NO_BREAK_SPACE };
+    format!("{text}{space}B/s")
+}
+
+/// A ratio with its interval: `1.52× (1.48 to 1.60)`.
+pub(crate) fn ratio(estimate: &Estimate) -> String {
+    let digits =
+        |value: f64| if value < 9.995 { format!("{value:.2}") } else { format!("{value:.1}") };
+    let interval = match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!(" ({} to {})", digits(low), digits(high)),
+        _ => String::new(),
+    };
+    format!("{}×{interval}", digits(estimate.median))
+}
+
+/// A routine, and how its interrupt was brought where it was not by software.
+pub(crate) fn routine(routine: Routine, trigger: Option<Trigger>) -> String {
+    match trigger {
+        Some(Trigger::Software) | None => routine.name().to_owned(),
+        Some(other) => format!("{}, {}", routine.name(), other.name()),
+    }
+}
+
 /// A moment of RFC 3339 as people read it: `2026-11-21 20:15:03 UTC`; other text as it is.
 pub(crate) fn moment(text: &str) -> String {
     let parts = text.split_once('T').filter(|_| text.is_ascii() && text.ends_with('Z'));
@@ -118,6 +158,18 @@ pub(crate) const fn sign(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_rates_and_ratios_read_well() {
+        assert_eq!(bytes(1536), "1.5\u{a0}KiB");
+        assert_eq!(bytes(48 << 10), "48\u{a0}KiB");
+        assert_eq!(bytes(480 << 20), "480\u{a0}MiB");
+        assert_eq!(rate(12.34e9), "12.3\u{a0}GB/s");
+        assert_eq!(rate(7.0), "7.00\u{a0}B/s");
+        let estimate = Estimate { median: 1.5, low: Some(1.25), high: Some(11.04), count: 9 };
+        assert_eq!(ratio(&estimate), "1.50× (1.25 to 11.0)");
+        assert_eq!(ratio(&Estimate { low: None, high: None, ..estimate }), "1.50×");
+    }
 
     #[test]
     fn numbers_have_three_significant_digits_and_units_that_stay_with_them() {

@@ -15,6 +15,7 @@ mod distributions;
 mod doctor;
 mod elements;
 mod interrupts;
+mod memory;
 mod method;
 mod routines;
 mod statistics;
@@ -87,6 +88,9 @@ const ROUTINES: (&str, &str) = ("routines", "Routines of the kernel");
 /// The section of interrupts; only where there are some.
 const INTERRUPTS: (&str, &str) = ("interrupts", "Interrupts");
 
+/// The section of accesses to memory; only where there are some.
+const MEMORY: (&str, &str) = ("memory", "Memory");
+
 /// Sections that are about releases; left out where nothing was released.
 const OF_RELEASES: [&str; 5] = ["distributions", "comparison", "course", "figures", "method"];
 
@@ -103,7 +107,12 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     if !summary.interrupts.is_empty() {
         names.insert(after, INTERRUPTS);
     }
-    let is_of_others = !summary.kernels.is_empty() || !summary.interrupts.is_empty();
+    if !summary.memory.is_empty() {
+        names.insert(after, MEMORY);
+    }
+    let is_of_others = !summary.kernels.is_empty()
+        || !summary.interrupts.is_empty()
+        || !summary.accesses.is_empty();
     if is_of_others && summary.records.is_empty() {
         names.retain(|(anchor, _)| !OF_RELEASES.contains(anchor));
     }
@@ -143,6 +152,7 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         "course" => course::section(summary, frame),
         "routines" => routines::section(summary),
         "interrupts" => interrupts::section(summary),
+        "memory" => memory::section(summary),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
         "figures" => statistics::section(summary),
         "conditions" => conditions::section(summary),

@@ -14,6 +14,7 @@
 
 mod interrupts;
 mod matrix;
+mod memory;
 mod notices;
 mod routines;
 
@@ -26,6 +27,7 @@ pub use interrupts::{Beside, InterruptLine, beside, lines};
 pub use matrix::{
     Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary, ProgramFault,
 };
+pub use memory::{CurveSummary, MemorySummary, Plateau, published_worst};
 pub use notices::{Notice, NoticeKind};
 pub use routines::{KernelSummary, RoutineCell, RoutineRow, RoutineSet};
 
@@ -46,6 +48,10 @@ pub struct Summary<'a> {
     pub routines: Vec<RecordSummary<'a>>,
     /// Each record of an interrupt, in the same order.
     pub interrupts: Vec<RecordSummary<'a>>,
+    /// Each record of accesses to memory, in the same order.
+    pub accesses: Vec<RecordSummary<'a>>,
+    /// What these say together.
+    pub memory: MemorySummary<'a>,
     /// The routines of each kernel as a table.
     pub kernels: Vec<KernelSummary<'a>>,
     /// Each partition, in the order of the records; those without a record come last.
@@ -109,7 +115,18 @@ impl<'a> Summary<'a> {
         let notices = notices::notices(evidence);
         let (routines, kernels) = (routines::records(evidence), routines::kernels(evidence));
         let interrupts = interrupts::records(evidence);
-        Self { evidence, records, routines, interrupts, kernels, partitions, notices }
+        let (accesses, memory) = (memory::records(evidence), MemorySummary::of(evidence));
+        Self {
+            evidence,
+            records,
+            routines,
+            interrupts,
+            accesses,
+            memory,
+            kernels,
+            partitions,
+            notices,
+        }
     }
 
     /// The verdict on what was declared: the worst over the partitions; `None` where no partition
@@ -145,9 +162,10 @@ impl<'a> Summary<'a> {
         parts.join(" · ")
     }
 
-    /// The records of releases, then those of routines and of interrupts.
+    /// The records of releases, then those of routines, of interrupts and of accesses to memory.
     pub fn all_records(&self) -> impl Iterator<Item = &RecordSummary<'a>> + Clone {
-        self.records.iter().chain(&self.routines).chain(&self.interrupts)
+        let others = self.routines.iter().chain(&self.interrupts).chain(&self.accesses);
+        self.records.iter().chain(others)
     }
 
     /// What a partition is called: imported data have files instead.

@@ -15,6 +15,7 @@
 
 mod interrupts;
 mod ledger;
+pub(crate) mod memory;
 mod probe;
 mod routines;
 mod scan;
@@ -56,6 +57,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     others.for_each(|notice| page.notice(notice));
     if by_hand {
         summary.records.iter().for_each(|record| page.probe(record));
+        page.memory(&summary);
         summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
         page.interrupts(&summary);
         return page.text;
@@ -68,6 +70,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.scan(partition, &summary);
         page.classes(partition);
     }
+    page.memory(&summary);
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.interrupts(&summary);
     page.text

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[expect(dead_code, reason = "the tests of memory use the rest")]
 mod synthetic;
 
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
 //! nothing.
 
+mod memory;
 mod osek;
 mod running;
 
@@ -12,6 +13,7 @@ use quietcore_probe::job::Injection;
 use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
 use quietcore_units::{CpuSet, Nanos};
 
+pub(crate) use memory::{Memory, MemoryPart};
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
     Assignment, Deploy, Down, Events, Force, How, Of, PauseRequest, Ps, RestartRequest,
@@ -168,6 +170,8 @@ pub(crate) enum ProbeKind {
     Ethercat(Ethercat),
     /// How late a site's programs are released, how long they execute, and when they are done
     Exec(Exec),
+    /// How long accesses to memory take by working set, and what neighbours make of it
+    Memory(Memory),
     /// What the OSEK kernel takes for the ten routines of seed 001
     Osek(Osek),
     /// How long an interrupt of a clock board takes to its handler and its task in a guest
@@ -427,7 +431,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Write records.csv, histograms.csv and verdicts.csv into this folder, and
-    /// program-histograms.csv where a program ran
+    /// program-histograms.csv where a program ran, memory.csv where accesses were measured
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON

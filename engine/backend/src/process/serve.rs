@@ -93,6 +93,7 @@ fn serve_job() -> Result<(), String> {
                 partition::run_latency(job, region);
                 Ok(())
             }
+            Job::Memory(job) => crate::memory::serve(job),
             Job::Program { program, fieldbus: None } => {
                 threads::run(program, region, &file, || Ok(NoFieldbus), &orders)
             }

@@ -76,6 +76,15 @@ pub enum BesideError {
         /// What it gives.
         quantity: &'static str,
     },
+    /// The figures are not those of a record.
+    #[error(
+        "`{table}` gives ratios of runs, not times of one; `show` and the report put them beside \
+         the slowdowns of `probe memory`"
+    )]
+    OfSeveral {
+        /// The table's id.
+        table: &'static str,
+    },
     /// No record measures this.
     #[error(
         "`{table}` gives the {quantity}, which no valid record here measures (there are: \
@@ -100,6 +109,9 @@ pub fn with_table(records: &[Record], table: &Table) -> Result<SideBySide, Besid
     let quantity = table.quantity.description();
     if table.quantity == crate::published::Quantity::Limit {
         return Err(BesideError::NotMeasured { table: table.id, quantity });
+    }
+    if table.quantity == crate::published::Quantity::Slowdown {
+        return Err(BesideError::OfSeveral { table: table.id });
     }
     let fits = |record: &&Record| {
         table.quantity.is_measured_by(&record.probe)

@@ -20,11 +20,21 @@ pub struct RunComparison {
     pub only_in_a: Vec<String>,
     /// Records of B without a partner.
     pub only_in_b: Vec<String>,
+    /// Records of accesses to memory: their values are of many working sets, and what they say is
+    /// said within one run ([`slowdown`](super::slowdown)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// Compares the records of two runs, pair by pair. The correction for several comparisons is made
 /// within each pair: of many pairs a few differ by chance.
 pub fn compare_runs(a: &[Record], b: &[Record]) -> RunComparison {
+    let is_left_out = |record: &&Record| record.memory.is_some();
+    let left_out = a.iter().filter(is_left_out).map(|record| record.name.clone()).collect();
+    let compared = |records: &[Record]| -> Vec<Record> {
+        records.iter().filter(|record| !is_left_out(record)).cloned().collect()
+    };
+    let (a, b) = (&*compared(a), &*compared(b));
     let partners = pair(a, b);
     let mut comparisons = Vec::new();
     let mut only_in_a = Vec::new();
@@ -40,7 +50,7 @@ pub fn compare_runs(a: &[Record], b: &[Record]) -> RunComparison {
         .filter(|(index, _)| !partners.contains(&Some(*index)))
         .map(|(_, record)| record.name.clone())
         .collect();
-    RunComparison { comparisons, only_in_a, only_in_b }
+    RunComparison { comparisons, only_in_a, only_in_b, left_out }
 }
 
 /// What two records must have in common at a step.
@@ -111,6 +121,24 @@ mod tests {
         assert_eq!(run.only_in_b, ["hmi.tp1.cpu1"]);
         assert!(run.only_in_a.is_empty());
         assert_eq!(run.comparisons[1].b, "axis.tp2.cpu1");
+    }
+
+    #[test]
+    fn accesses_to_memory_are_compared_within_their_run() {
+        let mut of_memory = record("process", "alone", Some(1), "random");
+        of_memory.memory = Some(crate::record::MemoryRun {
+            pattern: crate::record::AccessPattern::Random,
+            stride_bytes: 64,
+            pages: String::new(),
+            caches: Vec::new(),
+            ways: None,
+            interference: None,
+            measured: crate::record::MemoryMeasured::Curve { points: Vec::new() },
+        });
+        let other = record("axis", "tp1", Some(1), "cpu1");
+        let run = compare_runs(&[of_memory.clone(), other.clone()], &[of_memory, other]);
+        assert_eq!((run.comparisons.len(), run.left_out), (1, vec!["process.alone.random".into()]));
+        assert!(run.only_in_a.is_empty() && run.only_in_b.is_empty());
     }
 
     #[test]

@@ -246,16 +246,21 @@ pub fn verdicts_csv(judgements: &[Judgement]) -> String {
 
 /// A table in the making; every row has as many fields as the heading.
 #[derive(Debug)]
-struct Table {
+pub(super) struct Table {
     width: usize,
     text: String,
 }
 
 impl Table {
-    fn new(heading: &[&str]) -> Self {
+    pub(super) fn new(heading: &[&str]) -> Self {
         let mut table = Self { width: heading.len(), text: String::new() };
         table.row(heading);
         table
+    }
+
+    /// Its text.
+    pub(super) fn finish(self) -> String {
+        self.text
     }
 
     /// A row a bin behind `head`, then one for the overflow.
@@ -273,7 +278,7 @@ impl Table {
         }
     }
 
-    fn row(&mut self, fields: &[impl AsRef<str>]) {
+    pub(super) fn row(&mut self, fields: &[impl AsRef<str>]) {
         assert_eq!(fields.len(), self.width, "a row has a field for each heading");
         for (index, field) in fields.iter().enumerate() {
             if index > 0 {

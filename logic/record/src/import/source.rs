@@ -91,6 +91,7 @@ impl Source {
             scan: None,
             routine: None,
             interrupt: None,
+            memory: None,
             counters: Counters::default(),
             spikes: Vec::new(),
             ledgers: None,

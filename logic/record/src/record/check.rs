@@ -57,6 +57,9 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
             wrong.push("more releases have a ledger than were late".to_owned());
         }
     }
+    if let Some(memory) = &record.memory {
+        wrong.extend(memory.self_check(record));
+    }
     if let Some(injected) = injected {
         wrong.push(injection_finding(record, injected));
     }

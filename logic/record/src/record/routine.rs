@@ -222,6 +222,10 @@ pub struct RoutineRun {
     pub clamped: u64,
     /// The values as measured, in counts of the clock instead of ns.
     pub raw: Histogram,
+    /// Where it was measured in blocks, in turns with another run: the mean of each in ns, without
+    /// the empty measurement and trimmed as [`RoutineFigures::mean_ns`] is, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub block_means_ns: Vec<f64>,
 }
 
 /// The figures of a routine, in ns, with what is below a nanosecond.
@@ -287,6 +291,9 @@ impl RoutineRun {
         if self.clamped > self.raw.count() {
             wrong.push("more values were below the empty measurement than were taken".to_owned());
         }
+        if !self.block_means_ns.iter().all(|mean| mean.is_finite() && *mean >= 0.0) {
+            wrong.push("the mean of a block is no time".to_owned());
+        }
         wrong
     }
 }
@@ -324,6 +331,7 @@ mod tests {
             offset_mean: 51.0,
             clamped: 1,
             raw,
+            block_means_ns: Vec::new(),
         }
     }
 

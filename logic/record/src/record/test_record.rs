@@ -25,6 +25,7 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

@@ -9,6 +9,7 @@ use rustix::param::clock_ticks_per_second;
 
 use crate::board::{Board, monotonic_now};
 use crate::error::LoadError;
+use crate::pace::Pace;
 use crate::parent::achieved::{Achieved, Totals, WorkerFault, WorkerProblem, rate};
 use crate::parent::check::{CheckedLoad, check};
 use crate::parent::facts::{Facts, FolderFacts};
@@ -21,6 +22,8 @@ const GRACE: Nanos = Nanos::from_millis(500);
 const KILL_WAIT: Nanos = Nanos::from_secs(5);
 /// Time between two looks at the workers.
 const POLL: Duration = Duration::from_millis(2);
+/// Time between two looks at a worker that shall rest; most finish an operation in less.
+const POLL_REST: Duration = Duration::from_micros(100);
 
 /// Running loads. They end when the set is stopped or dropped, and when this process ends.
 #[derive(Debug)]
@@ -108,6 +111,38 @@ impl LoadSet {
         for load in &mut self.loads {
             for worker in &mut load.workers {
                 worker.verify_conditions(load.checked.cpus.as_ref())?;
+            }
+        }
+        // Begins a new interval.
+        self.measure();
+        Ok(())
+    }
+
+    /// Tells all workers how fast to work. It does not wait until they do:
+    /// [`wait_until_running`](Self::wait_until_running) and
+    /// [`wait_until_resting`](Self::wait_until_resting) see to that.
+    pub fn set_pace(&mut self, pace: Pace) {
+        for worker in self.loads.iter().flat_map(|load| &load.workers) {
+            worker.set_pace(&self.board, pace);
+        }
+    }
+
+    /// Waits until every worker that was told to rest does. An operation that is under way is
+    /// finished first.
+    ///
+    /// # Errors
+    /// The first worker that ended, or that still works after `timeout`.
+    pub fn wait_until_resting(&mut self, timeout: Nanos) -> Result<(), LoadError> {
+        let begin = monotonic_now();
+        let board = &self.board;
+        for worker in self.loads.iter_mut().flat_map(|load| &mut load.workers) {
+            while !worker.rests(board) {
+                worker.must_live()?;
+                let waited = monotonic_now().saturating_sub(begin);
+                if waited >= timeout {
+                    return Err(worker.not_resting(waited));
+                }
+                thread::sleep(POLL_REST);
             }
         }
         // Begins a new interval.

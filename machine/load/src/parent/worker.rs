@@ -10,6 +10,7 @@ use rustix::thread::gettid;
 use crate::affinity;
 use crate::board::{Board, Counters, Slot, SlotState, monotonic_now};
 use crate::error::LoadError;
+use crate::pace::Pace;
 use crate::parent::achieved::{Totals, WorkerProblem};
 use crate::parent::check::CheckedLoad;
 use crate::parent::child::Child;
@@ -95,6 +96,23 @@ impl Worker {
         board.slot(self.slot).map_or_else(Counters::default, Slot::counters)
     }
 
+    /// Tells it how fast to work.
+    pub(crate) fn set_pace(&self, board: &Board, pace: Pace) {
+        if let Some(slot) = board.slot(self.slot) {
+            slot.set_pace(pace);
+        }
+    }
+
+    /// Whether it rests.
+    pub(crate) fn rests(&self, board: &Board) -> bool {
+        board.slot(self.slot).is_some_and(|slot| slot.state() == SlotState::Resting)
+    }
+
+    /// The error for a worker that still works `waited` after it was told to rest.
+    pub(crate) fn not_resting(&mut self, waited: Nanos) -> LoadError {
+        LoadError::NotResting { worker: self.name.clone(), waited, stderr: self.child.stderr() }
+    }
+
     /// An error when the worker has ended.
     pub(crate) fn must_live(&mut self) -> Result<(), LoadError> {
         match self.child.ended() {
@@ -115,6 +133,7 @@ impl Worker {
                 "it never reached the board; does the program understand `load`?".to_owned()
             }
             Some((SlotState::Preparing, _)) => "it was still preparing".to_owned(),
+            Some((SlotState::Resting, _)) => "it was told to rest".to_owned(),
             Some((SlotState::Working, begin)) => {
                 let begin = begin.unwrap_or_default();
                 let worked = monotonic_now().saturating_sub(begin);

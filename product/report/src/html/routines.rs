@@ -91,7 +91,7 @@ fn plot_of(kernel: &KernelSummary<'_>) -> Markup {
                 p.legend {
                     @for (place, run) in runs.iter().enumerate() {
                         span class=(format!("key {}", plot::class_of(place, runs.len()))) {
-                            (figures::count(kernel.runs[*run].loops)) " loops"
+                            (kernel.runs[*run].label())
                         }
                     }
                 }
@@ -121,7 +121,7 @@ fn table(kernel: &KernelSummary<'_>) -> Markup {
     html! {
         @for (index, run) in kernel.runs.iter().enumerate() {
             h3 {
-                (figures::count(run.loops)) " loops"
+                (run.label())
                 @if run.loops == 100 { span.sub { "as published" } }
             }
             @let name = format!("Routines, {}", run.profile);

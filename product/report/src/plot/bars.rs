@@ -3,6 +3,8 @@
 //! Nothing is lost: a bar holds the sum of its bins, and a single value, the maximum above all,
 //! still is a bar of its own height.
 
+pub(super) mod ledger;
+
 use quietcore_record::histogram::Histogram;
 
 use super::axis::{Scale, nice_step};

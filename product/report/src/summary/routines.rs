@@ -50,6 +50,18 @@ pub struct RoutineCell<'a> {
     pub figures: RoutineFigures,
 }
 
+impl RoutineSet<'_> {
+    /// How many loops, and what the profile is about where it is not their number.
+    pub fn label(&self) -> String {
+        let loops = format!("{} loops", crate::figures::count(self.loops));
+        if self.profile.starts_with("loops-") {
+            loops
+        } else {
+            format!("{loops}, {}", self.profile)
+        }
+    }
+}
+
 impl RoutineRow<'_> {
     /// Its name, and the way of its interrupt where it is not that of the published figures.
     pub fn label(&self) -> String {

@@ -21,6 +21,7 @@ fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

@@ -22,7 +22,7 @@ impl Page {
         self.conditions(kernel);
         for (index, run) in kernel.runs.iter().enumerate() {
             let published = if run.loops == 100 { ", as published" } else { "" };
-            let loops = format!("{} loops{published}", figures::count(run.loops));
+            let loops = format!("{}{published}", run.label());
             self.paragraph("", &loops);
             self.line(&format!(
                 "{} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>MAXIMUM$} {:>COUNT$} \

@@ -66,6 +66,7 @@ fn routine(routine: Routine, trigger: Option<Trigger>, loops: u64, seed: u64) ->
         offset_mean: offset * COUNTS,
         clamped,
         raw,
+        block_means_ns: Vec::new(),
     });
     let clock = "time stamp counter, synthetic".to_owned();
     record.conditions.machine.insert("clock_of_routines".to_owned(), clock);

@@ -3,6 +3,7 @@
 
 pub(crate) mod interrupt;
 pub(crate) mod kernel;
+pub(crate) mod memory;
 
 use std::collections::BTreeMap;
 
@@ -118,6 +119,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters,
         spikes,
         ledgers: None,
@@ -228,6 +230,7 @@ pub(crate) fn papers_load() -> Vec<LoadAchieved> {
         cpus: "0".to_owned(),
         operations_per_second: rate,
         unit: unit.to_owned(),
+        bytes_per_second: None,
         cpu_share: 0.5,
     };
     vec![load("sqrt", "sqrt/s", 118_300_000.0, 10), load("memory", "malloc/s", 112.4, 9)]

@@ -5,6 +5,7 @@ mod ethercat;
 mod exec;
 mod guest;
 mod irq;
+mod memory;
 mod osek;
 
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
         ProbeKind::Latency(request) => request,
         ProbeKind::Ethercat(request) => return ethercat::run(&request),
         ProbeKind::Exec(request) => return exec::run(&request),
+        ProbeKind::Memory(request) => return memory::run(&request),
         ProbeKind::Osek(request) => return osek::run(&request),
         ProbeKind::Irq(request) => return irq::run(&request),
     };
@@ -71,6 +73,7 @@ pub(super) fn run(request: Probe) -> Result<Status, Failure> {
         exceedance: EXCEEDANCE,
         declared: BTreeMap::new(),
         profiles: of_pinning(),
+        limits: Vec::new(),
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     print_latency(&request, &evidence)?;
@@ -294,6 +297,8 @@ struct Identity<'a> {
     declared: BTreeMap<String, String>,
     /// The profiles in their order, each with its description.
     profiles: Vec<(String, String)>,
+    /// What this machine doesn't give, and so was not measured.
+    limits: Vec<String>,
 }
 
 /// The profiles of a run that differ in whether the tasks may move.
@@ -334,7 +339,7 @@ fn manifest(records: &[Record], identity: &Identity<'_>) -> Manifest {
         declared: identity.declared.clone(),
         profiles: identity.profiles.clone(),
         length: None,
-        limits: Vec::new(),
+        limits: identity.limits.clone(),
         site_folder: None,
         not_measured: Vec::new(),
         complete: records.iter().all(|record| !record.interrupted),

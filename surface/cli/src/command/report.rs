@@ -57,6 +57,9 @@ fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
     if let Some(text) = export::scan_histogram_csv(&evidence.records) {
         write_whole(&folder.join("program-histograms.csv"), text.as_bytes())?;
     }
+    if let Some(text) = export::memory_csv(&evidence.records) {
+        write_whole(&folder.join("memory.csv"), text.as_bytes())?;
+    }
     Ok(())
 }
 

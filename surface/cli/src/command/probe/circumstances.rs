@@ -97,6 +97,7 @@ fn load_achieved(achieved: &Achieved) -> LoadAchieved {
         cpus: achieved.cpus.to_string(),
         operations_per_second: achieved.operations_per_second,
         unit: achieved.unit.to_string(),
+        bytes_per_second: achieved.bytes_per_second,
         cpu_share: achieved.cpu_share,
     }
 }

@@ -170,6 +170,7 @@ fn record(request: &Ethercat, measured: &RoundTrips) -> Record {
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: Counters { planned_cycles: request.cycles, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

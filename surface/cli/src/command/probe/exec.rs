@@ -59,6 +59,7 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
         exceedance: site.campaign().exceedance,
         declared: declared(&site, &run),
         profiles: of_pinning(),
+        limits: Vec::new(),
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     super::super::show::print_evidence(&evidence, request.json)?;

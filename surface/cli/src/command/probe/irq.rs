@@ -70,6 +70,7 @@ pub(super) fn run(request: &Irq) -> Result<Status, Failure> {
         exceedance: EXCEEDANCE,
         declared: BTreeMap::new(),
         profiles: plans.iter().map(|plan| (profile(plan), words(plan))).collect(),
+        limits: Vec::new(),
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     super::super::show::print_evidence(&evidence, request.json)?;
@@ -184,6 +185,7 @@ fn record(plan: &IrqPlan, measured: IrqMeasured, circumstances: &Circumstances<'
             until_task: whole,
             left_out,
         }),
+        memory: None,
         counters: Counters { planned_cycles: plan.interrupts, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

@@ -1,7 +1,7 @@
 //! `quietcore probe osek`
 
 mod guest;
-mod records;
+pub(super) mod records;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -94,6 +94,7 @@ fn tell(
         exceedance: EXCEEDANCE,
         declared: BTreeMap::new(),
         profiles: profiles(request),
+        limits: Vec::new(),
     };
     let evidence = keep(writer, facts, records, &identity)?;
     super::super::show::print_evidence(&evidence, request.json)?;

@@ -62,6 +62,7 @@ pub(in super::super) fn run(request: &Latency) -> Result<Status, Failure> {
         exceedance: EXCEEDANCE,
         declared: BTreeMap::new(),
         profiles: of_pinning(),
+        limits: Vec::new(),
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     print_latency(request, &evidence)?;
@@ -139,6 +140,7 @@ fn record(
         scan: None,
         routine: None,
         interrupt: None,
+        memory: None,
         counters: Counters { ..counters(plan.cycles, &task, &counted) },
         spikes: spikes(measured),
         ledgers: None,

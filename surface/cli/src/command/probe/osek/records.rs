@@ -60,7 +60,7 @@ impl Run<'_> {
 }
 
 /// The record of a series, without its conditions.
-pub(super) fn of_series(
+pub(in crate::command::probe) fn of_series(
     partition: &str,
     place: Place,
     series: &Series,
@@ -91,8 +91,10 @@ pub(super) fn of_series(
             offset_mean: sample.offset.mean,
             clamped: sample.clamped,
             raw: sample.raw,
+            block_means_ns: Vec::new(),
         }),
         interrupt: None,
+        memory: None,
         counters: Counters { planned_cycles: series.loops, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

@@ -7,8 +7,8 @@
 use maud::PreEscaped;
 use quietcore_record::ledger::Cause;
 
-use super::svg::{Svg, X};
 use crate::figures;
+use crate::plot::svg::{Svg, X};
 
 const HEIGHT: f64 = 22.0;
 /// The bar itself, within the height.
