@@ -22,6 +22,7 @@ use crate::control::{
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
+use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
 use crate::settings::{Settings, SettingsError};
 use quietcore_assembly::{AssemblyError, Workshop, channels};
@@ -68,6 +69,9 @@ pub enum UpError {
         #[source]
         source: ChannelMemoryError,
     },
+    /// There is no thread that watches the partitions.
+    #[error("the partitions can't be watched")]
+    Monitor(#[source] std::io::Error),
     /// The control socket can't be served.
     #[error("the control socket can't be served")]
     Serve(#[source] std::io::Error),
@@ -77,6 +81,7 @@ pub enum UpError {
 pub struct Running {
     inner: Arc<Inner>,
     server: Option<Server>,
+    monitor: RunningMonitor,
     settings: Settings,
     _claim: Claim,
 }
@@ -124,9 +129,10 @@ impl Running {
             ready.push((partition.clone(), assembly));
         }
         let channels = channel_memories(&plan.site)?;
+        let monitor = RunningMonitor::start(&plan.site, &events).map_err(UpError::Monitor)?;
         let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events)?;
         let mut keepers = Vec::new();
-        for (partition, assembly) in ready {
+        for (index, (partition, assembly)) in ready.into_iter().enumerate() {
             progress(&format!("starting `{}`", partition.name));
             if plan.start == Restart::Origin {
                 // What can't be removed is overwritten by the first snapshot.
@@ -144,6 +150,7 @@ impl Running {
                 warm: plan.start == Restart::Warm,
                 channels: channels.clone(),
                 entrance: settings.entrance(),
+                post: monitor.post(index),
                 partition,
                 bus: assembly.bus,
             };
@@ -164,7 +171,7 @@ impl Running {
         let server = Server::start(listener, &name, site, Limits::default());
         let server = server.map_err(UpError::Serve)?;
         claim.describe(&inner.describe())?;
-        Ok(Self { inner, server: Some(server), settings, _claim: claim })
+        Ok(Self { inner, server: Some(server), monitor, settings, _claim: claim })
     }
 
     /// Whether a client asked for the end.
@@ -185,6 +192,7 @@ impl Running {
     fn end(&mut self) -> Vec<String> {
         // Nobody asks any more before the partitions go.
         self.server = None;
+        self.monitor.stop();
         let mut keepers = self.inner.keepers();
         keepers.drain(..).for_each(drop);
         drop(keepers);

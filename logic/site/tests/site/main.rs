@@ -7,6 +7,7 @@ mod controls;
 mod fieldbus_rules;
 #[cfg(test)]
 mod limits;
+mod monitors;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
