@@ -191,6 +191,9 @@ pub struct FieldbusState {
 pub struct Reactions {
     /// How often.
     pub count: u64,
+    /// The last.
+    #[serde(rename = "ns_last", with = "nanos")]
+    pub last: Nanos,
     /// The shortest.
     #[serde(rename = "ns_min", with = "nanos")]
     pub min: Nanos,

@@ -28,9 +28,9 @@ cpus = [0]
 budget = 50
 [partition.program]
 model = "late"
-period = "5 ms"
+period = "20 ms"
 policy = "other"
-watchdog = "5 ms"
+watchdog = "20 ms"
 sensitivity = 100
 restart = {{ limit = 2, wait = "10 ms" }}
 [partition.monitor]
@@ -94,9 +94,11 @@ fn be_late(site: &Site, partition: &str, millis: &str) {
     site.client().write(partition, &[change]).unwrap_or_else(|error| panic!("{error}"));
 }
 
+/// Waits until both run. On a busy machine `axis` may be late by itself, and `vision` shed.
 fn both_run(site: &Site) {
+    let runs = |state: &Activity| matches!(state, Activity::Running | Activity::Shed { .. });
     wait_until("both running", || {
-        ["axis", "vision"].iter().all(|name| state(site, name).state == Activity::Running)
+        ["axis", "vision"].iter().all(|name| runs(&state(site, name).state))
     });
 }
 
@@ -111,11 +113,11 @@ fn an_overrun_freezes_the_less_critical_and_calm_gives_it_back() {
     let Some(site) = up(axis, "when_shed = \"freeze\"") else { return };
     both_run(&site);
     wait_for_steps(&site, "vision", 5);
-    be_late(&site, "axis", "15");
+    be_late(&site, "axis", "60");
     let shed = Activity::Shed { by: "axis".to_owned() };
     wait_until("shed", || state(&site, "vision").state == shed);
     let before = steps(&site, "vision");
-    wait_for_steps(&site, "axis", 20);
+    wait_for_steps(&site, "axis", 10);
     if state(&site, "vision").state == shed {
         let within = steps(&site, "vision") - before;
         // A guest and a loaded machine may finish the step that ran.
@@ -151,7 +153,7 @@ fn a_step_that_is_stopped_has_no_fault() {
     let force = Change { kind: ChangeKind::Force, variable, value };
     site.client().write("vision", &[force]).unwrap_or_else(|error| panic!("{error}"));
     for round in 1..=5 {
-        be_late(&site, "axis", "15");
+        be_late(&site, "axis", "60");
         wait_until("given back", || told(&site, "vision", "given-back") >= round);
         wait_for_steps(&site, "vision", 2);
     }
@@ -166,14 +168,14 @@ fn a_throttled_partition_runs_fewer_cycles_and_then_all_of_them() {
     let throttled = "when_shed = \"throttle\"\nshare = 20";
     let Some(site) = up(axis, throttled) else { return };
     both_run(&site);
-    be_late(&site, "axis", "15");
+    be_late(&site, "axis", "60");
     wait_until("shed", || matches!(state(&site, "vision").state, Activity::Shed { .. }));
     let (axis, vision) = (steps(&site, "axis"), steps(&site, "vision"));
-    wait_for_steps(&site, "axis", 200);
+    wait_for_steps(&site, "axis", 100);
     let (axis, vision) = (steps(&site, "axis") - axis, steps(&site, "vision") - vision);
-    // Unthrottled it is a quarter of them.
+    // Unthrottled it is all of them.
     if told(&site, "vision", "given-back") == 0 {
-        assert!((1..axis / 8).contains(&vision), "{vision} cycles beside {axis}");
+        assert!((1..axis / 2).contains(&vision), "{vision} cycles beside {axis}");
     }
     wait_until("given back", || told(&site, "vision", "given-back") > 0);
     wait_for_steps(&site, "vision", 20);
@@ -188,7 +190,7 @@ fn who_is_late_too_often_is_restarted_within_its_limit() {
             break;
         }
         // It may be about to be restarted.
-        let (variable, value) = ("late_P.spin_ms".to_owned(), Some("15".to_owned()));
+        let (variable, value) = ("late_P.spin_ms".to_owned(), Some("60".to_owned()));
         let change = Change { kind: ChangeKind::Set, variable, value };
         let _ = site.client().write("axis", &[change]);
         std::thread::sleep(Duration::from_millis(50));
@@ -205,7 +207,7 @@ fn a_site_comes_down_while_a_partition_stands() {
     let axis = "on_overrun = \"shed\"\ncalm = \"10 min\"";
     let Some(mut site) = up(axis, "") else { return };
     both_run(&site);
-    be_late(&site, "axis", "15");
+    be_late(&site, "axis", "60");
     wait_until("shed", || matches!(state(&site, "vision").state, Activity::Shed { .. }));
     let pid = state(&site, "vision").pid.expect("a process");
     site.running = None;
@@ -227,7 +229,7 @@ fn a_partition_that_stands_ends_with_a_supervisor_that_is_killed() {
         let axis = "on_overrun = \"shed\"\ncalm = \"10 min\"";
         let Some(site) = up(axis, "") else { return };
         both_run(&site);
-        be_late(&site, "axis", "15");
+        be_late(&site, "axis", "60");
         wait_until("shed", || matches!(state(&site, "vision").state, Activity::Shed { .. }));
         let pid = |name| state(&site, name).pid.expect("a process");
         println!("\nstands {} {}", pid("vision"), pid("axis"));

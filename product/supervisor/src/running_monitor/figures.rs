@@ -33,9 +33,10 @@ impl ReactionFigures {
     /// The figures; `None` while nothing was shed.
     pub(crate) fn figures(&self) -> Option<Reactions> {
         let mut recent: Vec<_> = self.recent.iter().copied().collect();
+        let last = *recent.last()?;
         recent.sort_unstable();
         let median = *recent.get(recent.len() / 2)?;
-        Some(Reactions { count: self.count, min: self.min, median, max: self.max })
+        Some(Reactions { count: self.count, last, min: self.min, median, max: self.max })
     }
 }
 
@@ -55,6 +56,9 @@ mod tests {
         }
         let micros = Nanos::from_micros;
         let (min, median, max) = (micros(1), micros(30), micros(900));
-        assert_eq!(figures.figures(), Some(Reactions { count: 1026, min, median, max }));
+        assert_eq!(
+            figures.figures(),
+            Some(Reactions { count: 1026, last: median, min, median, max })
+        );
     }
 }

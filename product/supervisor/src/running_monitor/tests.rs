@@ -102,7 +102,7 @@ impl Site {
         self.clock.sleep_until(self.clock.now() + time);
     }
 
-    /// One job of a partition after the other is `late` and done just now, then half a period.
+    /// A job of a partition is done just now, beyond its deadline.
     fn overrun(&mut self, recorder: &mut Recorder<'_>, plant: usize) {
         let now = self.clock.now();
         let cycle = Cycle {
@@ -121,7 +121,13 @@ impl Site {
     }
 }
 
-/// Recorders of what runs, which must not begin anew.
+/// Records the cycles of a task that runs.
+fn running(exchange: &Exchange) -> Recorder<'_> {
+    let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 1);
+    recorder.set_state(TaskState::Running);
+    recorder
+}
+
 fn exchange_of(site: &Site, plant: usize) -> Arc<Exchange> {
     Arc::clone(&site.plants[plant].exchange)
 }
@@ -138,7 +144,8 @@ fn the_less_critical_stand_at_the_first_look_and_are_given_back_after_calm() {
         partition("log", "low", "when_shed = \"never\""),
     ]);
     let exchange = exchange_of(&site, 0);
-    let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 1);
+    let mut recorder = running(&exchange);
+    site.look();
     site.overrun(&mut recorder, 0);
     site.wait(Nanos::from_micros(300));
     site.look();
@@ -179,7 +186,8 @@ fn what_is_throttled_runs_its_share_and_is_never_stopped_within_a_step() {
     let axis = partition("axis", "high", "on_overrun = \"shed\"\ncalm = \"1 s\"");
     let mut site = Site::new(&[axis, vision]);
     let exchange = exchange_of(&site, 0);
-    let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 1);
+    let mut recorder = running(&exchange);
+    site.look();
     site.overrun(&mut recorder, 0);
     let mut runs = 0;
     for _ in 0..1000 {
@@ -201,7 +209,8 @@ fn what_is_throttled_runs_its_share_and_is_never_stopped_within_a_step() {
 fn who_starts_anew_while_shed_stands_from_its_first_release() {
     let mut site = Site::new(&[partition("axis", "high", SHEDS), partition("vision", "low", "")]);
     let exchange = exchange_of(&site, 0);
-    let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 1);
+    let mut recorder = running(&exchange);
+    site.look();
     site.overrun(&mut recorder, 0);
     site.look();
     assert_eq!(site.plants[1].is_held(), (true, true));
@@ -217,7 +226,8 @@ fn who_starts_anew_while_shed_stands_from_its_first_release() {
 fn nothing_stays_held_when_the_monitor_ends() {
     let mut site = Site::new(&[partition("axis", "high", SHEDS), partition("vision", "low", "")]);
     let exchange = exchange_of(&site, 0);
-    let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 1);
+    let mut recorder = running(&exchange);
+    site.look();
     site.overrun(&mut recorder, 0);
     site.look();
     assert_eq!(site.plants[1].is_held(), (true, true));
@@ -231,7 +241,8 @@ fn nothing_stays_held_when_the_monitor_ends() {
 fn a_post_that_its_keeper_is_at_is_looked_at_the_next_time() {
     let mut site = Site::new(&[partition("axis", "high", SHEDS), partition("vision", "low", "")]);
     let exchange = exchange_of(&site, 0);
-    let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 1);
+    let mut recorder = running(&exchange);
+    site.look();
     let post = Arc::clone(&site.plants[1].post);
     let keeper = post.try_look().unwrap();
     site.overrun(&mut recorder, 0);
@@ -248,7 +259,8 @@ fn restart_and_report_are_the_keepers_matter() {
     let mut site = Site::new(&[axis, partition("vision", "low", "")]);
     let recorders: Vec<_> = (0..2).map(|plant| exchange_of(&site, plant)).collect();
     for (plant, exchange) in recorders.iter().enumerate() {
-        let mut recorder = Recorder::new(exchange.region().task(0).unwrap(), PERIOD, 1);
+        let mut recorder = running(exchange);
+        site.look();
         site.overrun(&mut recorder, plant);
     }
     site.look();

@@ -83,7 +83,7 @@ fn text(site: &SiteEntry) -> String {
 
 /// How often and how fast others were shed for a partition.
 fn shedding(partition: &PartitionState) -> Option<String> {
-    let Reactions { count, min, median, max } = partition.reactions?;
+    let Reactions { count, min, median, max, .. } = partition.reactions?;
     Some(format!(
         "{}: load was shed for it {count} time{}, {min} to {max} after it was late, median {median}",
         partition.name,
