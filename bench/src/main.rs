@@ -65,7 +65,7 @@ enum Bench {
     Osek(osek::Request),
     /// A partition in a guest, beside QEMU's `microvm` and a partition in a process
     Guest(guest::Request),
-    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `shedding`, `osek` and `guest`, one after the other
+    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `shedding`, `osek` and `guest`, in turn
     All(Common),
 }
 

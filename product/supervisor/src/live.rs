@@ -25,7 +25,7 @@ use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
 use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
 use crate::settings::{Settings, SettingsError};
-use quietcore_assembly::{AssemblyError, Workshop, channels};
+use quietcore_assembly::{AssemblyError, Staged, Workshop, channels};
 
 /// Lines about a deploy that wait for who asked for it.
 const PROGRESS_MAX: usize = 8;
@@ -118,14 +118,7 @@ impl Running {
         for partition in plan.site.partitions() {
             progress(&format!("building the program of `{}`", partition.name));
             let assembly = workshop.assemble(&plan.site, partition)?;
-            let warnings = assembly.first.build.warnings.len();
-            if warnings > 0 {
-                let text = format!("the compiler has {warnings} warnings on its program");
-                events.note(&partition.name, "build", Severity::Information, &text);
-            }
-            for remark in &assembly.first.remarks {
-                events.note(&partition.name, "site", Severity::Warning, &remark.to_string());
-            }
+            note_assembly(&assembly.first, &partition.name, &events);
             ready.push((partition.clone(), assembly));
         }
         let channels = channel_memories(&plan.site)?;
@@ -197,6 +190,18 @@ impl Running {
         keepers.drain(..).for_each(drop);
         drop(keepers);
         self.settings.put_back()
+    }
+}
+
+/// Tells what is to be said of a program that was built.
+fn note_assembly(first: &Staged, partition: &str, events: &EventLog) {
+    let warnings = first.build.warnings.len();
+    if warnings > 0 {
+        let text = format!("the compiler has {warnings} warnings on its program");
+        events.note(partition, "build", Severity::Information, &text);
+    }
+    for remark in &first.remarks {
+        events.note(partition, "site", Severity::Warning, &remark.to_string());
     }
 }
 

@@ -7,6 +7,7 @@ mod controls;
 mod fieldbus_rules;
 #[cfg(test)]
 mod limits;
+#[cfg(test)]
 mod monitors;
 #[cfg(test)]
 mod plans;

@@ -6,7 +6,7 @@ use quietcore_wording::plural;
 
 use super::incarnation::Incarnation;
 use super::{EventLog, Kept};
-use crate::control::Severity;
+use crate::control::{Restart, Severity};
 use crate::running_monitor::figures::ReactionFigures;
 use crate::running_monitor::post::Told;
 
@@ -18,6 +18,8 @@ const SHED: &str = "shed";
 pub(super) struct Watched {
     reactions: ReactionFigures,
     times_shed: u64,
+    /// When it is to be restarted, because it was late too often.
+    restart_at: Option<Instant>,
 }
 
 impl Kept {
@@ -49,6 +51,7 @@ impl Kept {
     /// Hears what the monitor has told.
     pub(super) fn hear_monitor(&mut self, life: &mut Incarnation<'_>) {
         let Some(post) = self.setup.post.clone() else { return };
+        self.look_after_late(life);
         while let Some(told) = post.hear() {
             match told {
                 Told::Late(verdict) => {
@@ -58,7 +61,7 @@ impl Kept {
                 }
                 Told::Restart(verdict) => {
                     let why = format!("{} × {} seen by the monitor", verdict.count, verdict.kind);
-                    self.restart_late(life, why);
+                    self.restart_late(life, &why);
                 }
                 Told::Sheds { verdict, victims, reaction } => {
                     self.watched.reactions.note(reaction);
@@ -89,15 +92,28 @@ impl Kept {
         }
     }
 
-    /// Restarts a program that is late, as one in fault and as often.
-    fn restart_late(&mut self, life: &mut Incarnation<'_>, why: String) {
+    /// Restarts a program that was late too often when its wait is over.
+    fn look_after_late(&mut self, life: &mut Incarnation<'_>) {
+        let Some(at) = self.watched.restart_at else { return };
+        if life.fault.is_some() {
+            // It is restarted for that.
+            self.watched.restart_at = None;
+        } else if Instant::now() >= at && life.pending.is_none() && self.shed_by().is_none() {
+            self.watched.restart_at = None;
+            self.restart_program(life, Restart::Warm, None);
+        }
+    }
+
+    /// Plans a restart of a program that is late, as of one in fault and as often.
+    fn restart_late(&mut self, life: &Incarnation<'_>, why: &str) {
         // What it is being restarted for has no second restart.
-        if life.fault.is_some() || life.pending.is_some() {
+        let is_restarting = life.fault.is_some() || self.watched.restart_at.is_some();
+        if is_restarting || life.pending.is_some() {
             return;
         }
-        self.note_monitor("restart", Severity::Fault, &why);
+        self.note_monitor("restart", Severity::Fault, why);
         if let Some(wait) = self.next_restart() {
-            life.fault = Some((why, Some(Instant::now() + wait)));
+            self.watched.restart_at = Some(Instant::now() + wait);
         }
     }
 

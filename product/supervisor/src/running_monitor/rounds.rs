@@ -47,7 +47,7 @@ struct Watched {
     late: Option<Nanos>,
     /// Whom it may shed, and who may shed it.
     victims: Vec<usize>,
-    masters: Vec<usize>,
+    shedders: Vec<usize>,
     /// How long it runs and stands by turns; `None` where it is frozen.
     turns: Option<(Nanos, Nanos)>,
     state: State,
@@ -85,7 +85,7 @@ impl Rounds {
                 calm: monitor.calm,
                 late: None,
                 victims: of(&|other| one.may_shed(other)),
-                masters: of(&|other| other.may_shed(one)),
+                shedders: of(&|other| other.may_shed(one)),
                 turns: (monitor.when_shed == Shedding::Throttle).then(|| turns(one)),
                 state: State::Free,
             }
@@ -244,8 +244,9 @@ impl Rounds {
 
     /// Whether all that may shed a partition were on time for as long as they say.
     fn is_calm(&self, index: usize, now: Nanos) -> bool {
-        let mut masters = self.watched[index].masters.iter().map(|master| &self.watched[*master]);
-        masters.all(|it| it.late.is_none_or(|late| now.saturating_sub(late) >= it.calm))
+        let mut shedders =
+            self.watched[index].shedders.iter().map(|shedder| &self.watched[*shedder]);
+        shedders.all(|it| it.late.is_none_or(|late| now.saturating_sub(late) >= it.calm))
     }
 }
 

@@ -85,7 +85,8 @@ fn text(site: &SiteEntry) -> String {
 fn shedding(partition: &PartitionState) -> Option<String> {
     let Reactions { count, min, median, max, .. } = partition.reactions?;
     Some(format!(
-        "{}: load was shed for it {count} time{}, {min} to {max} after it was late, median {median}",
+        "{}: load was shed for it {count} time{}, {min} to {max} after it was late, median \
+         {median}",
         partition.name,
         plural(count)
     ))

@@ -28,6 +28,7 @@ criticality = "low"
 cpus = [2]
 [partition.program]
 model = "m"
+period = "10 ms"
 [partition.monitor]
 when_shed = "throttle"
 #B
@@ -72,7 +73,8 @@ fn only_what_is_less_critical_and_allows_it_is_shed() {
 
 #[test]
 fn a_partition_with_a_fieldbus_says_itself_whether_it_may_be_shed() {
-    let bus = "[fieldbus.line]\npartition = \"vision\"\ninterface = \"simulated\"\n#END";
+    let bus = "[fieldbus.line]\npartition = \"vision\"\ninterface = \"simulated\"\ncycle = \"10 \
+               ms\"\n#END";
     let bus =
         format!("{bus}\n[[fieldbus.line.subdevice]]\nname = \"d\"\ndevice = \"servo-drive\"\n");
     let with_bus = changed("#END", &bus);
@@ -95,7 +97,7 @@ fn each_key_has_its_limits() {
     breaks("#A", "on_excedance = \"shed\"", &key("on_excedance"), "did you mean `on_exceedance`?");
     breaks("\"shed\"", "\"stop\"", &key("on_overrun"), "report");
     breaks("\"high\"", "\"higher\"", "partition.axis.criticality", "did you mean `high`?");
-    breaks("period = \"1 ms\"", "period = \"50 us\"", monitor, "100 us");
+    breaks("period = \"1 ms\"", "period = \"50 us\"", monitor, "100 µs");
     breaks("model = \"m\"\nperiod", "period", monitor, "without a `model`");
 }
 
@@ -116,7 +118,7 @@ fn a_plan_says_who_is_watched_and_what_is_done() {
     let said = plan(&site, &machine(4)).unwrap();
     let lines: Vec<_> = said.monitored.iter().map(ToString::to_string).collect();
     let axis = "watch partition `axis` (high): after 3 overruns within 1 s throttle `vision` to 10 \
-                %, until 1 s of calm; after 3 releases later than 100 us within 1 s report it; \
+                %, until 1 s of calm; after 3 releases later than 100 µs within 1 s report it; \
                 after 3 missed cycles within 1 s restart its program";
     assert_eq!(lines[0], axis);
     assert!(lines[1].starts_with("watch partition `vision` (low): after an overrun report it;"));
