@@ -121,7 +121,7 @@ fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
         assert_eq!(memory.view().err(), Some(error));
         error.to_string()
     };
-    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 3"));
+    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 4"));
     assert!(refused(12, &257_u32.to_le_bytes()).contains("257 tasks"));
     assert!(refused(12, &2_u32.to_le_bytes()).contains("but its contents need"));
     assert!(refused(16, &7_u64.to_le_bytes()).contains("layout 0x0000000000000007"));
