@@ -1,4 +1,4 @@
-//! What a cycle may not do (promises P23 and P95): nothing is allocated between release and
+//! What a cycle may not do (promises P23 and P93): nothing is allocated between release and
 //! completion, also where a late release is to be explained.
 
 use quietcore_clock::{FakeClock, Monotonic};

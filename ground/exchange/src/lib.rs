@@ -66,9 +66,9 @@ pub use region::{
 };
 pub use retain::{RetainReader, RetainWriter, Retained};
 pub use statistics::{
-    Counters, Cycle, Histogram, HistogramTotals, Recorder, SLOT_COUNT, SPIKE_COUNT, ScanCounters,
-    Setting, SnapshotBuffers, Spike, TaskSnapshot, TaskState, TaskStatistics, TimelineSlot, Worst,
-    WritableTask, bins,
+    Counters, Cycle, Histogram, HistogramTotals, Pulse, Recorder, SLOT_COUNT, SPIKE_COUNT,
+    ScanCounters, Setting, SnapshotBuffers, Spike, TaskSnapshot, TaskState, TaskStatistics,
+    TimelineSlot, Worst, WritableTask, bins,
 };
 pub use trace::{
     TRACE_VARIABLES_MAX, TraceConfiguration, TracePlace, TraceReader, TraceRequestError,

@@ -50,6 +50,15 @@ pub fn lock_present_memory() -> io::Result<()> {
     Ok(mlockall(MlockAllFlags::CURRENT)?)
 }
 
+/// Locks what the process has and what of it is present, now or when it is used first. What it
+/// gets later is another matter, and nothing is made present for it.
+///
+/// # Errors
+/// As of [`lock_memory`].
+pub fn lock_memory_in_use() -> io::Result<()> {
+    Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::ONFAULT)?)
+}
+
 /// Locks what the process gets from now on, if it may have it even when it has given up its
 /// capabilities: the limit is taken away. Where that is refused, what it gets is not locked, for it
 /// would not get it.

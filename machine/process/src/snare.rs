@@ -9,7 +9,7 @@
 //! It is a page of memory that the partition's tasks and the observer share. A task whose cycle is
 //! later than the limit counts it; if the snare is armed, it switches the trace off with one system
 //! call, and leaves which cycle that was. Cycles that are not late cost one comparison. No
-//! allocation, no lock, no waiting (promise P95 of SPECIFICATION.md).
+//! allocation, no lock, no waiting (promise P93 of SPECIFICATION.md).
 //!
 //! The observer believes no word of it: what it reads are numbers, of which a wrong one makes a
 //! wrong ledger and nothing else.

@@ -110,11 +110,8 @@ pub fn measure(
     let mut explaining = Explaining::prepare(run);
     let mut partitions = Vec::new();
     for (index, partition) in run.partitions.iter().enumerate() {
-        let (mut job, shape) = partition.work.job();
-        let files = explaining.lay(index, &mut job);
         let room = room(partition, containers.as_ref(), &settings);
-        let started = Partition::start_with(machine.runtime, &job, &shape, files, &room);
-        partitions.push(started?);
+        partitions.push(start(partition, index, machine, &mut explaining, &room)?);
     }
     explaining.begin(&partitions);
     let exchanges: Vec<_> = partitions.iter().map(Partition::exchange).collect();
@@ -164,6 +161,19 @@ pub fn measure(
     }
     observer.end(run, &records);
     Ok(Measured { records, interrupted })
+}
+
+/// Starts a partition of the run, by its place there.
+fn start(
+    partition: &PartitionRun,
+    index: usize,
+    machine: &Machine<'_>,
+    explaining: &mut Explaining,
+    room: &Room,
+) -> Result<Partition, PartitionError> {
+    let (mut job, shape) = partition.work.job();
+    let files = explaining.lay(index, &mut job);
+    Partition::start_with(machine.runtime, &job, &shape, files, room)
 }
 
 /// What the run's containers have in common; `None` where it has none.

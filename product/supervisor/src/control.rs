@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::{ControlError, ErrorKind, quoted};
 pub use quietcore_assembly::Severity;
+pub use quietcore_site::Criticality;
 
 /// The most changes in one group: they are applied within one cycle.
 pub const CHANGE_COUNT_MAX: usize = 64;
@@ -105,6 +106,11 @@ pub enum Activity {
     Running,
     /// It is held between two cycles, as it was asked to.
     Paused,
+    /// It is held, or runs a share of the time, for a more critical partition that is late.
+    Shed {
+        /// Which.
+        by: String,
+    },
     /// It has stopped itself; its outputs are as the site file says for a fault.
     Fault {
         /// What happened.
@@ -131,6 +137,7 @@ impl fmt::Display for Activity {
             Self::Starting => f.write_str("starting"),
             Self::Running => f.write_str("running"),
             Self::Paused => f.write_str("paused"),
+            Self::Shed { by } => write!(f, "shed for {by}"),
             Self::Fault { why } => write!(f, "fault: {why}"),
             Self::Waiting { restart_in, why } => write!(f, "restart in {restart_in}: {why}"),
             Self::Stopped { why } => write!(f, "stopped: {why}"),
@@ -145,6 +152,7 @@ impl Activity {
             Self::Starting => "starting",
             Self::Running => "running",
             Self::Paused => "paused",
+            Self::Shed { .. } => "shed",
             Self::Fault { .. } => "fault",
             Self::Waiting { .. } => "waiting",
             Self::Stopped { .. } => "stopped",
@@ -154,7 +162,7 @@ impl Activity {
     /// Why it isn't running, where there is a reason.
     pub fn why(&self) -> Option<&str> {
         match self {
-            Self::Starting | Self::Running | Self::Paused => None,
+            Self::Starting | Self::Running | Self::Paused | Self::Shed { .. } => None,
             Self::Fault { why } | Self::Waiting { why, .. } | Self::Stopped { why } => Some(why),
         }
     }
@@ -174,6 +182,27 @@ pub struct FieldbusState {
     /// Frames that were lost since the partition's process has started.
     #[serde(default)]
     pub lost_frames: u64,
+}
+
+/// How often load was shed for a partition, and how long each time from the end of the job that was
+/// late until the last of the others stood. Where that end is not known, such as of a release that
+/// came late, it is counted from the look before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reactions {
+    /// How often.
+    pub count: u64,
+    /// The last.
+    #[serde(rename = "ns_last", with = "nanos")]
+    pub last: Nanos,
+    /// The shortest.
+    #[serde(rename = "ns_min", with = "nanos")]
+    pub min: Nanos,
+    /// The median of the last 1024.
+    #[serde(rename = "ns_median", with = "nanos")]
+    pub median: Nanos,
+    /// The longest.
+    #[serde(rename = "ns_max", with = "nanos")]
+    pub max: Nanos,
 }
 
 /// A partition in figures. The counters are those of its fastest task since its last reset.
@@ -205,6 +234,15 @@ pub struct PartitionState {
     pub generation: u32,
     /// How often it was started again after a fault.
     pub restarts: u32,
+    /// How much depends on it.
+    #[serde(default)]
+    pub criticality: Criticality,
+    /// How often it was shed for another one.
+    #[serde(default)]
+    pub times_shed: u64,
+    /// How often and how fast others were shed for it; none while they were not.
+    #[serde(default)]
+    pub reactions: Option<Reactions>,
     /// The CPU of its fastest task.
     pub cpu: Option<u32>,
     /// Its process.

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quietcore_units::Nanos;
 
 use crate::control::{
-    Activity, Applied, Change, ControlError, Deployed, ErrorKind, EventLine, FieldbusState,
-    NotCarried, Opened, PartitionState, Restart, Severity, Site, TaskDescription, Trace,
-    TraceStarted,
+    Activity, Applied, Change, ControlError, Criticality, Deployed, ErrorKind, EventLine,
+    FieldbusState, NotCarried, Opened, PartitionState, Restart, Severity, Site, TaskDescription,
+    Trace, TraceStarted,
 };
 
 pub use program::FakeProgram;
@@ -198,6 +198,9 @@ pub fn partitions() -> Vec<PartitionState> {
         forces: 1,
         generation: 1,
         restarts: 0,
+        criticality: Criticality::High,
+        times_shed: 0,
+        reactions: None,
         cpu: Some(1),
         pid: Some(4711),
         fieldbus: Some(FieldbusState {

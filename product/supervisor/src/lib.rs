@@ -19,6 +19,7 @@
 //! | [`recording`] | variables over time: trace ring, trigger, CSV, Parquet |
 //! | [`trigger`] | when a recording begins, and what is kept from before |
 //! | [`retained`] | retained variables on disk |
+//! | `running_monitor` | sheds the less critical partitions when one that matters more is late |
 //! | [`fake`] | a site without partitions, for tests of either end |
 
 #![forbid(unsafe_code)]
@@ -33,6 +34,7 @@ pub mod places;
 pub mod protocol;
 pub mod recording;
 pub mod retained;
+mod running_monitor;
 pub mod server;
 mod settings;
 pub mod trigger;

@@ -24,9 +24,10 @@ use crate::control::{
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
+use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
 use crate::settings::{HOST, Settings, SettingsError};
-use quietcore_assembly::{AssemblyError, Workshop, channels};
+use quietcore_assembly::{AssemblyError, Staged, Workshop, channels};
 
 /// Lines about a deploy that wait for who asked for it.
 const PROGRESS_MAX: usize = 8;
@@ -76,6 +77,9 @@ pub enum UpError {
         #[source]
         source: ChannelMemoryError,
     },
+    /// There is no thread that watches the partitions.
+    #[error("the partitions can't be watched")]
+    Monitor(#[source] std::io::Error),
     /// The control socket can't be served.
     #[error("the control socket can't be served")]
     Serve(#[source] std::io::Error),
@@ -85,6 +89,7 @@ pub enum UpError {
 pub struct Running {
     inner: Arc<Inner>,
     server: Option<Server>,
+    monitor: RunningMonitor,
     settings: Settings,
     _claim: Claim,
 }
@@ -121,21 +126,15 @@ impl Running {
         for partition in plan.site.partitions() {
             progress(&format!("building the program of `{}`", partition.name));
             let assembly = workshop.assemble(&plan.site, partition)?;
-            let warnings = assembly.first.build.warnings.len();
-            if warnings > 0 {
-                let text = format!("the compiler has {warnings} warnings on its program");
-                events.note(&partition.name, "build", Severity::Information, &text);
-            }
-            for remark in &assembly.first.remarks {
-                events.note(&partition.name, "site", Severity::Warning, &remark.to_string());
-            }
+            note_assembly(&assembly.first, &partition.name, &events);
             ready.push((partition.clone(), assembly));
         }
         let channels = channel_memories(&plan.site)?;
+        let monitor = RunningMonitor::start(&plan.site, &events).map_err(UpError::Monitor)?;
         let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events)?;
         let containers = prepare_containers(&plan.site, places, &settings, &events)?;
         let mut keepers = Vec::new();
-        for (partition, assembly) in ready {
+        for (index, (partition, assembly)) in ready.into_iter().enumerate() {
             progress(&format!("starting `{}`", partition.name));
             if plan.start == Restart::Origin {
                 // What can't be removed is overwritten by the first snapshot.
@@ -153,6 +152,7 @@ impl Running {
                 warm: plan.start == Restart::Warm,
                 channels: channels.clone(),
                 room: room(&partition.name, assembly.container, containers.as_ref(), &settings),
+                post: monitor.post(index),
                 partition,
                 bus: assembly.bus,
             };
@@ -173,7 +173,7 @@ impl Running {
         let server = Server::start(listener, &name, site, Limits::default());
         let server = server.map_err(UpError::Serve)?;
         claim.describe(&inner.describe())?;
-        Ok(Self { inner, server: Some(server), settings, _claim: claim })
+        Ok(Self { inner, server: Some(server), monitor, settings, _claim: claim })
     }
 
     /// Whether a client asked for the end.
@@ -194,6 +194,7 @@ impl Running {
     fn end(&mut self) -> Vec<String> {
         // Nobody asks any more before the partitions go.
         self.server = None;
+        self.monitor.stop();
         let mut keepers = self.inner.keepers();
         keepers.drain(..).for_each(drop);
         drop(keepers);
@@ -232,6 +233,18 @@ fn room(
             Room::Container(containers.of_partition(partition, wish).into())
         }
         None => Room::Host { entrance: settings.group().map(ReservedGroup::entrance) },
+    }
+}
+
+/// Tells what is to be said of a program that was built.
+fn note_assembly(first: &Staged, partition: &str, events: &EventLog) {
+    let warnings = first.build.warnings.len();
+    if warnings > 0 {
+        let text = format!("the compiler has {warnings} warnings on its program");
+        events.note(partition, "build", Severity::Information, &text);
+    }
+    for remark in &first.remarks {
+        events.note(partition, "site", Severity::Warning, &remark.to_string());
     }
 }
 

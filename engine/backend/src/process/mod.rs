@@ -35,10 +35,12 @@ use crate::container::{self, ContainerError, ContainerSetting, Inside, Quarters}
 use crate::job::Job;
 use crate::kvm::host::Host;
 use descendants::Mark;
+use hold::{BySignal, Holder, Means};
 use orders::Orders;
 use remarks::Remarks;
 
 mod descendants;
+pub mod hold;
 mod orders;
 mod remarks;
 mod serve;
@@ -257,6 +259,17 @@ impl Partition {
             Some(host) => host.deliver(order).and_then(|order| self.hand_over(&order)),
         };
         handed.map_err(PartitionError::Job)
+    }
+
+    /// What holds it for another one's sake: at once if it `can_stop` within a step, which a guest
+    /// can't, as its own kernel measures how long a step takes.
+    ///
+    /// # Errors
+    /// When there is no descriptor left for its process.
+    pub fn holder(&self, can_stop: bool) -> io::Result<Holder> {
+        let can_stop = can_stop && self.guest.is_none();
+        let means = can_stop.then(|| BySignal::new(self.process_id())).transpose()?;
+        Ok(Holder::new(self.exchange(), means.map(|means| Box::new(means) as Box<dyn Means>)))
     }
 
     /// What is shared with a guest's process; `None` where it is none.

@@ -122,7 +122,7 @@ pub fn run<F: Fieldbus + Send>(
     };
     let kernel = (!job.kernel_tasks.is_empty()).then_some(&kernel);
     let surroundings = Surroundings { region, channels, kernel, memory_refused };
-    watchman::watch_during(job, &watched, || {
+    watchman::watch_during(job, region, &watched, || {
         run_loaded(job, &loader, surroundings, bring_up, orders)
     })
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use std::vec::Vec;
 
 use quietcore_clock::{Clock, Monotonic};
+use quietcore_exchange::Region;
 use quietcore_process::guard::{Call, Guard};
 use quietcore_process::setting::{self, Policy};
 use quietcore_units::{CpuId, Nanos};
@@ -36,9 +37,27 @@ pub(crate) struct Watched {
     pub(crate) thread_id: AtomicU32,
 }
 
+/// A clock that stands while the partition is stopped from outside: that time is no call's.
+struct OwnTime<'map>(Region<'map>);
+
+impl Clock for OwnTime<'_> {
+    fn now(&self) -> Nanos {
+        Monotonic.now().saturating_sub(Nanos::new(self.0.stopped_ns()))
+    }
+
+    fn sleep_until(&self, due: Nanos) {
+        Monotonic.sleep_until(due + Nanos::new(self.0.stopped_ns()));
+    }
+
+    fn cpu(&self) -> u32 {
+        Monotonic.cpu()
+    }
+}
+
 /// Does `work`, which calls into programs, while a thread looks after `watched`.
 pub(crate) fn watch_during<R>(
     job: &ProgramJob,
+    region: Region<'_>,
     watched: &[Watched],
     work: impl FnOnce() -> R,
 ) -> R {
@@ -50,7 +69,7 @@ pub(crate) fn watch_during<R>(
             if let Some(cpu) = job.cpu {
                 stand_beside(cpu, priority_above(job));
             }
-            watch(&Monotonic, watched, &done);
+            watch(&OwnTime(region), watched, &done);
         });
         if let Err(error) = watching {
             std::eprintln!("quietcore-runtime: thread `watchman`: {error}");

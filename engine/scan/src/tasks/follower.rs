@@ -45,6 +45,7 @@ impl<'map> Follower<'map> {
         if !shared.try_enter(index) {
             return None;
         }
+        let stopped_ns = self.region.stopped_ns();
         self.task.recorder.begin_scan(self.task.cycle);
         let build = builds[usize::from(shared.active())];
         let data = build.and_then(|build| self.region.writable_data(slot_of(build.stage.slot)));
@@ -59,6 +60,7 @@ impl<'map> Follower<'map> {
         let finished = Finished {
             at,
             execution: at.saturating_sub(release.started),
+            stopped: Nanos::new(self.region.stopped_ns().saturating_sub(stopped_ns)),
             response: at.saturating_sub(release.due),
         };
         let running = build.and_then(|build| Some((data.as_ref()?, build)));

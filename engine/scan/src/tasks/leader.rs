@@ -108,6 +108,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         shared: &Shared,
         now: impl Fn() -> Nanos,
     ) -> Done {
+        let stopped_ns = self.region.stopped_ns();
         self.task.recorder.begin_scan(self.task.cycle);
         self.fieldbus.exchange(self.task.cycle, release.started, &mut self.task.events);
         if let Some(swapped) =
@@ -126,6 +127,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         let finished = Finished {
             at,
             execution: at.saturating_sub(release.started),
+            stopped: Nanos::new(self.region.stopped_ns().saturating_sub(stopped_ns)),
             response: at.saturating_sub(release.due),
         };
         if let (Some(build), Some(data)) = (build, &data) {

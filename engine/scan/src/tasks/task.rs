@@ -57,6 +57,8 @@ pub struct Finished {
     pub at: Nanos,
     /// From its start.
     pub execution: Nanos,
+    /// Of that, how long its process was stopped from outside.
+    pub stopped: Nanos,
     /// From its release.
     pub response: Nanos,
 }
@@ -119,7 +121,8 @@ impl<'map> Task<'map> {
             let in_a_row = self.overruns_in_a_row;
             self.tell(finished.at, Happening::Overrun { response_ns, in_a_row });
         }
-        let seen = self.settings.watchdog.observe(finished.execution);
+        let seen =
+            self.settings.watchdog.observe(finished.execution.saturating_sub(finished.stopped));
         if seen.hit {
             self.recorder.note_watchdog_hit();
             let elapsed_ns = finished.execution.get();
@@ -131,7 +134,7 @@ impl<'map> Task<'map> {
             return Err(Fault::Watchdog { cycles: u64::from(cycles), execution });
         }
         match self.settings.stop_beyond {
-            Some(longest) if finished.response > longest => {
+            Some(longest) if finished.response.saturating_sub(finished.stopped) > longest => {
                 Err(Fault::Overrun { response: finished.response })
             }
             _ => Ok(()),

@@ -7,8 +7,9 @@
 //! | 12 | 4 | task count | host |
 //! | 16 | 8 | layout hash, [`LAYOUT_HASH`] | host |
 //! | 24 | 8 | size of the region in bytes | host |
-//! | 32 | 4 | wishes: 1 asks all tasks to end, 2 to pause; their sum for both | host |
+//! | 32 | 4 | wishes, added up: 1 asks all tasks to end, 2 and 4 to pause, 4 for another's sake | host |
 //! | 36 | 28 | the rest of the [`Shape`], four bytes each, in its order | host |
+//! | 64 | 8 | for how long the partition was stopped from outside, in ns, all told | host |
 
 use core::fmt;
 use core::mem::offset_of;
@@ -24,13 +25,14 @@ use crate::{commands, control, events, forces, image, primitive, retain, trace};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"QUIETCOR");
 /// Raised with every change of meaning.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 /// Changes with every change of layout.
 pub(crate) const LAYOUT_HASH: u64 = layout_hash();
 
 /// What a host may wish, a bit each.
 const STOP: u32 = 1;
 const PAUSE: u32 = 2;
+const HOLD: u32 = 4;
 
 /// Bytes of the header: one page.
 pub(crate) const HEADER_BYTES: usize = 4096;
@@ -44,11 +46,13 @@ pub(crate) struct Header {
     size: AtomicU64,
     wishes: AtomicU32,
     shape: [AtomicU32; 7],
+    stopped_ns: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
 const _: () = assert!(size_of::<TaskStatistics>().is_multiple_of(HEADER_BYTES));
 const _: () = assert!(offset_of!(Header, shape) == 36);
+const _: () = assert!(offset_of!(Header, stopped_ns) == 64);
 
 const fn layout_hash() -> u64 {
     // All that both sides must agree on.
@@ -163,11 +167,28 @@ impl Header {
     }
 
     pub(crate) fn request_pause(&self, pause: bool) {
-        if pause {
-            self.wishes.fetch_or(PAUSE, Release);
+        self.wish(PAUSE, pause);
+    }
+
+    pub(crate) fn request_hold(&self, hold: bool) {
+        self.wish(HOLD, hold);
+    }
+
+    fn wish(&self, wish: u32, is_wished: bool) {
+        if is_wished {
+            self.wishes.fetch_or(wish, Release);
         } else {
-            self.wishes.fetch_and(!PAUSE, Release);
+            self.wishes.fetch_and(!wish, Release);
         }
+    }
+
+    pub(crate) fn add_stopped(&self, stopped_ns: u64) {
+        self.stopped_ns.fetch_add(stopped_ns, Release);
+    }
+
+    #[inline]
+    pub(crate) fn stopped_ns(&self) -> u64 {
+        self.stopped_ns.load(Relaxed)
     }
 
     #[inline]
@@ -177,7 +198,7 @@ impl Header {
 
     #[inline]
     pub(crate) fn pause_requested(&self) -> bool {
-        self.wishes.load(Relaxed) & PAUSE != 0
+        self.wishes.load(Relaxed) & (PAUSE | HOLD) != 0
     }
 }
 
@@ -267,7 +288,7 @@ mod tests {
     /// if a word changes its meaning, and write the new hash here in any case.
     #[test]
     fn the_layout_is_the_one_that_was_agreed_on() {
-        let pinned = (3, 17_305_717_857_106_985_585);
+        let pinned = (4, 17_305_717_857_106_985_585);
         assert_eq!(
             (VERSION, LAYOUT_HASH),
             pinned,

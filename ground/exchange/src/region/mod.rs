@@ -115,6 +115,17 @@ impl<'map> Region<'map> {
         self.header().request_pause(pause);
     }
 
+    /// Asks the tasks to pause for another partition's sake, or to go on. It is a wish of its own:
+    /// they go on when neither this one nor that of [`request_pause`](Self::request_pause) is left.
+    pub fn request_hold(&self, hold: bool) {
+        self.header().request_hold(hold);
+    }
+
+    /// Says that the partition's threads were stopped from outside for so long, before they go on.
+    pub fn add_stopped(&self, stopped_ns: u64) {
+        self.header().add_stopped(stopped_ns);
+    }
+
     /// Says whether the tasks have paused. For the partition, between two cycles.
     pub fn set_paused(&self, is_paused: bool) {
         write_paused(self.section(self.layout().control), is_paused);

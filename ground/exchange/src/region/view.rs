@@ -127,6 +127,13 @@ impl<'map> View<'map> {
         self.header().pause_requested()
     }
 
+    /// For how long the partition's threads were stopped from outside, all told, in ns. Cheap
+    /// enough for every cycle.
+    #[inline]
+    pub fn stopped_ns(&self) -> u64 {
+        self.header().stopped_ns()
+    }
+
     /// Whether the tasks have paused, so that no cycle is run.
     pub fn is_paused(&self) -> bool {
         read_paused(self.section(self.layout.control))

@@ -36,7 +36,7 @@ pub(crate) use counters::{COUNTER_COUNT, SCAN_COUNTER_COUNT};
 pub use counters::{Counters, ScanCounters, Worst};
 pub use histogram::{Histogram, HistogramTotals};
 pub use recorder::{Cycle, Recorder};
-pub use snapshot::{SnapshotBuffers, TaskSnapshot};
+pub use snapshot::{Pulse, SnapshotBuffers, TaskSnapshot};
 pub use spikes::{SLOT_COUNT, SPIKE_COUNT, Spike, TimelineSlot};
 pub(crate) use spikes::{SharedSlot, SharedSpike};
 pub use state::{Setting, TaskState};

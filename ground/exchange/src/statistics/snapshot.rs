@@ -50,7 +50,30 @@ pub struct TaskSnapshot {
     pub spikes: [Spike; SPIKE_COUNT],
 }
 
+/// What tells whether a task is on time, all of one cycle: some twenty words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// The counters.
+    pub counters: Counters,
+    /// Jobs that were not done at their deadline.
+    pub overruns: u64,
+    /// Totals of the release latency.
+    pub release: HistogramTotals,
+}
+
 impl TaskStatistics {
+    /// Reads what tells whether the task is on time, for those who look many times a second.
+    ///
+    /// # Errors
+    /// As for [`counters`](Self::counters).
+    pub fn pulse(&self) -> Result<Pulse, TornRead> {
+        sequence::read(&self.sequence, READ_TRIES, || Pulse {
+            counters: Counters::from_words(counters::load(&self.counters)),
+            overruns: ScanCounters::from_words(counters::load(&self.scan_counters)).overruns,
+            release: self.release.totals(),
+        })
+    }
+
     /// Reads everything as it was after one and the same cycle. What the task writes meanwhile
     /// costs another try, and the task nothing.
     ///

@@ -37,6 +37,27 @@ fn a_pause_is_asked_for_told_and_ended_beside_a_stop() {
 }
 
 #[test]
+fn a_pause_for_another_partitions_sake_ends_no_other_pause() {
+    let memory = Memory::of_shape(&ONE);
+    let host = memory.initialise(&ONE).unwrap();
+    let partition = memory.attach().unwrap();
+    host.request_hold(true);
+    assert!(partition.pause_requested());
+    host.request_pause(true);
+    host.request_hold(false);
+    assert!(partition.pause_requested(), "the other wish is left");
+    host.request_hold(true);
+    host.request_pause(false);
+    assert!(partition.pause_requested(), "this wish is left");
+    host.request_hold(false);
+    assert!(!partition.pause_requested());
+    assert_eq!(partition.stopped_ns(), 0);
+    host.add_stopped(7);
+    host.add_stopped(5);
+    assert_eq!(partition.stopped_ns(), 12);
+}
+
+#[test]
 fn whoever_attaches_finds_the_shape_that_was_asked_for() {
     let memory = Memory::of_shape(&SMALL);
     memory.initialise(&SMALL).unwrap();
@@ -100,7 +121,7 @@ fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
         assert_eq!(memory.view().err(), Some(error));
         error.to_string()
     };
-    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 3"));
+    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 4"));
     assert!(refused(12, &257_u32.to_le_bytes()).contains("257 tasks"));
     assert!(refused(12, &2_u32.to_le_bytes()).contains("but its contents need"));
     assert!(refused(16, &7_u64.to_le_bytes()).contains("layout 0x0000000000000007"));

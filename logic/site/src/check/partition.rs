@@ -3,7 +3,7 @@
 use quietcore_units::{CpuId, CpuSet};
 
 use crate::check::class::Classes;
-use crate::check::{program, unique};
+use crate::check::{monitor, program, unique};
 use crate::raw::{RawCache, RawPartition, RawProgram, RawVcr};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
@@ -43,12 +43,15 @@ fn partition(
     let nothing = RawProgram::default();
     let program = raw.program.as_ref().unwrap_or(&nothing);
     let program = program::check(program, class, &path.key("program"), collector);
+    let monitor = program.as_ref().map(|it| monitor::check(raw, it.period, path, collector));
     Some(Partition {
         name: raw.name.clone()?,
         class: class?.clone(),
         backend: raw.backend.unwrap_or_default(),
+        criticality: raw.criticality.unwrap_or_default(),
         vcr: vcr?,
         program: program?,
+        monitor: monitor?,
     })
 }
 

@@ -40,6 +40,13 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
             "run as root".to_owned(),
         );
     }
+    if !machine.fifo && site.partitions().iter().any(|one| one.monitor.sheds()) {
+        add(
+            "the monitor has no real-time priority".to_owned(),
+            "load may be shed later than within one period",
+            "run as root, or grant real-time priority (rtprio)".to_owned(),
+        );
+    }
     shared_cpus(site, machine, &mut add);
     for partition in site.partitions() {
         scheduling(site, partition, machine, &mut add);

@@ -20,6 +20,7 @@
 //! measurement is a degradation with its cost.
 
 mod degrade;
+mod monitored;
 mod refuse;
 mod step;
 
@@ -34,6 +35,7 @@ use crate::site::{
     Backend, Control, Fieldbus, Interface, LoadPlace, Partition, Profile, Scheduling, Site,
 };
 
+pub use monitored::Monitored;
 pub use step::{Step, TaskStart};
 
 /// Starting and stopping loads and partitions takes about this long for each profile.
@@ -44,6 +46,8 @@ const SET_UP: Nanos = Nanos::from_secs(2);
 pub struct Plan {
     /// What is done.
     pub steps: Vec<Step>,
+    /// What is watched while the site is up: `quietcore up` does that, and no campaign.
+    pub monitored: Vec<Monitored>,
     /// How long all of it takes, set-up included.
     pub expected: Nanos,
     /// The CPUs that remain for everything that is not a partition.
@@ -103,6 +107,7 @@ pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
     let set_up = SET_UP * campaign.profiles.len() as u64;
     Ok(Plan {
         steps: steps(site, machine),
+        monitored: monitored::all(site),
         expected: site.measured_in_all() + set_up,
         housekeeping: housekeeping(site, machine),
         degraded: degrade::all(site, machine),

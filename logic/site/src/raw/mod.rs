@@ -13,6 +13,7 @@ mod campaign;
 mod channel;
 mod fieldbus;
 mod host;
+mod monitor;
 mod partition;
 mod program;
 
@@ -25,6 +26,7 @@ pub(crate) use campaign::{RawCampaign, RawClass, RawLoad, RawProfile};
 pub(crate) use channel::{RawChannel, RawSignal};
 pub(crate) use fieldbus::{RawFault, RawFieldbus, RawMapping, RawStartup, RawSubDevice};
 pub(crate) use host::RawHost;
+pub(crate) use monitor::RawMonitor;
 pub(crate) use partition::{RawCache, RawCpus, RawPartition, RawVcr};
 pub(crate) use program::{FaultReaction, Policy, RawEarlyWake, RawProgram, RawTask, TaskKind};
 

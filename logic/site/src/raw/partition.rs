@@ -4,9 +4,9 @@ use quietcore_units::{BitCount, BitRate, ByteSize, CpuId, CpuSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::raw::RawProgram;
+use crate::raw::{RawMonitor, RawProgram};
 use crate::reading::format;
-use crate::site::Backend;
+use crate::site::{Backend, Criticality};
 
 /// A partition: a reservation, the backend that realises it, and the program in it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -23,12 +23,18 @@ pub(crate) struct RawPartition {
     /// What realises the partition.
     #[schemars(extend("default" = "process"), example = &"process")]
     pub(crate) backend: Option<Backend>,
+    /// How much depends on it, beside the other partitions: who is late may shed those that are
+    /// less critical.
+    #[schemars(extend("default" = "medium"), example = &"high")]
+    pub(crate) criticality: Option<Criticality>,
     /// The resources that are reserved for it.
     #[schemars(required)]
     pub(crate) vcr: Option<RawVcr>,
     /// The control program and its timing. Left out, the probe alone is released at the cycle of
     /// the class.
     pub(crate) program: Option<RawProgram>,
+    /// What it is watched for while the site is up, and what is done then.
+    pub(crate) monitor: Option<RawMonitor>,
 }
 
 /// The virtual computational resource: CPU, memory, cache and network reserved for a partition.

@@ -5,6 +5,7 @@ mod channel;
 mod container;
 mod control;
 mod fieldbus;
+mod monitor;
 mod partition;
 mod profile;
 mod program;
@@ -25,6 +26,7 @@ pub use fieldbus::{
     Device, DeviceIdentity, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Interface, Mapping,
     PlantKind, PlantOnLine, Startup, SubDevice, Wire,
 };
+pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
 pub use partition::{Backend, Cache, Network, Partition, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};

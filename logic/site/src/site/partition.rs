@@ -7,7 +7,7 @@ use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::site::Program;
+use crate::site::{Criticality, Monitor, Program, Shedding};
 
 /// What realises a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -55,13 +55,26 @@ pub struct Partition {
     pub class: Class,
     /// What realises it.
     pub backend: Backend,
+    /// How much depends on it.
+    pub criticality: Criticality,
     /// The resources reserved for it.
     pub vcr: Vcr,
     /// The program and its timing.
     pub program: Program,
+    /// What it is watched for.
+    pub monitor: Monitor,
 }
 
 impl Partition {
+    /// Whether this partition's monitor may shed another one.
+    pub fn may_shed(&self, other: &Self) -> bool {
+        let has_program = other.program.model.is_some();
+        self.monitor.sheds()
+            && has_program
+            && other.criticality < self.criticality
+            && other.monitor.when_shed != Shedding::Never
+    }
+
     /// The CPUs that what runs in it is pinned to: for a program the first one, on which all its
     /// tasks run; without one all, each with a probe of its own.
     pub fn cpus_in_use(&self) -> CpuSet {

@@ -8,6 +8,8 @@ mod host;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod monitors;
+#[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod program_rules;

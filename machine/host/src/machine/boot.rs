@@ -163,7 +163,7 @@ fn firmware(facts: &Facts) -> Vec<BootSetting> {
     );
     add("power profile `maximum performance`", "the frequency does not follow the load");
     add(
-        "legacy USB support, hardware monitoring and ECC scrubbing by SMI off, where there is a choice",
+        "legacy USB, hardware monitoring and ECC scrubbing by SMI off, where there is a choice",
         "the firmware does not stop all CPUs (System Management Interrupts)",
     );
     all

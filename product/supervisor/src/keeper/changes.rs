@@ -79,6 +79,7 @@ impl Kept {
         pause: bool,
     ) -> Result<(), ControlError> {
         let place = &self.setup.partition.name;
+        self.refuse_shed()?;
         if pause && life.pending.is_some() {
             let what = "another build is on its way, and comes with a cycle";
             return Err(ControlError::new(ErrorKind::Busy, place, what, "wait for it"));
@@ -99,8 +100,17 @@ impl Kept {
         Ok(())
     }
 
+    /// Why nothing can be changed now: the partition is held for another one.
+    fn refuse_shed(&self) -> Result<(), ControlError> {
+        let Some(by) = self.shed_by() else { return Ok(()) };
+        let what = format!("the partition is shed for `{by}`");
+        let remedy = "it is given back when that one is on time again; try again then";
+        Err(ControlError::new(ErrorKind::NotNow, &self.setup.partition.name, what, remedy))
+    }
+
     /// Why a change that needs a cycle can't be made now: the program is held.
     fn refuse_paused(&self, life: &Incarnation<'_>) -> Result<(), ControlError> {
+        self.refuse_shed()?;
         if !life.region.is_paused() {
             return Ok(());
         }

@@ -100,6 +100,7 @@ impl Kept {
             starting: Starting::new(Instant::now()),
             process,
         };
+        self.meet_monitor(&life);
         let end = loop {
             match self.requests.recv_timeout(LOOK) {
                 Ok(request) => self.serve(&mut life, request),
@@ -107,6 +108,7 @@ impl Kept {
                 Err(RecvTimeoutError::Disconnected) => break End::Down,
             }
             self.hear(&mut life);
+            self.hear_monitor(&mut life);
             self.note_fault(&mut life);
             self.look_after_fault(&mut life);
             self.look_after_pending(&mut life);
@@ -129,6 +131,8 @@ impl Kept {
                 }
             }
         };
+        // One that stands can't be told to end.
+        self.leave_monitor();
         let _ = life.process.stop();
         self.hear(&mut life);
         self.save(&life, true);
@@ -272,7 +276,7 @@ impl Kept {
     /// Restarts a program in fault when its wait is over.
     fn look_after_fault(&mut self, life: &mut Incarnation<'_>) {
         let Some((why, Some(at))) = &life.fault else { return };
-        if Instant::now() < *at || life.pending.is_some() {
+        if Instant::now() < *at || life.pending.is_some() || self.shed_by().is_some() {
             return;
         }
         let why = why.clone();
@@ -285,7 +289,8 @@ impl Kept {
         let running = |task: &TaskStatistics| task.state() == TaskState::Running;
         let leading = life.region.task(0).filter(|task| running(task));
         let cycle = leading.map(|task| task.scan_cycle());
-        let cycle = cycle.filter(|_| !life.region.is_paused());
+        let is_held = life.region.is_paused() || self.shed_by().is_some();
+        let cycle = cycle.filter(|_| !is_held);
         let stood = life.standstill.look(cycle, self.period(), Instant::now())?;
         // It may have ended itself.
         if !matches!(life.process.has_ended(), Ok(false)) {
@@ -319,6 +324,11 @@ impl Kept {
     fn publish_life(&self, life: &Incarnation<'_>) {
         let tasks: Vec<_> = life.region.tasks().collect();
         let running = tasks.iter().any(|task| task.state() == TaskState::Running);
+        let held = || match self.shed_by() {
+            Some(by) => Activity::Shed { by },
+            None => Activity::Paused,
+        };
+        let is_held = life.region.is_paused() || self.shed_by().is_some();
         let state = match &life.fault {
             Some((why, Some(at))) => {
                 let left = at.saturating_duration_since(Instant::now());
@@ -327,11 +337,12 @@ impl Kept {
             }
             Some((_, None)) if life.pending.is_some() => Activity::Starting,
             Some((why, None)) => Activity::Fault { why: why.clone() },
-            None if life.region.is_paused() => Activity::Paused,
+            None if is_held => held(),
             None if running => Activity::Running,
             None => Activity::Starting,
         };
         self.publish(state);
+        self.publish_watched();
         let mut published = self.published.state();
         published.pid = Some(life.process.process_id());
         if let Some(first) = tasks.first() {

@@ -23,6 +23,7 @@ mod quiet;
 mod request;
 mod saving;
 mod standstill;
+mod watched;
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -45,6 +46,7 @@ use quietcore_units::Causes;
 use quietcore_wording::plural;
 
 use crate::control::{Activity, PartitionState, Severity, TaskDescription};
+use crate::running_monitor::post::Post;
 
 pub(crate) use log::EventLog;
 pub(crate) use request::{Prepared, Request};
@@ -72,6 +74,8 @@ pub(crate) struct Setup {
     pub(crate) channels: Vec<Arc<ChannelMemory>>,
     /// Where its process runs.
     pub(crate) room: Room,
+    /// Where it meets the running monitor; `None` where nothing is watched.
+    pub(crate) post: Option<Arc<Post>>,
     /// Whether retained values are taken over at the start.
     pub(crate) warm: bool,
 }
@@ -125,6 +129,7 @@ impl Keeper {
             restarts: 0,
             restarts_in_a_row: 0,
             last_fault: None,
+            watched: watched::Watched::default(),
         };
         let thread = thread::Builder::new()
             .name(format!("keep-{name}"))
@@ -167,6 +172,9 @@ fn initial_state(setup: &Setup, first: &Staged) -> PartitionState {
         forces: 0,
         generation: first.stage.generation,
         restarts: 0,
+        criticality: setup.partition.criticality,
+        times_shed: 0,
+        reactions: None,
         cpu: setup.job.cpu,
         pid: None,
         fieldbus: None,
@@ -195,6 +203,7 @@ struct Kept {
     restarts: u32,
     restarts_in_a_row: u32,
     last_fault: Option<Instant>,
+    watched: watched::Watched,
 }
 
 /// How the life of a process ended.

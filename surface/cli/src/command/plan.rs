@@ -20,6 +20,7 @@ struct Document<'a> {
     site: &'a str,
     expected_ns: u64,
     steps: Vec<String>,
+    monitored: Vec<String>,
     degraded: Vec<String>,
     only_at_boot: BootAdvice,
 }
@@ -35,6 +36,7 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
             site: site.name(),
             expected_ns: plan.expected.get(),
             steps: plan.steps.iter().map(ToString::to_string).collect(),
+            monitored: plan.monitored.iter().map(ToString::to_string).collect(),
             degraded: plan.degraded.iter().map(ToString::to_string).collect(),
             only_at_boot,
         })?;
@@ -43,6 +45,12 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     let mut text = String::new();
     for (number, step) in (1..).zip(&plan.steps) {
         writeln!(text, "{number:>3}. {step}").expect("writing to a string cannot fail");
+    }
+    if !plan.monitored.is_empty() {
+        text.push_str("\nWhile the site is up:\n");
+    }
+    for monitored in &plan.monitored {
+        writeln!(text, "  {monitored}").expect("writing to a string cannot fail");
     }
     let expected: Nanos = plan.expected;
     writeln!(text, "\nThis takes about {expected}. Nothing has been done yet.")

@@ -1,8 +1,9 @@
 //! `quietcore ps`
 
 use quietcore_record::verdict::thousands;
-use quietcore_supervisor::control::{Activity, PartitionState};
+use quietcore_supervisor::control::{Activity, PartitionState, Reactions};
 use quietcore_supervisor::places::RunningSite;
+use quietcore_wording::plural;
 use serde::Serialize;
 
 use super::site;
@@ -76,7 +77,19 @@ fn text(site: &SiteEntry) -> String {
     lines.extend(table(&site.partitions));
     let troubled = site.partitions.iter().filter(|partition| !is_well(partition));
     lines.extend(troubled.map(|it| format!("{}: {}", it.name, visible(&it.state.to_string()))));
+    lines.extend(site.partitions.iter().filter_map(shedding));
     lines.join("\n") + "\n"
+}
+
+/// How often and how fast others were shed for a partition.
+fn shedding(partition: &PartitionState) -> Option<String> {
+    let Reactions { count, min, median, max, .. } = partition.reactions?;
+    Some(format!(
+        "{}: load was shed for it {count} time{}, {min} to {max} after it was late, median \
+         {median}",
+        partition.name,
+        plural(count)
+    ))
 }
 
 /// A line a partition.

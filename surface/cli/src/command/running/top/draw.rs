@@ -100,7 +100,7 @@ impl Paint {
     fn state(self, state: &Activity) -> Style {
         match state {
             Activity::Running => Style::new(),
-            Activity::Starting | Activity::Paused => self.of(Color::Yellow),
+            Activity::Starting | Activity::Paused | Activity::Shed { .. } => self.of(Color::Yellow),
             _ => self.of(Color::Red).add_modifier(Modifier::BOLD),
         }
     }

@@ -1,0 +1,139 @@
+//! What a keeper does with what the running monitor sees: events, restarts, figures.
+
+use std::time::Instant;
+
+use quietcore_wording::plural;
+
+use super::incarnation::Incarnation;
+use super::{EventLog, Kept};
+use crate::control::{Restart, Severity};
+use crate::running_monitor::figures::ReactionFigures;
+use crate::running_monitor::post::Told;
+
+/// The kind of events about shedding, of who sheds and who is shed.
+const SHED: &str = "shed";
+
+/// What is known of a partition by its monitor.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    reactions: ReactionFigures,
+    times_shed: u64,
+    /// When it is to be restarted, because it was late too often.
+    restart_at: Option<Instant>,
+}
+
+impl Kept {
+    /// Lets the monitor watch the process, and hold it.
+    pub(super) fn meet_monitor(&self, life: &Incarnation<'_>) {
+        let Some(post) = &self.setup.post else { return };
+        // The kernel of an OSEK program measures its tasks by itself, so they are never stopped.
+        match life.process.holder(self.setup.job.kernel_tasks.is_empty()) {
+            Ok(holder) => post.put(holder),
+            Err(error) => {
+                let text = format!("the partition is not watched: {error}");
+                self.note_monitor("monitor", Severity::Warning, &text);
+            }
+        }
+    }
+
+    /// Takes the process away from the monitor, which no longer holds it.
+    pub(super) fn leave_monitor(&self) {
+        if let Some(post) = &self.setup.post {
+            post.take();
+        }
+    }
+
+    /// The partition for which this one is shed now.
+    pub(super) fn shed_by(&self) -> Option<String> {
+        Some(self.setup.post.as_ref()?.shed_by()?.to_owned())
+    }
+
+    /// Hears what the monitor has told.
+    pub(super) fn hear_monitor(&mut self, life: &mut Incarnation<'_>) {
+        let Some(post) = self.setup.post.clone() else { return };
+        self.look_after_late(life);
+        while let Some(told) = post.hear() {
+            match told {
+                Told::Late(verdict) => {
+                    let (count, kind) = (verdict.count, verdict.kind);
+                    let text = format!("{count} × {kind} seen by the monitor");
+                    self.note_often(kind.word(), &text);
+                }
+                Told::Restart(verdict) => {
+                    let why = format!("{} × {} seen by the monitor", verdict.count, verdict.kind);
+                    self.restart_late(life, &why);
+                }
+                Told::Sheds { verdict, victims, reaction } => {
+                    self.watched.reactions.note(reaction);
+                    let text = format!(
+                        "{victims} less critical partition{} shed for it after {} × {}: {reaction} \
+                         after the last was done",
+                        plural(u64::from(victims)),
+                        verdict.count,
+                        verdict.kind
+                    );
+                    self.note_monitor(SHED, Severity::Warning, &text);
+                }
+                Told::Shed { by, kind, throttled } => {
+                    self.watched.times_shed += 1;
+                    let how = if throttled { "throttled" } else { "frozen" };
+                    let text = format!("{how} for `{}` ({kind})", post.name(by));
+                    self.note_monitor(SHED, Severity::Warning, &text);
+                }
+                Told::Back { after } => {
+                    let text = format!("given back after {after}");
+                    self.note_monitor("given-back", Severity::Information, &text);
+                }
+                Told::Refused { error } => {
+                    let error = std::io::Error::from_raw_os_error(error);
+                    self.note_often(SHED, &format!("the kernel refused to hold it: {error}"));
+                }
+            }
+        }
+    }
+
+    /// Restarts a program that was late too often when its wait is over.
+    fn look_after_late(&mut self, life: &mut Incarnation<'_>) {
+        let Some(at) = self.watched.restart_at else { return };
+        if life.fault.is_some() {
+            // It is restarted for that.
+            self.watched.restart_at = None;
+        } else if Instant::now() >= at && life.pending.is_none() && self.shed_by().is_none() {
+            self.watched.restart_at = None;
+            self.restart_program(life, Restart::Warm, None);
+        }
+    }
+
+    /// Plans a restart of a program that is late, as of one in fault and as often.
+    fn restart_late(&mut self, life: &Incarnation<'_>, why: &str) {
+        // What it is being restarted for has no second restart.
+        let is_restarting = life.fault.is_some() || self.watched.restart_at.is_some();
+        if is_restarting || life.pending.is_some() {
+            return;
+        }
+        self.note_monitor("restart", Severity::Fault, why);
+        if let Some(wait) = self.next_restart() {
+            self.watched.restart_at = Some(Instant::now() + wait);
+        }
+    }
+
+    /// Puts what the monitor knows where others look.
+    pub(super) fn publish_watched(&self) {
+        let mut published = self.published.state();
+        published.reactions = self.watched.reactions.figures();
+        published.times_shed = self.watched.times_shed;
+    }
+
+    fn note_often(&mut self, kind: &'static str, text: &str) {
+        if let Some(more) = self.quiet.admit(kind, None, Severity::Warning, Instant::now()) {
+            let more =
+                if more > 0 { format!(" ({more} more like it before)") } else { String::new() };
+            self.note_monitor(kind, Severity::Warning, &format!("{text}{more}"));
+        }
+    }
+
+    fn note_monitor(&self, kind: &str, severity: Severity, text: &str) {
+        let events: &EventLog = &self.events;
+        events.note(&self.setup.partition.name, kind, severity, text);
+    }
+}
