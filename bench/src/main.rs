@@ -25,6 +25,7 @@ mod latency;
 mod osek;
 mod report;
 mod scan;
+mod shedding;
 mod site;
 mod watch;
 
@@ -59,14 +60,15 @@ enum Bench {
     Watch(watch::Request),
     /// Release latency of the servo partition, idle and loaded, beside `cyclictest`
     Scan(scan::Request),
+    /// From an overrun to frozen neighbours, beside the freezer of cgroups and an event loop
+    Shedding(shedding::Request),
     /// The OSEK kernel beside futexes, condition variables, `swapcontext` and FreeRTOS
     Osek(osek::Request),
     /// A partition in a guest, beside QEMU's `microvm` and a partition in a process
     Guest(guest::Request),
     /// A partition in a container, beside one in a process and `podman run`
     Container(container::Request),
-    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `osek`, `guest` and `container`, one after
-    /// the other
+    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `shedding`, `osek`, `guest` and `container`
     All(Common),
 }
 
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Bench::Ethercat(request) => ethercat::run(&request),
         Bench::Watch(request) => watch::run(&request),
         Bench::Scan(request) => scan::run(&request),
+        Bench::Shedding(request) => shedding::run(&request),
         Bench::Osek(request) => osek::run(&request),
         Bench::Guest(request) => guest::run(&request),
         Bench::Container(request) => container::run(&request),
@@ -98,7 +101,9 @@ fn main() -> ExitCode {
 fn all(common: &Common) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut failed = Vec::new();
-    for bench in ["signal", "queue", "ethercat", "watch", "scan", "osek", "guest", "container"] {
+    for bench in
+        ["signal", "queue", "ethercat", "watch", "scan", "shedding", "osek", "guest", "container"]
+    {
         eprintln!("{bench}");
         // Each in a process of its own: what one pins or opens doesn't follow it to the next.
         let mut command = std::process::Command::new(&own);

@@ -10,6 +10,7 @@
 //!   with file, line, column and key.
 //! - [`plan()`] decides for a [`Machine`] what would be done, step by step, before anything is
 //!   touched, or says all that stands against it.
+//! - [`export()`] writes the files by which systemd, Podman and Kubernetes run a site.
 //! - [`init`] writes a site file that fits a machine; [`schema`] and [`reference()`] describe the
 //!   notation for editors and for people.
 //!
@@ -20,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod export;
 mod init;
 mod machine;
 mod plan;
@@ -31,6 +33,7 @@ mod reference;
 mod site;
 mod words;
 
+pub use export::{ExportError, ExportKind, ExportPaths, ExportedFile, export};
 pub use init::{Example, Model, ModelFile, UnknownExample, init};
 pub use machine::{Machine, Obstacle};
 pub use plan::{Degradation, Monitored, Plan, Refusal, Step, TaskStart, plan, plan_run};

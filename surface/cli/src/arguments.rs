@@ -1,6 +1,7 @@
 //! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
 //! nothing.
 
+mod export;
 mod memory;
 mod osek;
 mod running;
@@ -13,6 +14,7 @@ use quietcore_probe::job::Injection;
 use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
 use quietcore_units::{CpuSet, Nanos};
 
+pub(crate) use export::{Export, ExportFor};
 pub(crate) use memory::{Memory, MemoryPart};
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
 pub(crate) use running::{
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Segment(Segment),
     /// Check an OSEK application's OIL file, or make what a program of its own needs
     Osek(OsekVerb),
+    /// Write the files by which systemd, Podman or Kubernetes runs a site
+    Export(Export),
     /// Print a JSON Schema: of the site file, or of what `show --json` prints
     Schema(Schema),
     /// Print a completion script for a shell

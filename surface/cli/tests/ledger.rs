@@ -133,7 +133,10 @@ fn what_the_task_does_itself_is_its_own() {
     let _tracefs = tracefs_or_skip!();
     let found = ledgers(&["--cycles", "60", "--inject", "8ms@30"]);
     let own = found.kept.iter().find(|ledger| ledger.release == 30).unwrap();
-    assert!(part(own, Cause::Own, "") > 0.7, "{own:?}");
+    // Of the 8 ms that were injected, but for what interrupts took of them. A busy machine may have
+    // woken it late besides.
+    let itself = part(own, Cause::Own, "") * own.latency_ns as f64;
+    assert!(itself > 6e6, "{own:?}");
     assert!(part(own, Cause::Thread, "") < 0.3, "{own:?}");
 }
 

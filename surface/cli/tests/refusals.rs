@@ -189,3 +189,24 @@ fn init_writes_the_model_beside_the_site_file_and_never_over_another_one() {
         assert_eq!(fs::read_to_string(&model).unwrap(), "mine");
     }
 }
+
+/// Goal: files for others are written once, and never over what is there and differs.
+#[test]
+fn an_export_overwrites_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = command::site(folder.path(), "") else {
+        return quietcore_skip::skip!("needs two CPUs; this machine has one");
+    };
+    let arguments = ["export", "podman", &site, "--out", "deploy"];
+    let written = call(folder.path(), &arguments);
+    assert_eq!(written.status, Some(0), "{}", written.err);
+    let unit = folder.path().join("deploy/quietcore-test.container");
+    let text = std::fs::read_to_string(&unit).unwrap();
+    assert!(text.contains("--cap-add=SYS_NICE,IPC_LOCK --"), "{text}");
+    assert_eq!(call(folder.path(), &arguments).status, Some(0), "the same again is no harm");
+    std::fs::write(&unit, "somebody's own").unwrap();
+    let refused = call(folder.path(), &arguments);
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.err.contains("is there and differs"), "{}", refused.err);
+    assert_eq!(std::fs::read_to_string(&unit).unwrap(), "somebody's own");
+}

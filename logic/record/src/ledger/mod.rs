@@ -11,10 +11,10 @@
 //! What has no duration (a change of the frequency, an SMI) is counted beside the shares. What
 //! could not be observed at all is said once for all ledgers of a record, by name and reason.
 //!
-//! - [`event`]: what happened on a CPU, typed.
-//! - [`text`]: the kernel's trace as text, read into events.
-//! - [`attribute`](mod@attribute): a window and its events made shares.
-//! - [`counted`]: the same from counters alone, where there is no trace.
+//! - `event`: what happened on a CPU, typed.
+//! - `text`: the kernel's trace as text, read into events.
+//! - `attribute`: a window and its events made shares.
+//! - `counted`: the same from counters alone, where there is no trace.
 
 mod attribute;
 mod counted;

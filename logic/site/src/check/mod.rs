@@ -43,7 +43,7 @@ pub(crate) fn check(
     let fieldbuses = fieldbuses.map(|raw| fieldbus::check(raw, &names, &partitions, found));
     let driven = raw.fieldbus.iter().flat_map(|all| all.values());
     let raw_partitions = raw.partition.as_deref().unwrap_or_default();
-    monitor::among(raw_partitions, &partitions, driven, &channels, found);
+    monitor::among(raw_partitions, &partitions, &driven, &channels, found);
     let profiles = profile::check(raw.profile.as_deref().unwrap_or_default(), found);
     let campaign = campaign::check(raw.campaign.as_ref(), &profiles, &partitions, found);
     let name = raw.site.as_ref().and_then(|site| site.name.clone());

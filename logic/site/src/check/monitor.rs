@@ -76,7 +76,7 @@ pub(super) fn check(
 pub(super) fn among<'f>(
     raw: &[RawPartition],
     partitions: &[Partition],
-    fieldbuses: impl Iterator<Item = &'f RawFieldbus> + Clone,
+    fieldbuses: &(impl Iterator<Item = &'f RawFieldbus> + Clone),
     channels: &[Channel],
     collector: &mut Collector<'_, '_>,
 ) {

@@ -1,5 +1,7 @@
 //! Texts that people read or that others rely on, compared with their stored copies.
 
+mod exports;
+
 use crate::support::{assert_stored, machine, read_text, repository_file};
 use quietcore_site::{Example, OnFault, init, plan, reference, schema};
 

@@ -134,13 +134,13 @@ mod tests {
     /// The looks, one a millisecond, at which so many overruns were enough.
     fn enough(keys: &str, overruns: &[u64]) -> Vec<(usize, u64)> {
         let mut judge = Judge::new(&monitor(keys));
-        let mut look = |(at, overruns): (usize, &u64)| {
+        let look = |(at, overruns): (usize, &u64)| {
             let news = News { overruns: *overruns, ..News::default() };
             let [verdict, none @ ..] = judge.judge(&news, Nanos::from_millis(at as u64));
             assert_eq!(none, [None, None]);
             verdict.map(|verdict| (at, verdict.count))
         };
-        overruns.iter().enumerate().filter_map(|it| look(it)).collect()
+        overruns.iter().enumerate().filter_map(look).collect()
     }
 
     #[test]

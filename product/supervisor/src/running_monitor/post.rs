@@ -5,7 +5,7 @@
 //! the keeper for as long as a look takes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use quietcore_backend::process::hold::Holder;
@@ -81,10 +81,7 @@ impl Post {
 
     /// The next that the monitor has told.
     pub(crate) fn hear(&self) -> Option<Told> {
-        match self.hear.lock().unwrap_or_else(PoisonError::into_inner).try_recv() {
-            Ok(told) => Some(told),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.hear.lock().unwrap_or_else(PoisonError::into_inner).try_recv().ok()
     }
 
     /// The name of the partition for which this one is shed.

@@ -2,6 +2,7 @@
 
 mod doctor;
 mod documents;
+mod export;
 mod foreign;
 mod init;
 mod osek;
@@ -48,6 +49,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Compare(request) => foreign::compare::run(&request),
         Command::Segment(request) => segment::run(&request),
         Command::Osek(request) => osek::run(&request),
+        Command::Export(request) => export::run(&request),
         Command::Schema(request) => documents::schema(&request),
         Command::Completions(request) => documents::completions(&request),
         Command::Man(request) => documents::man(&request),

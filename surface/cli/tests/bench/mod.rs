@@ -1,5 +1,7 @@
 //! A site with the program of the supervisor's own tests, brought up by the command line.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

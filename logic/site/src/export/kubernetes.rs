@@ -1,0 +1,112 @@
+//! A pod of Kubernetes.
+
+use super::{ExportedFile, Place};
+
+/// The pod: whole CPUs, as many requested as allowed, so that it is of class Guaranteed.
+pub(super) fn pod(place: &Place<'_>) -> ExportedFile {
+    let (name, site) = (place.name(), place.site.name());
+    let capabilities = place.capabilities().join(", ");
+    let mebibytes = place.memory.get().div_ceil(1 << 20);
+    let devices = if place.kvm { KVM_DEVICE } else { "" };
+    let mount = if place.kvm { KVM_MOUNT } else { "" };
+    let text = format!(
+        "# Site `{site}` as a pod of Kubernetes.\n\
+         #\n\
+         # Requests equal limits and CPUs are whole, so that it is of class Guaranteed and the static \
+         CPU\n\
+         # manager gives it CPUs of its own. On the node, the kubelet needs:\n\
+         #\n\
+         #     --cpu-manager-policy=static --topology-manager-policy=single-numa-node\n\
+         #     --reserved-cpus=<all CPUs but {cpus}>\n\
+         #\n\
+         # The site file names CPUs by number and the kubelet chooses them: they are the same only \
+         where no\n\
+         # others are left to choose; where they differ no task can be pinned, and each record says so.\n\
+         # Real-time priority needs a kernel whose control groups do not divide real-time run time \
+         (version 2,\n\
+         # no CONFIG_RT_GROUP_SCHED, or rt_group_sched=0). `quietcore doctor` in the pod says what it \
+         has.\n\
+         # Controls of the machine (`controls` in the site file) are the node's matter, not the \
+         pod's.\n\
+         apiVersion: v1\n\
+         kind: Pod\n\
+         metadata:\n\
+         \x20 name: {dns}\n\
+         \x20 labels:\n\
+         \x20   app.kubernetes.io/name: quietcore\n\
+         \x20   app.kubernetes.io/instance: {dns}\n\
+         spec:\n\
+         \x20 hostNetwork: {network}\n\
+         \x20 restartPolicy: Always\n\
+         \x20 terminationGracePeriodSeconds: 20\n\
+         \x20 containers:\n\
+         \x20   - name: site\n\
+         \x20     image: localhost/{name}\n\
+         \x20     imagePullPolicy: IfNotPresent\n\
+         \x20     resources:\n\
+         \x20       requests:\n\
+         \x20         cpu: \"{count}\"\n\
+         \x20         memory: {mebibytes}Mi\n\
+         \x20       limits:\n\
+         \x20         cpu: \"{count}\"\n\
+         \x20         memory: {mebibytes}Mi\n\
+         \x20     securityContext:\n\
+         \x20       allowPrivilegeEscalation: false\n\
+         \x20       readOnlyRootFilesystem: true\n\
+         \x20       capabilities:\n\
+         \x20         drop: [ALL]\n\
+         \x20         add: [{capabilities}]\n\
+         \x20     volumeMounts:\n\
+         \x20       - name: run\n\
+         \x20         mountPath: /run\n\
+         \x20       - name: tmp\n\
+         \x20         mountPath: /tmp\n\
+         \x20       - name: state\n\
+         \x20         mountPath: /var/lib/quietcore\n\
+         {mount}\
+         \x20 volumes:\n\
+         \x20   - name: run\n\
+         \x20     emptyDir:\n\
+         \x20       medium: Memory\n\
+         \x20   - name: tmp\n\
+         \x20     emptyDir: {{}}\n\
+         \x20   # Retained values outlive the pod; a claim serves as well.\n\
+         \x20   - name: state\n\
+         \x20     hostPath:\n\
+         \x20       path: /var/lib/quietcore\n\
+         \x20       type: DirectoryOrCreate\n\
+         {devices}",
+        cpus = place.cpus,
+        dns = dns_label(&name),
+        network = place.network,
+        count = place.cpu_count,
+    );
+    ExportedFile { name: format!("{name}.yaml"), text }
+}
+
+const KVM_MOUNT: &str = "        - name: kvm\n          mountPath: /dev/kvm\n";
+const KVM_DEVICE: &str = "    # Needs a device plugin for /dev/kvm where pods may not use host \
+                          devices.\n    - name: kvm\n      hostPath:\n        path: /dev/kvm\n        \
+                          type: CharDevice\n";
+
+/// A name as Kubernetes takes them: small letters, digits and `-`, at most 63 (RFC 1123).
+fn dns_label(name: &str) -> String {
+    let small = name.to_lowercase();
+    let label: String = small
+        .chars()
+        .map(|it| if it.is_ascii_alphanumeric() { it } else { '-' })
+        .take(63)
+        .collect();
+    label.trim_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dns_label;
+
+    #[test]
+    fn a_name_becomes_a_label() {
+        assert_eq!(dns_label("quietcore-Press_line.2"), "quietcore-press-line-2");
+        assert_eq!(dns_label(&format!("quietcore-{}-", "x".repeat(52))).len(), 62);
+    }
+}

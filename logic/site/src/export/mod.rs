@@ -1,0 +1,156 @@
+//! Files by which others run a site: systemd, Podman, Kubernetes.
+//!
+//! Each of them runs `quietcore up SITE`, which does the rest; what they add is the place that it
+//! runs in: rights, CPUs, memory, devices, folders that stay. Comments say what the files can't:
+//! what has to be set on the machine.
+
+mod kubernetes;
+mod podman;
+mod systemd;
+
+use quietcore_units::{ByteSize, CpuSet};
+
+use crate::site::{Backend, Interface, Site};
+
+/// What the supervisor and a compiler need beside the partitions.
+const SUPERVISOR_MEMORY: ByteSize = ByteSize::new(256 << 20);
+/// What a partition needs that says nothing.
+const PARTITION_MEMORY: ByteSize = ByteSize::new(64 << 20);
+
+/// For whom files are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportKind {
+    /// A unit of systemd.
+    Systemd,
+    /// A container of Podman, as a Quadlet unit with the file its image is built from.
+    Podman,
+    /// A pod of Kubernetes, with the file its image is built from.
+    Kubernetes,
+}
+
+/// A file that was written for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedFile {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Where things lie on the machine that the files are for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportPaths {
+    /// The program `quietcore`.
+    pub program: String,
+    /// The site file, absolute.
+    pub site_file: String,
+}
+
+/// A site that can't be exported so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// A container would have to be started in a container.
+    #[error(
+        "partition `{partition}` is a container itself, and none is started inside of another; \
+         choose the backend `process`, or export for systemd"
+    )]
+    ContainerInside {
+        /// The partition.
+        partition: String,
+    },
+}
+
+/// Writes the files for a site, the one that matters most first.
+///
+/// # Errors
+/// [`ExportError`] where that can't run the site.
+pub fn export(
+    site: &Site,
+    kind: ExportKind,
+    paths: &ExportPaths,
+) -> Result<Vec<ExportedFile>, ExportError> {
+    let inside = site.partitions().iter().find(|it| it.backend == Backend::Container);
+    if let (ExportKind::Podman | ExportKind::Kubernetes, Some(partition)) = (kind, inside) {
+        return Err(ExportError::ContainerInside { partition: partition.name.clone() });
+    }
+    let place = Place::of(site, paths);
+    Ok(match kind {
+        ExportKind::Systemd => vec![systemd::unit(&place)],
+        ExportKind::Podman => vec![podman::unit(&place), place.container_file()],
+        ExportKind::Kubernetes => vec![kubernetes::pod(&place), place.container_file()],
+    })
+}
+
+/// What a site needs of the place that it runs in.
+struct Place<'a> {
+    site: &'a Site,
+    paths: &'a ExportPaths,
+    /// The CPUs of partitions and of everything else of the site.
+    cpus: CpuSet,
+    /// How many CPUs those are; one more than the partitions' where the site names no others.
+    cpu_count: usize,
+    memory: ByteSize,
+    /// Whether it needs the host's network interfaces.
+    network: bool,
+    /// Whether it needs `/dev/kvm`.
+    kvm: bool,
+}
+
+impl<'a> Place<'a> {
+    fn of(site: &'a Site, paths: &'a ExportPaths) -> Self {
+        let claimed = site.claimed_cpus();
+        let house = site.housekeeping().unwrap_or_default();
+        let partitions = site.partitions().iter();
+        let memory = partitions.map(|it| it.vcr.container_memory().unwrap_or(PARTITION_MEMORY));
+        let memory = memory.fold(SUPERVISOR_MEMORY.get(), |sum, it| sum.saturating_add(it.get()));
+        let is_network = |interface: &Interface| matches!(interface, Interface::Network(_));
+        Self {
+            site,
+            paths,
+            cpus: claimed.iter().chain(house.iter()).collect(),
+            cpu_count: claimed.len() + house.len().max(1),
+            memory: ByteSize::new(memory),
+            network: site.fieldbuses().iter().any(|bus| is_network(&bus.interface)),
+            kvm: site.partitions().iter().any(|it| it.backend == Backend::Kvm),
+        }
+    }
+
+    /// The name of what is made: a word that all three take.
+    fn name(&self) -> String {
+        format!("quietcore-{}", self.site.name())
+    }
+
+    /// The capabilities that a site needs, without `CAP_`.
+    fn capabilities(&self) -> Vec<&'static str> {
+        let mut all = vec!["SYS_NICE", "IPC_LOCK"];
+        all.extend(self.network.then_some("NET_RAW"));
+        all
+    }
+
+    /// The last part of the site file's path.
+    fn site_name(&self) -> &str {
+        self.paths.site_file.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// What an image with the site in it is built from.
+    fn container_file(&self) -> ExportedFile {
+        let site = self.site_name();
+        let musl = if self.kvm { " musl-dev" } else { "" };
+        let text = format!(
+            "# The image of site `{name}`: Quietcore, a C compiler, the site file and its models.\n\
+             #\n\
+             # Build it where the site file is, with `quietcore` and `quietcore-runtime` beside it:\n\
+             #     podman build -t {image} -f Containerfile .\n\
+             FROM docker.io/library/debian:12-slim\n\
+             RUN apt-get update \\\n\
+             \x20&& apt-get install -y --no-install-recommends gcc libc6-dev{musl} \\\n\
+             \x20&& rm -rf /var/lib/apt/lists/*\n\
+             COPY quietcore quietcore-runtime /usr/bin/\n\
+             COPY . /site/\n\
+             ENTRYPOINT [\"/usr/bin/quietcore\", \"up\", \"/site/{site}\"]\n",
+            name = self.site.name(),
+            image = self.name(),
+        );
+        ExportedFile { name: "Containerfile".to_owned(), text }
+    }
+}

@@ -1,0 +1,51 @@
+//! A unit of systemd.
+
+use super::{ExportedFile, Place};
+
+/// The service that brings the site up.
+pub(super) fn unit(place: &Place<'_>) -> ExportedFile {
+    let (program, site_file) = (&place.paths.program, &place.paths.site_file);
+    let (name, site) = (place.name(), place.site.name());
+    let text = format!(
+        "# Site `{site}` as a service.\n\
+         #\n\
+         #     cp {name}.service /etc/systemd/system/\n\
+         #     systemctl daemon-reload\n\
+         #     systemctl enable --now {name}\n\
+         #\n\
+         # `quietcore ps`, `watch`, `set` and the others find it as they find a site that was \
+         brought up by hand.\n\
+         [Unit]\n\
+         Description=Quietcore site {site}\n\
+         After=network.target\n\
+         # One that can't stay up is not started for ever.\n\
+         StartLimitIntervalSec=60\n\
+         StartLimitBurst=5\n\
+         \n\
+         [Service]\n\
+         Type=exec\n\
+         ExecStart={program} up {site_file}\n\
+         # In order: the fieldbus is left, retained values are saved, the machine is put back.\n\
+         ExecStop={program} down {site}\n\
+         # What a supervisor that was killed has left.\n\
+         ExecStopPost=-{program} down {site}\n\
+         Restart=on-failure\n\
+         RestartSec=1\n\
+         KillMode=mixed\n\
+         TimeoutStopSec=20\n\
+         # For real-time threads and locked memory, also with `User=`.\n\
+         LimitRTPRIO=99\n\
+         LimitMEMLOCK=infinity\n\
+         # Partitions that are containers make their own control groups.\n\
+         Delegate=yes\n\
+         StateDirectory=quietcore\n\
+         RuntimeDirectory=quietcore\n\
+         RuntimeDirectoryMode=0700\n\
+         # Another site may be running.\n\
+         RuntimeDirectoryPreserve=yes\n\
+         \n\
+         [Install]\n\
+         WantedBy=multi-user.target\n"
+    );
+    ExportedFile { name: format!("{name}.service"), text }
+}

@@ -1,0 +1,87 @@
+//! What a site is for systemd, Podman and Kubernetes.
+
+use quietcore_site::{ExportError, ExportKind, ExportPaths, ExportedFile, Site, export};
+
+use crate::support::{assert_stored, changed, read_text};
+
+const SITE: &str = r#"
+[site]
+name = "press_line"
+[host]
+housekeeping = [0]
+[[partition]]
+name = "axis"
+class = "motion-control"
+backend = "process"
+[partition.vcr]
+cpus = [1]
+memory = "64 MiB"
+[partition.program]
+model = "models/servo"
+[fieldbus.ec0]
+partition = "axis"
+interface = "eth1"
+cycle = "1 ms"
+[campaign]
+profiles = ["tp2"]
+"#;
+
+fn paths() -> ExportPaths {
+    ExportPaths {
+        program: "/usr/bin/quietcore".to_owned(),
+        site_file: "/etc/quietcore/press.toml".to_owned(),
+    }
+}
+
+fn exported(text: &str, kind: ExportKind) -> Vec<ExportedFile> {
+    export(&site(text), kind, &paths()).unwrap()
+}
+
+fn site(text: &str) -> Site {
+    read_text(text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn a_site_is_exported_as_it_is_stored() {
+    for (kind, folder) in [
+        (ExportKind::Systemd, "systemd"),
+        (ExportKind::Podman, "podman"),
+        (ExportKind::Kubernetes, "kubernetes"),
+    ] {
+        for file in exported(SITE, kind) {
+            let name = format!("logic/site/tests/stored/export-{folder}-{}.txt", file.name);
+            assert_stored(&name, &file.text);
+        }
+    }
+}
+
+#[test]
+fn what_a_site_needs_is_asked_for_and_nothing_else() {
+    let podman = |text: &str| exported(text, ExportKind::Podman).remove(0).text;
+    assert!(podman(SITE).contains("--cap-add=SYS_NICE,IPC_LOCK,NET_RAW --"));
+    assert!(podman(SITE).contains("--network=host") && !podman(SITE).contains("/dev/kvm"));
+    let simulated = changed(SITE, "interface = \"eth1\"", "interface = \"sim\"");
+    assert!(podman(&simulated).contains("--network=none"));
+    assert!(podman(&simulated).contains("--cap-add=SYS_NICE,IPC_LOCK --"));
+    let guest = changed(SITE, "backend = \"process\"", "backend = \"kvm\"");
+    assert!(podman(&guest).contains("--device=/dev/kvm"));
+    assert!(exported(&guest, ExportKind::Kubernetes)[0].text.contains("mountPath: /dev/kvm"));
+    assert!(exported(&guest, ExportKind::Podman)[1].text.contains("musl-dev"));
+    // One partition, and housekeeping: named, or one at least.
+    for host in ["housekeeping = [0]", "housekeeping = []"] {
+        let text = changed(SITE, "housekeeping = [0]", host);
+        let pod = exported(&text, ExportKind::Kubernetes).remove(0).text;
+        assert_eq!(pod.matches("cpu: \"2\"").count(), 2, "requests and limits: {pod}");
+        assert_eq!(pod.matches("memory: 352Mi").count(), 2, "64, 32 and 256 MiB: {pod}");
+    }
+}
+
+#[test]
+fn a_container_in_a_container_is_refused() {
+    let text = changed(SITE, "backend = \"process\"", "backend = \"container\"");
+    for kind in [ExportKind::Podman, ExportKind::Kubernetes] {
+        let refused = export(&site(&text), kind, &paths());
+        assert_eq!(refused, Err(ExportError::ContainerInside { partition: "axis".to_owned() }));
+    }
+    assert!(export(&site(&text), ExportKind::Systemd, &paths()).is_ok());
+}

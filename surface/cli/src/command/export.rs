@@ -1,0 +1,57 @@
+//! `quietcore export`: files by which systemd, Podman and Kubernetes run a site.
+
+use std::fs;
+use std::path::Path;
+
+use quietcore_evidence::write_whole;
+use quietcore_site::{ExportKind, ExportPaths, ExportedFile, export};
+
+use crate::arguments::{Export, ExportFor};
+use crate::files::{self, SiteFile};
+use crate::status::{Failure, Status};
+use crate::terminal::say;
+
+pub(super) fn run(request: &Export) -> Result<Status, Failure> {
+    let SiteFile { site, .. } = files::read_site(&request.site)?;
+    let kind = match request.kind {
+        ExportFor::Systemd => ExportKind::Systemd,
+        ExportFor::Podman => ExportKind::Podman,
+        ExportFor::Kubernetes => ExportKind::Kubernetes,
+    };
+    let paths = ExportPaths {
+        program: std::env::current_exe()?.display().to_string(),
+        site_file: fs::canonicalize(&request.site)?.display().to_string(),
+    };
+    let written = export(&site, kind, &paths).map_err(Failure::new)?;
+    match &request.out {
+        Some(folder) => write(folder, &written)?,
+        None => {
+            super::print(&written.first().map(|file| file.text.clone()).unwrap_or_default())?;
+            for file in written.iter().skip(1) {
+                say(format_args!("`{}` belongs to it; `--out DIR` writes it too", file.name));
+            }
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// Writes the files; none where one is there that differs.
+fn write(folder: &Path, files: &[ExportedFile]) -> Result<(), Failure> {
+    fs::create_dir_all(folder)?;
+    for file in files {
+        let path = folder.join(&file.name);
+        let differs = fs::read(&path).is_ok_and(|found| found != file.text.as_bytes());
+        if differs {
+            return Err(Failure::new(format_args!(
+                "quietcore: `{}` is there and differs; move it away, or choose another folder",
+                path.display()
+            )));
+        }
+    }
+    for file in files {
+        let path = folder.join(&file.name);
+        write_whole(&path, file.text.as_bytes())?;
+        say(format_args!("wrote {}", path.display()));
+    }
+    Ok(())
+}
