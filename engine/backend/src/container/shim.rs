@@ -10,7 +10,8 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
@@ -25,6 +26,8 @@ use crate::remark::remark;
 
 /// The exit status when there is no container to wait for.
 const FAILED: u8 = 2;
+/// How long the container runtime's own processes may take to end.
+const ADOPTION_MAX: Duration = Duration::from_secs(5);
 /// How long the container may live on when the host has gone.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
@@ -62,6 +65,7 @@ fn run(folder: &Path, files: &str) -> io::Result<WaitIdStatus> {
     let number = fs::read_to_string(place.process_file())?;
     let process = number.trim().parse().ok().and_then(Pid::from_raw);
     let process = process.ok_or_else(|| io::Error::other("the container has no process"))?;
+    wait_until_adopted(process)?;
     tell(started, process)?;
     let ended = wait(process);
     let deleted = runtime.delete(&place)?;
@@ -69,6 +73,30 @@ fn run(folder: &Path, files: &str) -> io::Result<WaitIdStatus> {
         remark(format_args!("{}", String::from_utf8_lossy(&deleted.stderr).trim()));
     }
     ended
+}
+
+/// Waits until the container's process is a child of this one. A container runtime may have ended
+/// while one of its own children, whose child the process is, is about to; and the process asks the
+/// kernel to be ended with its parent.
+fn wait_until_adopted(process: Pid) -> io::Result<()> {
+    let end = Instant::now() + ADOPTION_MAX;
+    loop {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+        if parent_in(&stat) == Some(getpid()) {
+            return Ok(());
+        }
+        if Instant::now() >= end {
+            return Err(io::Error::other("the container's process is still another's child"));
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The parent in a process's `stat`: field 4. The second is a name in parentheses, in which there
+/// may be anything.
+fn parent_in(stat: &str) -> Option<Pid> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
 }
 
 /// The file behind those that the container gets, through which the host learns that it runs.
@@ -123,4 +151,15 @@ fn end_as(status: &WaitIdStatus) -> ExitCode {
     }
     let status = status.exit_status().and_then(|status| u8::try_from(status).ok());
     ExitCode::from(status.unwrap_or(FAILED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_is_found_behind_any_name() {
+        assert_eq!(parent_in("12 (a) b) S 34 12 12 0"), Pid::from_raw(34));
+        assert_eq!(parent_in("12 (a"), None);
+    }
 }

@@ -4,30 +4,14 @@ use super::{ExportedFile, Place};
 
 /// The pod: whole CPUs, as many requested as allowed, so that it is of class Guaranteed.
 pub(super) fn pod(place: &Place<'_>) -> ExportedFile {
-    let (name, site) = (place.name(), place.site.name());
+    let name = place.name();
     let capabilities = place.capabilities().join(", ");
     let mebibytes = place.memory.get().div_ceil(1 << 20);
     let devices = if place.kvm { KVM_DEVICE } else { "" };
     let mount = if place.kvm { KVM_MOUNT } else { "" };
+    let notes = notes(place);
     let text = format!(
-        "# Site `{site}` as a pod of Kubernetes.\n\
-         #\n\
-         # Requests equal limits and CPUs are whole, so that it is of class Guaranteed and the static \
-         CPU\n\
-         # manager gives it CPUs of its own. On the node, the kubelet needs:\n\
-         #\n\
-         #     --cpu-manager-policy=static --topology-manager-policy=single-numa-node\n\
-         #     --reserved-cpus=<all CPUs but {cpus}>\n\
-         #\n\
-         # The site file names CPUs by number and the kubelet chooses them: they are the same only \
-         where no\n\
-         # others are left to choose; where they differ no task can be pinned, and each record says so.\n\
-         # Real-time priority needs a kernel whose control groups do not divide real-time run time \
-         (version 2,\n\
-         # no CONFIG_RT_GROUP_SCHED, or rt_group_sched=0). `quietcore doctor` in the pod says what it \
-         has.\n\
-         # Controls of the machine (`controls` in the site file) are the node's matter, not the \
-         pod's.\n\
+        "{notes}\
          apiVersion: v1\n\
          kind: Pod\n\
          metadata:\n\
@@ -76,7 +60,6 @@ pub(super) fn pod(place: &Place<'_>) -> ExportedFile {
          \x20       path: /var/lib/quietcore\n\
          \x20       type: DirectoryOrCreate\n\
          {devices}",
-        cpus = place.cpus,
         dns = dns_label(&name),
         network = place.network,
         count = place.cpu_count,
@@ -84,10 +67,36 @@ pub(super) fn pod(place: &Place<'_>) -> ExportedFile {
     ExportedFile { name: format!("{name}.yaml"), text }
 }
 
+/// What the pod can't say of the node.
+fn notes(place: &Place<'_>) -> String {
+    format!(
+        "# Site `{site}` as a pod of Kubernetes.\n\
+         #\n\
+         # Requests equal limits and CPUs are whole, so that it is of class Guaranteed and the\n\
+         # static CPU manager gives it CPUs of its own. On the node, the kubelet needs:\n\
+         #\n\
+         #     --cpu-manager-policy=static --topology-manager-policy=single-numa-node\n\
+         #     --reserved-cpus=<all CPUs but {cpus}>\n\
+         #\n\
+         # The site file names CPUs by number and the kubelet chooses them: they are the same\n\
+         # only where no others are left to choose; where they differ no task can be pinned, and\n\
+         # records say so. Real-time priority needs a kernel whose control groups do not divide\n\
+         # real-time run time (version 2, no CONFIG_RT_GROUP_SCHED, or rt_group_sched=0).\n\
+         # `quietcore doctor` in the pod says what it has. Controls of the machine (`controls` in\n\
+         # the site file) are the node's matter, not the pod's.\n",
+        site = place.site.name(),
+        cpus = place.cpus,
+    )
+}
+
 const KVM_MOUNT: &str = "        - name: kvm\n          mountPath: /dev/kvm\n";
-const KVM_DEVICE: &str = "    # Needs a device plugin for /dev/kvm where pods may not use host \
-                          devices.\n    - name: kvm\n      hostPath:\n        path: /dev/kvm\n        \
-                          type: CharDevice\n";
+const KVM_DEVICE: &str = "    \
+    # Needs a device plugin for /dev/kvm where pods may not use host devices.
+    - name: kvm
+      hostPath:
+        path: /dev/kvm
+        type: CharDevice
+";
 
 /// A name as Kubernetes takes them: small letters, digits and `-`, at most 63 (RFC 1123).
 fn dns_label(name: &str) -> String {

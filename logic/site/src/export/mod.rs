@@ -139,7 +139,7 @@ impl<'a> Place<'a> {
         let text = format!(
             "# The image of site `{name}`: Quietcore, a C compiler, the site file and its models.\n\
              #\n\
-             # Build it where the site file is, with `quietcore` and `quietcore-runtime` beside it:\n\
+             # Build it in the folder of the site file, with `quietcore` and `quietcore-runtime`:\n\
              #     podman build -t {image} -f Containerfile .\n\
              FROM docker.io/library/debian:12-slim\n\
              RUN apt-get update \\\n\

@@ -18,8 +18,8 @@ pub(crate) enum ExportFor {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  quietcore export systemd site.toml > quietcore-press.service\n  \
-                        quietcore export podman site.toml --out deploy\n\nWhat has to be set on the \
-                        machine stands in the comments of the files."
+                        quietcore export podman site.toml --out deploy\n\nWhat has to be set on \
+                        the machine stands in the comments of the files."
 )]
 pub(crate) struct Export {
     /// For whom
