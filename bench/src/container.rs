@@ -217,6 +217,8 @@ fn quantiles(
 
 /// The program of our containers, run by `podman`.
 struct Podman {
+    /// The container runtime, which is that of ours.
+    runtime: String,
     root: tempfile::TempDir,
     mounts: Vec<String>,
 }
@@ -236,7 +238,9 @@ impl Podman {
         });
         let mounts = bound.collect();
         let root = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let podman = Self { root, mounts };
+        let runtime = side.containers.runtime();
+        let runtime = runtime.split(' ').next().unwrap_or_default().to_owned();
+        let podman = Self { runtime, root, mounts };
         podman.run()?;
         Ok(podman)
     }
@@ -246,7 +250,7 @@ impl Podman {
         let begun = Instant::now();
         let limits = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024"];
         let output = Command::new("podman")
-            .args(["run", "--rm", "--network=none", "--read-only"])
+            .args(["--runtime", &self.runtime, "run", "--rm", "--network=none", "--read-only"])
             .args(limits)
             .args(&self.mounts)
             .arg("--rootfs")

@@ -115,13 +115,13 @@ fn a_thread_of_higher_priority_is_named() {
     let whose = "spinner (";
     let by_it = |ledger: &&Ledger| {
         part(ledger, Cause::Thread, whose) + part(ledger, Cause::TimerLate, whose) > 0.7
+            && !ledger.stack.is_empty()
     };
     // What else keeps the CPU of a busy machine is not meant, and may be worse.
     let ledger = found.kept.iter().find(by_it);
     let ledger = ledger.unwrap_or_else(|| panic!("{found:?}"));
     let told = "real-time priority 95";
     assert!(ledger.shares.iter().any(|share| share.what.contains(told)), "{ledger:?}");
-    assert!(!ledger.stack.is_empty(), "{ledger:?}");
     drop(tracefs);
 }
 

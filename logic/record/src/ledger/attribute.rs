@@ -6,6 +6,8 @@
 //! ran is on its own way to its start. What is told by its length alone (NMIs, and all noise that
 //! `osnoise` tells) takes its time from what it interrupted.
 
+use std::collections::BTreeMap;
+
 use super::event::{Event, Frame, Happening, Thread};
 use super::{Cause, Counted, Ledger, Share};
 
@@ -38,8 +40,9 @@ pub struct Window {
 /// The shares add up to the window, whatever the events are.
 pub fn attribute(window: &Window, events: &[Event]) -> Ledger {
     let end = window.started_ns.max(window.due_ns);
-    let mut sweep = Sweep::new(window, end);
     let own = || events.iter().filter(|event| event.cpu == window.cpu);
+    let mut sweep = Sweep::new(window, end);
+    sweep.priorities = own().filter_map(|event| event.happening.priority_of_left()).collect();
     if window.traced_from_ns.is_some_and(|from| from <= window.due_ns) {
         // Nothing has happened before the first event, so what ran then ran already.
         sweep.begin_with(own().next().and_then(|event| event.running.as_ref()));
@@ -83,6 +86,8 @@ struct Sweep<'a> {
     now: u64,
     frames: Vec<Frame>,
     running: Option<(Thread, Option<i64>)>,
+    /// The priorities of threads, as they were when they stopped to run.
+    priorities: BTreeMap<u32, i64>,
     task: State,
     timer_came: bool,
     in_fault: bool,
@@ -103,6 +108,7 @@ impl<'a> Sweep<'a> {
             now: window.due_ns,
             frames: Vec::new(),
             running: None,
+            priorities: BTreeMap::new(),
             task: State::Asleep,
             timer_came: false,
             in_fault: false,
@@ -180,7 +186,7 @@ impl<'a> Sweep<'a> {
                 self.frames.truncate(depth.unwrap_or(self.frames.len()));
             }
             Happening::Lasted(frame, ns) => self.carve(frame, *ns),
-            Happening::Switch { from, still_runnable, to, priority } => {
+            Happening::Switch { from, still_runnable, to, priority, .. } => {
                 if *from == self.window.thread {
                     self.task_seen = true;
                     self.task = if *still_runnable { State::Woken } else { State::Asleep };
@@ -223,6 +229,7 @@ impl<'a> Sweep<'a> {
         } else if self.task == State::Running {
             self.task = State::Woken;
         }
+        let priority = priority.or_else(|| self.priorities.get(&thread.number).copied());
         self.running = Some((thread, priority));
     }
 

@@ -42,11 +42,13 @@ pub enum Happening {
     Switch {
         /// Which ran.
         from: u32,
+        /// The kernel's priority of that: below 100 are real-time priorities, 0 the highest.
+        from_priority: i64,
         /// Whether it could still run.
         still_runnable: bool,
         /// Which runs now.
         to: Thread,
-        /// The kernel's priority of that: below 100 are real-time priorities, 0 the highest.
+        /// The priority of that.
         priority: i64,
     },
     /// A thread was woken.
@@ -61,6 +63,16 @@ pub enum Happening {
     Lost,
     /// Something that no cause follows from.
     Other,
+}
+
+impl Happening {
+    /// The thread that stopped to run and its priority, where this is that.
+    pub(super) fn priority_of_left(&self) -> Option<(u32, i64)> {
+        match self {
+            Self::Switch { from, from_priority, .. } => Some((*from, *from_priority)),
+            _ => None,
+        }
+    }
 }
 
 /// An event of a trace.

@@ -210,11 +210,13 @@ fn noise(event: &str, fields: &str) -> Happening {
 fn switch(fields: &str) -> Option<Happening> {
     let (before, after) = fields.rsplit_once(" ==> next_comm=")?;
     let (_, from) = before.rsplit_once(" prev_pid=")?;
-    let (_, state) = from.rsplit_once("prev_state=")?;
+    let (from, state) = from.rsplit_once(" prev_state=")?;
+    let (from, from_priority) = from.split_once(" prev_prio=")?;
     let (name, to) = after.rsplit_once(" next_pid=")?;
     let (to, priority) = to.split_once(" next_prio=")?;
     Some(Happening::Switch {
-        from: number(from.split_whitespace().next()?)?,
+        from: number(from)?,
+        from_priority: from_priority.parse().ok()?,
         still_runnable: state.starts_with('R'),
         to: Thread { name: shortened(name), number: number(to)? },
         priority: priority.split_whitespace().next()?.parse().ok()?,

@@ -99,6 +99,15 @@ fn a_blocking_thread_is_named_with_its_stack_and_what_interrupted_it_is_not_its(
     assert_eq!(ledger.shares[0].times, 1, "it ran once, interrupted twice");
 }
 
+/// Goal: the priority of a thread is known, though it ran already when the trace began.
+#[test]
+fn the_priority_of_what_ran_before_the_trace_is_that_of_its_end() {
+    let (_, later) = BLOCKED.trim_start().split_once('\n').unwrap();
+    let ledger = attribute(&window(1000, 1512), &events(later));
+    let thread = "spinner (99, real-time priority 95)";
+    assert_eq!(share(&ledger, Cause::Thread), [(thread, 466)]);
+}
+
 #[test]
 fn a_noise_told_by_its_length_takes_from_the_thread_it_interrupted() {
     let noise = "
@@ -174,6 +183,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         (810_u32..815, any::<bool>(), 810_u32..815, -2_i64..140).prop_map(
             |(from, still_runnable, to, priority)| Happening::Switch {
                 from,
+                from_priority: priority,
                 still_runnable,
                 to: Thread { name: "t".to_owned(), number: if to == 814 { 0 } else { to } },
                 priority,

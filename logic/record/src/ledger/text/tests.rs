@@ -64,6 +64,7 @@ fn each_event_is_what_it_says() {
             next_pid=2 next_prio=-1"),
         Happening::Switch {
             from: 1,
+            from_priority: 120,
             still_runnable: true,
             to: Thread { name: "b c".into(), number: 2 },
             priority: -1,
