@@ -146,6 +146,7 @@ fn record(index: u64, random: &mut u64) -> Record {
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters: Counters { planned_cycles: CYCLES, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

@@ -255,6 +255,7 @@ fn record(name: &str, windows: &[Window], cycles: u64) -> Record {
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

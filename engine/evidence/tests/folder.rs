@@ -33,6 +33,7 @@ fn record(profile: &str, latency_ns: u64) -> Record {
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

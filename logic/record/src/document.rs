@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::experiment::{self, Disturbance, Tuning};
 use crate::ledger::Ledgers;
 use crate::record::{
     Conditions, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun, Record,
@@ -38,6 +39,12 @@ pub struct Document {
     /// What neighbours cost a kernel's routines; absent where none were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routine_slowdowns: Vec<RoutineSlowdown>,
+    /// What each control of the machine does, and which are needed; absent where none were tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tunings: Vec<Tuning>,
+    /// What each neighbour does to a partition; absent where none were tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbances: Vec<Disturbance>,
 }
 
 /// A record in figures.
@@ -145,6 +152,8 @@ pub fn of(records: &[Record], judgements: &[Judgement], exceedance: f64) -> Docu
         memory_slowdowns: slowdown::memory(records),
         pressures: slowdown::pressure(records),
         routine_slowdowns: slowdown::routines(records),
+        tunings: experiment::tuning(records),
+        disturbances: experiment::disturbances(records),
     }
 }
 

@@ -16,6 +16,7 @@
 //! - [`ledger`]: where the time of each late release went.
 //! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
+//! - [`experiment`]: what a control helps and a neighbour costs, from blocks measured in turns.
 //! - [`slowdown`]: what neighbours cost, from records that were measured in turns.
 
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@
 pub mod class;
 pub mod compare;
 pub mod document;
+pub mod experiment;
 pub mod export;
 pub mod histogram;
 pub mod import;

@@ -11,6 +11,7 @@ mod routine;
 mod scan;
 #[cfg(test)]
 mod test_record;
+mod trial;
 
 use std::collections::BTreeMap;
 
@@ -28,6 +29,7 @@ pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed
 pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};
 #[cfg(test)]
 pub(crate) use test_record::{test_record, test_scan_record};
+pub use trial::{Aggressor, Placement, Trial, TrialBlock, Variant};
 
 /// The schema name of a record's file.
 pub const RECORD_SCHEMA: &str = "quietcore.record/1";
@@ -74,6 +76,10 @@ pub struct Record {
     /// was such a probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryRun>,
+    /// What an experiment varied; `None` for all other records, and in those from before there
+    /// were experiments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<Trial>,
     /// What was counted beside the histograms.
     pub counters: Counters,
     /// The worst cycles, the worst first.
@@ -100,10 +106,13 @@ impl Record {
         self.invalid_because.is_empty()
     }
 
-    /// Whether it is of releases, which classes judge, and not of a routine, an interrupt or
-    /// accesses to memory.
+    /// Whether it is of releases, which classes judge, and not of a routine, an interrupt, accesses
+    /// to memory, or the short blocks of an experiment.
     pub fn is_of_releases(&self) -> bool {
-        self.routine.is_none() && self.interrupt.is_none() && self.memory.is_none()
+        self.routine.is_none()
+            && self.interrupt.is_none()
+            && self.memory.is_none()
+            && self.trial.is_none()
     }
 
     /// The wake-up latency as a record of its own, named after this one; `None` in mode `sleep`,
@@ -120,6 +129,7 @@ impl Record {
         record.routine = None;
         record.interrupt = None;
         record.memory = None;
+        record.trial = None;
         record.spikes.clear();
         record.ledgers = None;
         record.timeline = Timeline::default();

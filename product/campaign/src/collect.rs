@@ -242,6 +242,7 @@ fn record(
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters: counters(planned.planned_cycles, task, &counted),
         spikes: spikes(task, activity),
         ledgers: None,

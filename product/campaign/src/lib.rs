@@ -10,6 +10,8 @@
 //!                evidence folder ◄─ self-check ◄────────┘
 //! ```
 //!
+//! [`experiment`] measures variants of such a run in turns.
+//!
 //! A partition with a model runs its program (probe `exec`), any other the probe `latency`.
 //!
 //! The host's side only reads: ten times a second it looks at the exchange for progress, once a
@@ -21,6 +23,7 @@
 mod activity;
 mod campaign;
 mod collect;
+pub mod experiment;
 mod explain;
 mod findings;
 mod measure;

@@ -3,6 +3,7 @@
 //! The space before a unit never breaks a line. A value that is only known from below is written
 //! `≥ 400 µs`, one that is not known at all as a dash.
 
+use quietcore_record::experiment::factor;
 use quietcore_record::histogram::Quantile;
 use quietcore_record::record::{Routine, Trigger};
 use quietcore_record::slowdown::Estimate;
@@ -120,13 +121,19 @@ pub(crate) fn rate(bytes_per_second: f64) -> String {
 
 /// A ratio with its interval: `1.52× (1.48 to 1.60)`.
 pub(crate) fn ratio(estimate: &Estimate) -> String {
-    let digits =
-        |value: f64| if value < 9.995 { format!("{value:.2}") } else { format!("{value:.1}") };
-    let interval = match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) => format!(" ({} to {})", digits(low), digits(high)),
-        _ => String::new(),
-    };
-    format!("{}×{interval}", digits(estimate.median))
+    let interval = interval(estimate).map(|interval| format!(" ({interval})"));
+    format!("{}{}", times(estimate.median), interval.unwrap_or_default())
+}
+
+/// The interval of a ratio, where there is one: `1.48 to 1.60`.
+pub(crate) fn interval(estimate: &Estimate) -> Option<String> {
+    let (low, high) = estimate.low.zip(estimate.high)?;
+    Some(format!("{} to {}", factor(low), factor(high)))
+}
+
+/// A ratio: `1.52×`.
+pub(crate) fn times(ratio: f64) -> String {
+    format!("{}×", factor(ratio))
 }
 
 /// A routine, and how its interrupt was brought where it was not by software.

@@ -14,6 +14,7 @@ mod definitions;
 mod distributions;
 mod doctor;
 mod elements;
+mod experiment;
 mod interrupts;
 mod memory;
 mod method;
@@ -91,6 +92,12 @@ const INTERRUPTS: (&str, &str) = ("interrupts", "Interrupts");
 /// The section of accesses to memory; only where there are some.
 const MEMORY: (&str, &str) = ("memory", "Memory");
 
+/// The section of controls that were tried; only where there are some.
+const TUNING: (&str, &str) = ("tuning", "Controls");
+
+/// The section of neighbours that were tried; only where there are some.
+const DISTURBANCE: (&str, &str) = ("disturbance", "Disturbance");
+
 /// Sections that are about releases; left out where nothing was released.
 const OF_RELEASES: [&str; 5] = ["distributions", "comparison", "course", "figures", "method"];
 
@@ -110,9 +117,16 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     if !summary.memory.is_empty() {
         names.insert(after, MEMORY);
     }
+    if !summary.disturbances.is_empty() {
+        names.insert(after, DISTURBANCE);
+    }
+    if !summary.tunings.is_empty() {
+        names.insert(after, TUNING);
+    }
     let is_of_others = !summary.kernels.is_empty()
         || !summary.interrupts.is_empty()
-        || !summary.accesses.is_empty();
+        || !summary.accesses.is_empty()
+        || !summary.trials.is_empty();
     if is_of_others && summary.records.is_empty() {
         names.retain(|(anchor, _)| !OF_RELEASES.contains(anchor));
     }
@@ -153,6 +167,8 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         "routines" => routines::section(summary),
         "interrupts" => interrupts::section(summary),
         "memory" => memory::section(summary),
+        "tuning" => experiment::tuning::section(&summary.tunings),
+        "disturbance" => experiment::disturbance::section(&summary.disturbances),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
         "figures" => statistics::section(summary),
         "conditions" => conditions::section(summary),

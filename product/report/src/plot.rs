@@ -25,7 +25,7 @@ pub(crate) use boxes::{BoxFigures, End, axis_strip, strip};
 pub(crate) use frame::{Frame, Limit};
 pub(crate) use histogram::{caption, histogram};
 pub(crate) use memory::{curves, pressure, slowed_routines};
-pub(crate) use ranges::{Range, ranges, scale_of};
+pub(crate) use ranges::{Range, effects, ranges, scale_of};
 pub(crate) use recording::recording;
 pub(crate) use routines::{class_of, drawn, routines};
 pub(crate) use timeline::timeline;

@@ -12,6 +12,7 @@
 //! evidence takes part: a profile with the reservation that was asked for and not measured makes
 //! PASS to NOT PROVEN. It is the rule of `Evidence::overall`, with the reason beside the verdict.
 
+mod experiment;
 mod interrupts;
 mod matrix;
 mod memory;
@@ -19,10 +20,12 @@ mod notices;
 mod routines;
 
 use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::experiment::{Disturbance, Tuning, disturbances, tuning};
 use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
+pub(crate) use experiment::{achieved, cause, set_of, worst as worst_cell};
 pub use interrupts::{Beside, InterruptLine, beside, lines};
 pub use matrix::{
     Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary, ProgramFault,
@@ -52,6 +55,12 @@ pub struct Summary<'a> {
     pub accesses: Vec<RecordSummary<'a>>,
     /// What these say together.
     pub memory: MemorySummary<'a>,
+    /// Each record of a variant of an experiment, in the same order.
+    pub trials: Vec<RecordSummary<'a>>,
+    /// What controls do, by those.
+    pub tunings: Vec<Tuning>,
+    /// What neighbours do, by those.
+    pub disturbances: Vec<Disturbance>,
     /// The routines of each kernel as a table.
     pub kernels: Vec<KernelSummary<'a>>,
     /// Each partition, in the order of the records; those without a record come last.
@@ -123,6 +132,9 @@ impl<'a> Summary<'a> {
             interrupts,
             accesses,
             memory,
+            trials: experiment::records(evidence),
+            tunings: tuning(&evidence.records),
+            disturbances: disturbances(&evidence.records),
             kernels,
             partitions,
             notices,
@@ -162,9 +174,11 @@ impl<'a> Summary<'a> {
         parts.join(" · ")
     }
 
-    /// The records of releases, then those of routines, of interrupts and of accesses to memory.
+    /// The records of releases, then those of routines, of interrupts, of accesses to memory and of
+    /// experiments.
     pub fn all_records(&self) -> impl Iterator<Item = &RecordSummary<'a>> + Clone {
         let others = self.routines.iter().chain(&self.interrupts).chain(&self.accesses);
+        let others = others.chain(&self.trials);
         self.records.iter().chain(others)
     }
 

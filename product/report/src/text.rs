@@ -13,6 +13,7 @@
 //! table of their own where it doesn't fit. Text from files loses its control characters, so
 //! nothing in a record can move the cursor or change the colours.
 
+pub(crate) mod experiment;
 mod interrupts;
 mod ledger;
 pub(crate) mod memory;
@@ -57,6 +58,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     others.for_each(|notice| page.notice(notice));
     if by_hand {
         summary.records.iter().for_each(|record| page.probe(record));
+        page.experiments(&summary);
         page.memory(&summary);
         summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
         page.interrupts(&summary);

@@ -1,6 +1,7 @@
 //! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
 //! nothing.
 
+mod experiment;
 mod export;
 mod memory;
 mod osek;
@@ -14,6 +15,7 @@ use quietcore_probe::job::Injection;
 use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
 use quietcore_units::{CpuSet, Nanos};
 
+pub(crate) use experiment::{Disturb, Rounds, Tune};
 pub(crate) use export::{Export, ExportFor};
 pub(crate) use memory::{Memory, MemoryPart};
 pub(crate) use osek::{OsekCheck, OsekGenerate, OsekKind, OsekVerb};
@@ -44,6 +46,10 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Run a site's campaign on this machine and judge it against the application classes
     Qualify(Qualify),
+    /// Find out what each control of the machine does for a site, and which it needs
+    Tune(Tune),
+    /// Find out what each kind of neighbour does to a partition, and why
+    Disturb(Disturb),
     /// Run one probe by hand
     Probe(Probe),
     /// Print the records and verdicts of an evidence folder

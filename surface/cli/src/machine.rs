@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use quietcore_campaign::Run;
+use quietcore_campaign::{Machine, Run};
 use quietcore_host::Facts;
 use quietcore_host::controls::{Controls, DmaLatency, LiveSettings, Store};
 use quietcore_site::Control;
 use quietcore_supervisor::places::Places;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use crate::files;
 use crate::status::Failure;
 
 /// Reads the facts, with a sign of life: where a guest is tried, it takes a few seconds. Ctrl-C is
@@ -69,6 +70,30 @@ fn settings(places: &Places) -> Result<Option<Controls<LiveSettings>>, Failure> 
     }
     let store = Store::new(places.journal_folder()?);
     Ok(Some(Controls::new(LiveSettings::default(), store)))
+}
+
+/// Measures with all that runs have in common, which is given back afterwards. `controls` are the
+/// settings that any of them may change.
+pub(crate) fn with<T>(
+    facts: &Facts,
+    controls: &[Control],
+    runs: &[Run],
+    measure: impl FnOnce(&Machine<'_>) -> T,
+) -> Result<T, Failure> {
+    let runtime = files::runtime()?;
+    let awake = hold_awake();
+    let controls = self::controls(controls)?;
+    let container_folder = container_folder(runs)?;
+    let emulated = emulated(facts);
+    Ok(measure(&Machine {
+        runtime: &runtime,
+        conditions: &facts.conditions_summary(),
+        emulated: emulated.as_deref(),
+        dma_latency_held: awake.is_some(),
+        container_folder: container_folder.as_deref(),
+        controls: controls.as_ref(),
+        time_of_day,
+    }))
 }
 
 /// Where the containers of runs have their folders; `None` where there are none. What is left of

@@ -92,6 +92,7 @@ impl Source {
             routine: None,
             interrupt: None,
             memory: None,
+            trial: None,
             counters: Counters::default(),
             spikes: Vec::new(),
             ledgers: None,

@@ -18,6 +18,17 @@ impl Record {
             earlier.release.count(),
             earlier.conditions.started_at
         );
+        let mut earlier = earlier;
+        for spike in &mut earlier.spikes {
+            spike.conditions.push("in the earlier part".to_owned());
+        }
+        self.join(earlier);
+        self.conditions.activity.insert("includes".to_owned(), remark);
+    }
+
+    /// Adds an earlier block of the same variant of an experiment. The conditions and the time line
+    /// stay those of the later one; what is wrong with either is wrong with both.
+    pub fn join(&mut self, earlier: Self) {
         self.release.merge(&earlier.release);
         self.wakeup = match (self.wakeup.take(), earlier.wakeup) {
             (Some(mut later), Some(earlier)) => {
@@ -53,10 +64,7 @@ impl Record {
         counters.difference_sum_ns = sum(counters.difference_sum_ns, before.difference_sum_ns);
         counters.migrations = counters.migrations.saturating_add(before.migrations);
         counters.spin_ns = counters.spin_ns.saturating_add(before.spin_ns);
-        self.spikes.extend(earlier.spikes.into_iter().map(|mut spike| {
-            spike.conditions.push("in the earlier part".to_owned());
-            spike
-        }));
+        self.spikes.extend(earlier.spikes);
         self.spikes.sort_by_key(|spike| std::cmp::Reverse(spike.latency_ns));
         self.spikes.truncate(SPIKES_MAX);
         self.ledgers = match (self.ledgers.take(), earlier.ledgers) {
@@ -69,9 +77,11 @@ impl Record {
         if self.timeline.slots.is_empty() {
             self.timeline = Timeline { ..earlier.timeline };
         }
+        if let (Some(later), Some(earlier)) = (&mut self.trial, earlier.trial) {
+            later.blocks.splice(0..0, earlier.blocks);
+        }
         let duration = &mut self.conditions.duration_ns;
         *duration = duration.saturating_add(earlier.conditions.duration_ns);
-        self.conditions.activity.insert("includes".to_owned(), remark);
         for (own, more) in [
             (&mut self.degraded, earlier.degraded),
             (&mut self.invalid_because, earlier.invalid_because),

@@ -26,6 +26,7 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

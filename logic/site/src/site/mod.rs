@@ -248,6 +248,11 @@ impl Site {
         self.change(|campaign| campaign.length = length)
     }
 
+    /// Runs this long before each measurement, in place of what is in the file.
+    pub fn set_warm_up(&mut self, warm_up: Nanos) -> Result<(), OverrideError> {
+        self.change(|campaign| campaign.warm_up = warm_up)
+    }
+
     /// Changes the campaign unless it becomes too long.
     fn change(&mut self, change: impl FnOnce(&mut Campaign)) -> Result<(), OverrideError> {
         let mut campaign = self.campaign.clone();

@@ -19,7 +19,9 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
         summary.notices.iter().partition(|notice| notice.kind <= NoticeKind::Damaged);
     html! {
         @for notice in grave { (alarm(notice)) }
-        @if summary.partitions.is_empty() && !summary.memory.is_empty() {
+        @if summary.partitions.is_empty() && !summary.trials.is_empty() {
+            (super::experiment::hero(summary))
+        } @else if summary.partitions.is_empty() && !summary.memory.is_empty() {
             (super::memory::hero(summary))
         } @else if summary.partitions.is_empty() && !summary.interrupts.is_empty() {
             @for interrupt in summary.interrupts.iter().take(HEROES_MAX) {

@@ -8,7 +8,11 @@
 //!                1 µs    10 µs    100 µs
 //! ```
 
+mod effects;
+
 use maud::PreEscaped;
+
+pub(crate) use effects::effects;
 
 use super::axis::{Scale, time_mark};
 use super::svg::{Anchor, Svg, X};

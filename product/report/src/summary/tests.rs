@@ -22,6 +22,7 @@ fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

@@ -120,6 +120,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters,
         spikes,
         ledgers: None,

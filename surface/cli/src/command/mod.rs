@@ -2,6 +2,7 @@
 
 mod doctor;
 mod documents;
+mod experiment;
 mod export;
 mod foreign;
 mod init;
@@ -28,6 +29,8 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Init(request) => init::run(&request),
         Command::Plan(request) => plan::run(&request),
         Command::Qualify(request) => qualify::run(&request),
+        Command::Tune(request) => experiment::tune::run(&request),
+        Command::Disturb(request) => experiment::disturb::run(&request),
         Command::Probe(request) => probe::run(request),
         Command::Up(request) => running::up::run(&request),
         Command::Down(request) => running::down::run(&request),

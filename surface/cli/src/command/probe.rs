@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use quietcore_backend::container::ContainerWish;
-use quietcore_campaign::{Machine, PartitionRun, Run, Work, measure};
+use quietcore_campaign::{PartitionRun, Run, Work, measure};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
 use quietcore_host::controls::Wanted;
@@ -46,7 +46,7 @@ const EXPLAIN_MAX: Nanos = Nanos::from_secs(10);
 /// How long all workers of the loads may take until they work.
 const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 /// The probability that a probe by hand is judged with; a campaign chooses its own.
-const EXCEEDANCE: f64 = 1e-6;
+pub(super) const EXCEEDANCE: f64 = 1e-6;
 
 pub(super) fn run(request: Probe) -> Result<Status, Failure> {
     let request = match request.probe {
@@ -91,23 +91,12 @@ fn print_latency(request: &Latency, evidence: &Evidence) -> Result<(), Failure> 
 
 /// Measures one run, with its progress shown.
 fn measured(run: &Run, facts: &Facts, stop: &AtomicBool) -> Result<Vec<Record>, Failure> {
-    let runtime = files::runtime()?;
-    let awake = machine::hold_awake();
-    let controls = machine::controls(&run.settings.controls)?;
-    let container_folder = machine::container_folder(std::slice::from_ref(run))?;
-    let emulated = machine::emulated(facts);
-    let conditions = facts.conditions_summary();
-    let mut bar = Bar::new(std::slice::from_ref(run));
-    let machine = Machine {
-        runtime: &runtime,
-        conditions: &conditions,
-        emulated: emulated.as_deref(),
-        dma_latency_held: awake.is_some(),
-        container_folder: container_folder.as_deref(),
-        controls: controls.as_ref(),
-        time_of_day: machine::time_of_day,
-    };
-    Ok(measure(run, &machine, &mut bar, stop)?.records)
+    let runs = std::slice::from_ref(run);
+    let mut bar = Bar::new(runs);
+    let controls = &run.settings.controls;
+    let measured =
+        machine::with(facts, controls, runs, |machine| measure(run, machine, &mut bar, stop))?;
+    Ok(measured?.records)
 }
 
 /// What was asked for as a run; all that is wrong with it becomes one failure.
@@ -289,16 +278,16 @@ fn injection_seen(run: &Run, records: &[Record]) -> bool {
 }
 
 /// What a run by hand is called in its evidence, and what it is judged by.
-struct Identity<'a> {
-    name: &'a str,
-    site_sha256: &'a str,
-    classes: &'a [Class],
-    exceedance: f64,
-    declared: BTreeMap<String, String>,
+pub(super) struct Identity<'a> {
+    pub(super) name: &'a str,
+    pub(super) site_sha256: &'a str,
+    pub(super) classes: &'a [Class],
+    pub(super) exceedance: f64,
+    pub(super) declared: BTreeMap<String, String>,
     /// The profiles in their order, each with its description.
-    profiles: Vec<(String, String)>,
+    pub(super) profiles: Vec<(String, String)>,
     /// What this machine doesn't give, and so was not measured.
-    limits: Vec<String>,
+    pub(super) limits: Vec<String>,
 }
 
 /// The profiles of a run that differ in whether the tasks may move.
@@ -307,7 +296,7 @@ fn of_pinning() -> Vec<(String, String)> {
 }
 
 /// Keeps the records in a folder, where one was asked for.
-fn keep(
+pub(super) fn keep(
     writer: Option<&Writer>,
     facts: &Facts,
     records: Vec<Record>,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quietcore_campaign::{Asked, Campaign, Machine, Outcome, runs};
+use quietcore_campaign::{Asked, Campaign, Outcome, runs};
 use quietcore_evidence::{
     Evidence, Manifest, NotMeasured, Writer, changed_since_sealed, folder_name, read_manifest,
 };
@@ -20,7 +20,6 @@ use crate::{command, finish};
 
 pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
-    let runtime = files::runtime()?;
     let (file, resumed) = match &request.resume {
         Some(folder) => resumed_site(folder)?,
         None => (chosen_site(request)?, None),
@@ -44,22 +43,11 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     };
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
-        let awake = machine::hold_awake();
-        let controls = machine::controls(file.site.controls())?;
-        let container_folder = machine::container_folder(campaign.runs())?;
-        let emulated = machine::emulated(&facts);
-        let conditions = facts.conditions_summary();
         let mut bar = Bar::new(campaign.runs());
-        let machine = Machine {
-            runtime: &runtime,
-            conditions: &conditions,
-            emulated: emulated.as_deref(),
-            dma_latency_held: awake.is_some(),
-            container_folder: container_folder.as_deref(),
-            controls: controls.as_ref(),
-            time_of_day: machine::time_of_day,
-        };
-        campaign.measure_all(&machine, &mut bar, &stop)?
+        let runs = campaign.runs().to_vec();
+        machine::with(&facts, file.site.controls(), &runs, |machine| {
+            campaign.measure_all(machine, &mut bar, &stop)
+        })??
     };
     let evidence = finish::finish(campaign.writer())?;
     conclude(request, &evidence, campaign.writer().root(), outcome)

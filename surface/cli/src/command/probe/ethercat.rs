@@ -171,6 +171,7 @@ fn record(request: &Ethercat, measured: &RoundTrips) -> Record {
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters: Counters { planned_cycles: request.cycles, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

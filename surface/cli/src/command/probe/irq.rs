@@ -186,6 +186,7 @@ fn record(plan: &IrqPlan, measured: IrqMeasured, circumstances: &Circumstances<'
             left_out,
         }),
         memory: None,
+        trial: None,
         counters: Counters { planned_cycles: plan.interrupts, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

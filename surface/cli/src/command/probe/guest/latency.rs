@@ -141,6 +141,7 @@ fn record(
         routine: None,
         interrupt: None,
         memory: None,
+        trial: None,
         counters: Counters { ..counters(plan.cycles, &task, &counted) },
         spikes: spikes(measured),
         ledgers: None,

@@ -147,6 +147,7 @@ impl Maker<'_> {
             degraded: standing.degraded.clone(),
             invalid_because: circumstances.invalid(standing),
             memory: Some(run),
+            trial: None,
         };
         record.interrupted = self.stopped && record.release.count() < planned;
         record.invalid_because.extend(wrong.iter().cloned());

@@ -1,0 +1,154 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::ledger::{Cause, Ledger, Ledgers, Means, Share};
+use crate::record::{Aggressor, Placement, Trial, TrialBlock, Variant};
+use crate::test_record;
+
+/// A record of a variant with a block for each value, in which every figure has that value.
+fn record(profile: &str, variant: Variant, values: &[u64]) -> Record {
+    let mut record = test_record(&[(values[0], 1000)]);
+    record.profile = profile.to_owned();
+    record.name = format!("axis.{profile}.cpu1");
+    let block = |(round, value): (usize, &u64)| TrialBlock {
+        round: u32::try_from(round).unwrap(),
+        valid: true,
+        cycles: 1000,
+        missed_cycles: 0,
+        median_ns: *value,
+        p99_ns: *value,
+        p99_9_ns: *value,
+        max_ns: *value,
+        load_operations_per_second: 0.0,
+    };
+    let blocks = values.iter().enumerate().map(block).collect();
+    record.trial = Some(Trial { variant, blocks });
+    record
+}
+
+fn screening(on: &[&str], left_out: Option<&str>) -> Variant {
+    Variant::Screening {
+        on: on.iter().map(ToString::to_string).collect(),
+        left_out: left_out.map(str::to_owned),
+    }
+}
+
+fn confirming(on: &[&str], reached: bool) -> Variant {
+    Variant::Confirming {
+        on: on.iter().map(ToString::to_string).collect(),
+        class: "motion-control".to_owned(),
+        reached,
+        because: "it is so".to_owned(),
+    }
+}
+
+#[test]
+fn a_control_helped_hurt_or_had_no_effect() {
+    let all = ["governor", "interrupts", "timers", "watchdog"];
+    let steady = [10_000; 12];
+    let noisy: Vec<u64> = (0..12).map(|round| 5_000 + 10_000 * (round % 2)).collect();
+    let records = [
+        record("all", screening(&all, None), &steady),
+        record("none", screening(&[], None), &[40_000; 12]),
+        record("without-governor", screening(&all[1..], Some("governor")), &[10_100; 12]),
+        record("without-interrupts", screening(&all[..1], Some("interrupts")), &[20_000; 12]),
+        record("without-timers", screening(&all[..2], Some("timers")), &[8_000; 12]),
+        record("without-watchdog", screening(&all[..3], Some("watchdog")), &noisy),
+        record("confirm-0", confirming(&[], false), &[1]),
+        record("confirm-1", confirming(&all, true), &[1]),
+        record("confirm-2", confirming(&["interrupts"], true), &[1]),
+    ];
+    let found = tuning(&records);
+    let [tuning] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((&*tuning.partition, &*tuning.task, tuning.rounds), ("axis", "cpu1", 12));
+    let effects: Vec<_> =
+        tuning.effects.iter().map(|effect| (&*effect.control, effect.effect)).collect();
+    let expected = [
+        ("interrupts", Effect::Helped),
+        ("governor", Effect::NoEffect),
+        ("watchdog", Effect::NotShown),
+        ("timers", Effect::Hurt),
+    ];
+    assert_eq!(effects.len(), expected.len());
+    for (control, effect) in expected {
+        assert!(effects.contains(&(control, effect)), "{control}: {effects:?}");
+    }
+    assert_eq!(effects[0].0, "interrupts", "what helped comes first");
+    assert_eq!(effects[3].0, "timers", "and what hurt last");
+    let helped = &tuning.effects[0].sentence;
+    assert!(helped.starts_with("p99 is 2.00 times (2.00 to 2.00) without it; by"), "{helped}");
+    let together = tuning.together.as_ref().unwrap();
+    assert_eq!((together.effect, together.ratios[0].median()), (Effect::Helped, 4.0));
+    assert_eq!(tuning.smallest, Some(vec!["interrupts".to_owned()]));
+    assert_eq!(tuning.rounds_needed, 9, "ten are tested");
+}
+
+#[test]
+fn too_few_rounds_show_nothing() {
+    let records = [
+        record("all", screening(&["timers"], None), &[10; 4]),
+        record("without-timers", screening(&[], Some("timers")), &[90; 4]),
+    ];
+    let found = &tuning(&records)[0];
+    assert_eq!(found.effects[0].effect, Effect::NotShown);
+    assert!(found.effects[0].sentence.contains("anything"), "{}", found.effects[0].sentence);
+    assert!(found.rounds < found.rounds_needed);
+    assert_eq!(found.smallest, None);
+}
+
+fn beside(kind: &str, placement: Placement) -> Variant {
+    let (kind, cpus) = (kind.to_owned(), "1".to_owned());
+    Variant::Beside { aggressor: Some(Aggressor { kind, workers: 2, placement, cpus }) }
+}
+
+#[test]
+fn a_neighbour_has_a_cell_with_its_cause() {
+    let mut disturbed = record("disk", beside("disk", Placement::SameCpu), &[30_000; 9]);
+    let share = |cause, what: &str, ns| Share { cause, what: what.to_owned(), ns, times: 1 };
+    let mut ledgers = Ledgers::new(20_000, Means::Trace);
+    for release in 0..3 {
+        ledgers.add(Ledger {
+            release,
+            at_ns: 0,
+            latency_ns: 40_000,
+            cpu: 1,
+            shares: vec![
+                share(Cause::Softirq, "BLOCK", 30_000),
+                share(Cause::Softirq, "RCU", 2_000),
+                share(Cause::Own, "", 8_000),
+            ],
+            counted: Vec::new(),
+            stack: Vec::new(),
+            remarks: Vec::new(),
+        });
+    }
+    disturbed.ledgers = Some(ledgers);
+    let mut half = record("fork", beside("fork", Placement::OtherCpu), &[11_000; 9]);
+    half.trial.as_mut().unwrap().blocks[3].valid = false;
+    let quiet = Variant::Beside { aggressor: None };
+    let records = [record("quiet", quiet, &[10_000; 9]), disturbed, half];
+    let found = disturbances(&records);
+    let [matrix] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((matrix.rounds, matrix.rounds_needed, matrix.cells.len()), (9, 8, 2));
+    let cell = &matrix.cells[0];
+    assert_eq!((cell.p99_9.median(), cell.p99_9.finding), (3.0, Finding::More));
+    let cause = cell.cause.as_ref().unwrap();
+    assert_eq!((cause.cause, &*cause.what, cause.releases), (Cause::Softirq, "BLOCK", 3));
+    assert!((cause.part - 0.8).abs() < 1e-9);
+    let other = &matrix.cells[1];
+    assert_eq!((other.invalid_blocks, other.p99_9.ratio.unwrap().count), (1, 8));
+    assert_eq!(other.cause, None);
+}
+
+#[test]
+fn blocks_that_are_joined_keep_their_order() {
+    let quiet = || Variant::Beside { aggressor: None };
+    let mut later = record("quiet", quiet(), &[2]);
+    later.trial.as_mut().unwrap().blocks[0].round = 1;
+    later.join(record("quiet", quiet(), &[1]));
+    let rounds: BTreeMap<u32, u64> =
+        later.trial.unwrap().blocks.iter().map(|block| (block.round, block.max_ns)).collect();
+    assert_eq!(rounds, BTreeMap::from([(0, 1), (1, 2)]));
+    assert_eq!(later.release.count(), 2000);
+    assert!(!later.conditions.activity.contains_key("includes"));
+}

@@ -1,0 +1,225 @@
+//! What each control of the machine does, and which are needed.
+
+use serde::{Deserialize, Serialize};
+
+use super::pairs::{NEGLIGIBLE, decide, factor, rounds_needed};
+use super::{Figure, Finding, Ratio, task_of};
+use crate::record::{Record, TrialBlock, Variant};
+
+/// The figures that are tested; the others are shown beside them.
+const TESTED: [Figure; 2] = [Figure::P99Ns, Figure::MaxNs];
+
+/// The result of `tune` for one task of a partition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Tuning {
+    /// The partition.
+    pub partition: String,
+    /// The task.
+    pub task: String,
+    /// All controls that were tried.
+    pub controls: Vec<String>,
+    /// Rounds in which each variant was measured.
+    pub rounds: u32,
+    /// With fewer rounds nothing can be sure, since so much is tested.
+    pub rounds_needed: u32,
+    /// Releases in a block, as a rule.
+    pub cycles_in_block: u64,
+    /// All controls together: without any over with all.
+    pub together: Option<ControlEffect>,
+    /// Each control: without it over with all, in the order of what it does to the tested figures.
+    pub effects: Vec<ControlEffect>,
+    /// The sets that were tried against the class, in their order.
+    pub confirmed: Vec<Confirmed>,
+    /// The smallest of them that reached it; absent where none did.
+    pub smallest: Option<Vec<String>>,
+}
+
+/// What a control does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ControlEffect {
+    /// Its word in the site file; empty for all together.
+    pub control: String,
+    /// Without it over with it: above 1 it makes latencies smaller. One for each figure.
+    pub ratios: Vec<Ratio>,
+    /// What it did.
+    pub effect: Effect,
+    /// The same in words, with the figure that decides.
+    pub sentence: String,
+}
+
+/// What became of latencies by a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// They became smaller.
+    Helped,
+    /// They became larger.
+    Hurt,
+    /// They stayed within 5 %.
+    NoEffect,
+    /// None of these was shown.
+    NotShown,
+}
+
+impl Effect {
+    /// As people read it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Helped => "helped",
+            Self::Hurt => "hurt",
+            Self::NoEffect => "no effect",
+            Self::NotShown => "no effect shown",
+        }
+    }
+}
+
+/// A set of controls that was tried against the class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Confirmed {
+    /// The controls that were on.
+    pub on: Vec<String>,
+    /// The class.
+    pub class: String,
+    /// Whether its limits held.
+    pub reached: bool,
+    /// Why, in words.
+    pub because: String,
+    /// How many releases say so.
+    pub cycles: u64,
+}
+
+/// The results of `tune` that records hold, one for each task that was tuned.
+pub fn tuning(records: &[Record]) -> Vec<Tuning> {
+    let whole = |record: &&Record| match record.trial.as_ref().map(|trial| &trial.variant) {
+        Some(Variant::Screening { on, left_out: None }) => !on.is_empty(),
+        _ => false,
+    };
+    records.iter().filter(whole).filter_map(|all| of_task(all, records)).collect()
+}
+
+fn of_task(all: &Record, records: &[Record]) -> Option<Tuning> {
+    let with_all = all.trial.as_ref()?;
+    let Variant::Screening { on: controls, .. } = &with_all.variant else { return None };
+    let same =
+        |record: &&Record| record.partition == all.partition && task_of(record) == task_of(all);
+    let (mut together, mut effects, mut confirmed) = (None, Vec::new(), Vec::new());
+    for record in records.iter().filter(same) {
+        let Some(trial) = &record.trial else { continue };
+        let effect = |control: &str| ControlEffect::of(control, &trial.blocks, &with_all.blocks);
+        match &trial.variant {
+            Variant::Screening { on, left_out: None } if on.is_empty() => {
+                together = Some(effect(""));
+            }
+            Variant::Screening { left_out: Some(control), .. } => effects.push(effect(control)),
+            Variant::Confirming { on, class, reached, because } => confirmed.push(Confirmed {
+                on: on.clone(),
+                class: class.clone(),
+                reached: *reached,
+                because: because.clone(),
+                cycles: record.release.count(),
+            }),
+            Variant::Screening { .. } | Variant::Beside { .. } => {}
+        }
+    }
+    let of_all = together.iter_mut().chain(&mut effects);
+    let tested = of_all.flat_map(|effect| &mut effect.ratios);
+    decide(tested.filter(|ratio| TESTED.contains(&ratio.figure)));
+    together.iter_mut().chain(&mut effects).for_each(ControlEffect::say);
+    effects.sort_by(|one, other| other.strength().total_cmp(&one.strength()));
+    let tests = (effects.len() + usize::from(together.is_some())) * TESTED.len();
+    let reached = confirmed.iter().filter(|set: &&Confirmed| set.reached);
+    Some(Tuning {
+        partition: all.partition.clone(),
+        task: task_of(all).to_owned(),
+        controls: controls.clone(),
+        rounds: with_all.blocks.len().try_into().unwrap_or(u32::MAX),
+        rounds_needed: rounds_needed(tests),
+        cycles_in_block: typical_cycles(&with_all.blocks),
+        smallest: reached.min_by_key(|set| set.on.len()).map(|set| set.on.clone()),
+        together,
+        effects,
+        confirmed,
+    })
+}
+
+fn typical_cycles(blocks: &[TrialBlock]) -> u64 {
+    let mut cycles: Vec<u64> = blocks.iter().map(|block| block.cycles).collect();
+    cycles.sort_unstable();
+    cycles.get(cycles.len() / 2).copied().unwrap_or(0)
+}
+
+impl ControlEffect {
+    fn of(control: &str, without: &[TrialBlock], with: &[TrialBlock]) -> Self {
+        Self {
+            control: control.to_owned(),
+            ratios: Figure::ALL.map(|figure| Ratio::of(figure, without, with)).to_vec(),
+            effect: Effect::NotShown,
+            sentence: String::new(),
+        }
+    }
+
+    /// How much it does for the tested figures, so that the most useful comes first: what was shown
+    /// before what was not.
+    fn strength(&self) -> f64 {
+        let medians = self.tested().map(Ratio::median);
+        let strongest = medians.max_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()));
+        let shown = match self.effect {
+            Effect::Helped => 1e9,
+            Effect::Hurt => -1e9,
+            Effect::NoEffect | Effect::NotShown => 0.0,
+        };
+        shown + strongest.unwrap_or(1.0)
+    }
+
+    fn tested(&self) -> impl Iterator<Item = &Ratio> {
+        self.ratios.iter().filter(|ratio| TESTED.contains(&ratio.figure))
+    }
+
+    fn say(&mut self) {
+        let found = |finding: Finding| self.tested().find(|ratio| ratio.finding == finding);
+        let (more, less) = (found(Finding::More), found(Finding::Less));
+        let none = self.tested().all(|ratio| ratio.finding == Finding::NoDifference);
+        (self.effect, self.sentence) = match (more, less) {
+            (Some(more), None) => (Effect::Helped, shown(more)),
+            (None, Some(less)) => (Effect::Hurt, shown(less)),
+            (Some(more), Some(less)) => {
+                let both = format!("{}, but {}", shown(more), shown(less));
+                (Effect::NotShown, both)
+            }
+            (None, None) if none => {
+                let percent = (NEGLIGIBLE - 1.0) * 100.0;
+                (Effect::NoEffect, format!("p99 and maximum stay within {percent:.0} %"))
+            }
+            (None, None) => (Effect::NotShown, self.open()),
+        };
+    }
+
+    /// What is not excluded, where nothing was shown.
+    fn open(&self) -> String {
+        let range = |ratio: &Ratio| {
+            let (low, high) = ratio.ratio.and_then(|ratio| ratio.low.zip(ratio.high))?;
+            let title = ratio.figure.title();
+            Some(format!("{title} {} to {} times", factor(low), factor(high)))
+        };
+        let ranges: Option<Vec<String>> = self.tested().map(range).collect();
+        match ranges {
+            Some(ranges) => format!("without it {} is possible", ranges.join(", ")),
+            None => "fewer than six pairs of blocks: anything is possible".to_owned(),
+        }
+    }
+}
+
+/// A ratio in words, seen from the control: `p99 is 1.90 times (1.71 to 2.20) without it; by chance
+/// 1 in 400`.
+fn shown(ratio: &Ratio) -> String {
+    let interval = ratio.ratio.and_then(|ratio| ratio.low.zip(ratio.high));
+    let interval = interval.map(|(low, high)| format!(" ({} to {})", factor(low), factor(high)));
+    let p = ratio.p_corrected.unwrap_or(1.0);
+    format!(
+        "{} is {} times{} without it; by chance {}",
+        ratio.figure.title(),
+        factor(ratio.median()),
+        interval.unwrap_or_default(),
+        if p > 0.0 { format!("1 in {:.0}", 1.0 / p) } else { "never".to_owned() }
+    )
+}

@@ -1,0 +1,142 @@
+//! Experiments: variants of one run, measured in turns, block by block.
+//!
+//! ```text
+//! variants ─► rounds: each variant once, in chance order ─► blocks ─► a Record a variant and task
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | `tune` | variants with and without each control, and sets of them against the class |
+//! | `search` | which set is tried next |
+//! | `disturb` | variants with a neighbour at each place |
+//!
+//! A block is a run like any other ([`measure`]): partitions and loads are started and ended, and
+//! settings changed and put back, so that nothing of one variant is left in the next. What the
+//! blocks say together is decided in `quietcore_record::experiment`.
+
+mod disturb;
+mod order;
+mod search;
+mod tune;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use quietcore_record::record::{Record, Trial, TrialBlock, Variant};
+use quietcore_units::{Causes, Nanos};
+
+pub use disturb::{Disturbing, NotPlaced, Place, beside, causes};
+pub use search::Search;
+pub use tune::{Searched, screening, smallest};
+
+use crate::measure::{Machine, MeasureError, measure};
+use crate::observer::Observer;
+use crate::run::Run;
+use order::Order;
+
+/// A run under one of the conditions that are compared.
+#[derive(Clone, Debug)]
+pub struct Variation {
+    /// What it is.
+    pub variant: Variant,
+    /// The run of a block; its profile is the variant's name.
+    pub run: Run,
+}
+
+/// What the rounds yielded.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    /// A record for each variant and task that was measured.
+    pub records: Vec<Record>,
+    /// Variants that could not be measured, by name, with the reason.
+    pub not_measured: BTreeMap<String, String>,
+    /// Whether it was ended before its time.
+    pub interrupted: bool,
+}
+
+/// Measures all variants in so many rounds. A variant that can't be measured is left out from then
+/// on. `seed` decides the order within the rounds.
+pub fn rounds(
+    variations: &[Variation],
+    rounds: u32,
+    seed: u64,
+    machine: &Machine<'_>,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Blocks {
+    let mut order = Order::new(seed);
+    let mut blocks = Blocks::default();
+    let mut records: Vec<Record> = Vec::new();
+    for round in 0..rounds {
+        for index in order.shuffled(variations.len()) {
+            let variation = &variations[index];
+            if stop.load(Ordering::Relaxed) {
+                blocks.interrupted = true;
+                break;
+            }
+            if blocks.not_measured.contains_key(&variation.run.profile) {
+                continue;
+            }
+            match block(variation, round, machine, observer, stop) {
+                Ok(block) => block.into_iter().for_each(|record| add(&mut records, record)),
+                Err(MeasureError::Stopped) => blocks.interrupted = true,
+                Err(error) => {
+                    let because = Causes(&error).to_string();
+                    observer.failed(&variation.run, &because);
+                    blocks.not_measured.insert(variation.run.profile.clone(), because);
+                }
+            }
+        }
+    }
+    // As they were asked for, whatever the order in which they came.
+    let place = |record: &Record| {
+        variations.iter().position(|variation| variation.run.profile == record.profile)
+    };
+    records.sort_by_key(place);
+    for record in &mut records {
+        record.interrupted = blocks.interrupted;
+    }
+    blocks.records = records;
+    blocks
+}
+
+/// Measures a block: a record for each task, with the block in it.
+///
+/// # Errors
+/// It could not be measured, or was stopped before it was whole.
+fn block(
+    variation: &Variation,
+    round: u32,
+    machine: &Machine<'_>,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<Vec<Record>, MeasureError> {
+    let measured = measure(&variation.run, machine, observer, stop)?;
+    if measured.interrupted {
+        // A part of a block is no like of whole ones.
+        return Err(MeasureError::Stopped);
+    }
+    let mut records = measured.records;
+    for record in &mut records {
+        let blocks = TrialBlock::of(record, round).into_iter().collect();
+        record.trial = Some(Trial { variant: variation.variant.clone(), blocks });
+    }
+    Ok(records)
+}
+
+/// Adds a block's record to that of the same variant and task.
+fn add(records: &mut Vec<Record>, mut later: Record) {
+    match records.iter_mut().find(|earlier| earlier.name == later.name) {
+        Some(earlier) => {
+            std::mem::swap(earlier, &mut later);
+            earlier.join(later);
+        }
+        None => records.push(later),
+    }
+}
+
+/// How long the blocks of these rounds are measured in all, warm-ups included.
+pub fn duration(variations: &[Variation], rounds: u32) -> Nanos {
+    let one: u64 = variations.iter().map(|variation| variation.run.duration().get()).sum();
+    Nanos::new(one.saturating_mul(u64::from(rounds)))
+}

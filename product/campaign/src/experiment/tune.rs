@@ -1,0 +1,166 @@
+//! Variants with and without each control, and the sets that are tried against the class.
+
+use std::sync::atomic::AtomicBool;
+
+use quietcore_record::record::{Record, Variant};
+use quietcore_record::verdict::{Verdict, is_judged, judge};
+use quietcore_site::{Control, Site};
+use quietcore_units::Causes;
+
+use super::Variation;
+use super::search::Search;
+use crate::measure::{Machine, MeasureError};
+use crate::observer::Observer;
+use crate::run::Run;
+
+/// The probability of an exceedance that a set of controls is confirmed with: one that a few
+/// releases exclude. What those of its run exclude is told with their number.
+const SHOWN_BY_ANY: f64 = 0.5;
+
+/// The variants that show what each control does: all of them, none, and all but each.
+pub fn screening(run: &Run, controls: &[Control]) -> Vec<Variation> {
+    let variation = |profile: String, on: Vec<Control>, left_out: Option<Control>| Variation {
+        variant: Variant::Screening {
+            on: words(&on),
+            left_out: left_out.map(|control| control.name().to_owned()),
+        },
+        run: with(run, profile, on),
+    };
+    let all = variation("all".to_owned(), controls.to_vec(), None);
+    let none = variation("none".to_owned(), Vec::new(), None);
+    let each = controls.iter().map(|left_out| {
+        let on = controls.iter().copied().filter(|control| control != left_out).collect();
+        variation(format!("without-{left_out}"), on, Some(*left_out))
+    });
+    // With one control, all but it is none.
+    let each = each.filter(|_| controls.len() > 1);
+    [all, none].into_iter().chain(each).collect()
+}
+
+fn with(run: &Run, profile: String, on: Vec<Control>) -> Run {
+    let mut run = Run { profile, ..run.clone() };
+    run.settings.controls = on;
+    run
+}
+
+fn words(controls: &[Control]) -> Vec<String> {
+    controls.iter().map(|control| control.name().to_owned()).collect()
+}
+
+/// What the search for the smallest set yielded.
+#[derive(Debug, Default)]
+pub struct Searched {
+    /// A record for each set that was tried and each task.
+    pub records: Vec<Record>,
+    /// The smallest set; `None` where not even all controls reach the class, and where the search
+    /// did not end.
+    pub smallest: Option<Vec<Control>>,
+    /// Why a set could not be measured, which ends the search.
+    pub failed: Option<String>,
+    /// Whether it was ended before its time.
+    pub interrupted: bool,
+}
+
+/// Searches the smallest set among these controls, the most helpful first. Each set is measured
+/// once as `run` says, all partitions at the same time.
+pub fn smallest(
+    run: &Run,
+    ordered: Vec<Control>,
+    site: &Site,
+    machine: &Machine<'_>,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Searched {
+    let mut search = Search::new(ordered);
+    let mut searched = Searched::default();
+    while let Some(on) = search.next_set() {
+        let number = searched_sets(&searched.records) + 1;
+        let run = with(run, format!("set-{number}"), on.clone());
+        // Both are told by the record's trial as soon as it is judged.
+        let variant = Variant::Screening { on: words(&on), left_out: None };
+        let variation = Variation { variant, run };
+        match super::block(&variation, 0, machine, observer, stop) {
+            Ok(mut records) => {
+                search.tell(judge_set(&mut records, site, &on));
+                searched.records.extend(records);
+            }
+            Err(MeasureError::Stopped) => {
+                searched.interrupted = true;
+                return searched;
+            }
+            Err(error) => {
+                searched.failed = Some(Causes(&error).to_string());
+                return searched;
+            }
+        }
+    }
+    searched.smallest = search.found().map(<[Control]>::to_vec);
+    searched
+}
+
+/// How many sets were tried.
+fn searched_sets(records: &[Record]) -> usize {
+    let mut profiles: Vec<&str> = records.iter().map(|record| &*record.profile).collect();
+    profiles.dedup();
+    profiles.len()
+}
+
+/// Judges what a set yielded: each record by the class of its partition. Returns whether all
+/// reached theirs.
+fn judge_set(records: &mut [Record], site: &Site, on: &[Control]) -> bool {
+    let judged: Vec<_> = records.iter().map(|record| judged(record, site)).collect();
+    let reached = judged.iter().all(|(_, passes, _)| *passes);
+    for (record, (class, _, because)) in records.iter_mut().zip(judged) {
+        if let Some(trial) = &mut record.trial {
+            trial.variant = Variant::Confirming { on: words(on), class, reached, because };
+        }
+    }
+    reached
+}
+
+/// The class that a record is held to, whether it reaches it, and why.
+fn judged(record: &Record, site: &Site) -> (String, bool, String) {
+    let mut partitions = site.partitions().iter();
+    let Some(partition) = partitions.find(|partition| partition.name == record.partition) else {
+        return (String::new(), false, "no partition of the site".to_owned());
+    };
+    let judgement = judge(record, &partition.class, SHOWN_BY_ANY);
+    let passes = judgement.verdict == Verdict::Pass || !is_judged(record);
+    (judgement.class, passes, judgement.because)
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_host::controls::Wanted;
+
+    use super::*;
+
+    fn run() -> Run {
+        Run {
+            profile: "tp2".to_owned(),
+            reserved: true,
+            settings: Wanted::default(),
+            container_runtime: None,
+            partitions: Vec::new(),
+            loads: Vec::new(),
+            explain: None,
+            site_sha256: String::new(),
+        }
+    }
+
+    #[test]
+    fn each_control_is_left_out_once() {
+        let controls = [Control::Interrupts, Control::Timers];
+        let variations = screening(&run(), &controls);
+        let of = |number: usize| {
+            let run = &variations[number].run;
+            (run.profile.as_str(), run.settings.controls.clone())
+        };
+        assert_eq!(of(0), ("all", controls.to_vec()));
+        assert_eq!(of(1), ("none", Vec::new()));
+        assert_eq!(of(2), ("without-interrupts", vec![Control::Timers]));
+        assert_eq!(of(3), ("without-timers", vec![Control::Interrupts]));
+        assert_eq!(variations.len(), 4);
+        assert_eq!(screening(&run(), &controls[..1]).len(), 2);
+    }
+}

@@ -1,0 +1,121 @@
+//! `quietcore tune` and `quietcore disturb`
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use quietcore_load::LoadKind;
+use quietcore_record::record::Placement;
+use quietcore_units::Nanos;
+
+/// How an experiment is measured.
+#[derive(Debug, Args)]
+pub(crate) struct Rounds {
+    /// How often each variant is measured. Fewer rounds show less; the result says how many it
+    /// takes until something can be sure
+    #[arg(long, value_name = "N", default_value_t = 12,
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+    /// How long a block is measured: a variant in a round
+    #[arg(long, value_name = "D", default_value = "1 s")]
+    pub(crate) block: Nanos,
+    /// How long partitions run before each block is measured
+    #[arg(long, value_name = "D", default_value = "200 ms")]
+    pub(crate) warm_up: Nanos,
+    /// Decides the chance order of the variants in each round; the same seed repeats it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The evidence folder to make; by default runs/TIME-NAME
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the result as JSON, as `show --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  quietcore tune site.toml\n  quietcore tune site.toml --control \
+                  interrupts,governor --profile tp4 --rounds 20\n\nEach round measures all \
+                  controls, none of them, and all but each, in chance order; the ratio of two \
+                  blocks of the same round says what a control does. Then sets of controls are \
+                  tried against the class of each partition, the most helpful first, until none \
+                  can be left out.\n\nSettings are put back after each block, as `quietcore \
+                  qualify` does. It needs root."
+)]
+pub(crate) struct Tune {
+    /// The site file
+    pub(crate) site: PathBuf,
+    /// The controls to try, by their words in `[host] controls`; by default those of the site, or
+    /// `standard` where it names none
+    #[arg(long, value_name = "WORD,..", value_delimiter = ',')]
+    pub(crate) control: Vec<String>,
+    /// The profile to measure under; by default the last of the site's that pins the partitions and
+    /// has a load
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// How long each set of controls is tried against the class
+    #[arg(long, value_name = "D", default_value = "10 s")]
+    pub(crate) confirm: Nanos,
+    #[command(flatten)]
+    pub(crate) rounds: Rounds,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  quietcore disturb site.toml\n  quietcore disturb site.toml \
+                  --partition axis --aggressor disk,network --place other-cpu --workers 4\n\nEach \
+                  round measures the partition alone and beside each neighbour at each place, in \
+                  chance order. The matrix shows the ratio of the 99.9 % quantile and of the \
+                  maximum to those of the quiet block of the same round. At the end each is \
+                  measured once more with a spike ledger (as root, with the kernel's trace), which \
+                  names the cause.")]
+pub(crate) struct Disturb {
+    /// The site file
+    pub(crate) site: PathBuf,
+    /// Only these partitions; by default all, one after the other
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    pub(crate) partition: Vec<String>,
+    /// What disturbs, by the kinds of load of the site file: sqrt (CPU), cache, memory-bandwidth,
+    /// disk, network, timer (interrupts), malloc (page faults), fork, futex
+    #[arg(
+        long,
+        value_name = "KIND,..",
+        value_delimiter = ',',
+        default_value = "sqrt,cache,memory-bandwidth,disk,network,timer,malloc,fork"
+    )]
+    pub(crate) aggressor: Vec<LoadKind>,
+    /// Where it is; by default every place that the machine and the site have
+    #[arg(long, value_name = "PLACE,..", value_delimiter = ',')]
+    pub(crate) place: Vec<PlaceName>,
+    /// Workers of each neighbour; by default one for each CPU of its place
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) workers: Option<u32>,
+    /// Leave out the last round, which explains late releases
+    #[arg(long)]
+    pub(crate) no_causes: bool,
+    #[command(flatten)]
+    pub(crate) rounds: Rounds,
+}
+
+/// Where a neighbour is, as seen from the partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlaceName {
+    /// On the partition's own CPUs
+    SameCpu,
+    /// On the other threads of their cores
+    Sibling,
+    /// On CPUs that no partition has
+    OtherCpu,
+    /// On the CPUs of other partitions
+    OtherPartition,
+}
+
+impl From<PlaceName> for Placement {
+    fn from(name: PlaceName) -> Self {
+        match name {
+            PlaceName::SameCpu => Self::SameCpu,
+            PlaceName::Sibling => Self::Sibling,
+            PlaceName::OtherCpu => Self::OtherCpu,
+            PlaceName::OtherPartition => Self::OtherPartition,
+        }
+    }
+}
