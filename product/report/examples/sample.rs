@@ -1,7 +1,7 @@
 //! Writes reports of synthetic evidence into a folder, to look at them: a mixed campaign, one that
 //! passes, one in mode `sleep`, a program of two tasks, an imported one with an overflow, an
-//! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, and an
-//! empty one.
+//! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, controls
+//! and neighbours that were tried, and an empty one.
 //!
 //! ```text
 //! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples
@@ -21,6 +21,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{Counters, Record, Timeline};
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use serde_json::json;
+use synthetic::experiment::{disturbed, tuned};
 use synthetic::interrupt::interrupt;
 use synthetic::kernel::kernel;
 use synthetic::memory::memory;
@@ -44,6 +45,8 @@ fn main() -> io::Result<()> {
         ("kernel", kernel(&[100, 100_000])),
         ("interrupt", interrupt()),
         ("memory", memory(true)),
+        ("tune", tuned()),
+        ("disturb", disturbed()),
         ("empty", evidence(Vec::new(), EXCEEDANCE)),
     ];
     for (name, evidence) in samples {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pairs::{decide, rounds_needed};
 use super::{Figure, Ratio, task_of};
+use crate::histogram::Quantile;
 use crate::ledger::Cause;
 use crate::record::{Aggressor, LoadAchieved, Record, TrialBlock, Variant};
 
@@ -119,7 +120,7 @@ fn cell(record: &Record, alone: &[TrialBlock]) -> Option<DisturbanceCell> {
 }
 
 fn p99_9_ns(record: &Record) -> u64 {
-    record.release.quantile(0.999).map_or(0, |quantile| quantile.lower_bound())
+    record.release.quantile(0.999).map_or(0, Quantile::lower_bound)
 }
 
 /// The largest part of late releases, by the ledgers of the record.

@@ -12,9 +12,7 @@ use crate::slowdown::Estimate;
 pub(super) const NEGLIGIBLE: f64 = 1.05;
 
 /// A figure of a block.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// The median.

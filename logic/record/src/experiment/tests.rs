@@ -1,3 +1,5 @@
+//! Experiments with known effects.
+
 use std::collections::BTreeMap;
 
 use super::*;

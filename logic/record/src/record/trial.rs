@@ -67,9 +67,7 @@ pub struct Aggressor {
 }
 
 /// Where a neighbour is, as seen from the partition that is disturbed.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// On the CPU of the partition itself.

@@ -108,8 +108,8 @@ impl Page {
         self.paragraph(
             "",
             &format!(
-                "{} · {}: quiet p99.9 {}, maximum {} of {} releases in {} rounds; ratios are beside \
-                 a neighbour over quiet",
+                "{} · {}: quiet p99.9 {}, maximum {} of {} releases in {} rounds; ratios are \
+                 beside a neighbour over quiet",
                 matrix.partition,
                 matrix.task,
                 figures::nanos(matrix.quiet_p99_9_ns),

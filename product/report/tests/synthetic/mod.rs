@@ -1,6 +1,7 @@
 //! Evidence that was never measured: for tests and for looking at the report. Every name in it says
 //! so. The generator has a fixed seed, so that each run gives the same numbers.
 
+pub(crate) mod experiment;
 pub(crate) mod interrupt;
 pub(crate) mod kernel;
 pub(crate) mod memory;

@@ -75,7 +75,9 @@ pub(in crate::html) fn section(tunings: &[Tuning]) -> Markup {
             figure.wide {
                 figcaption {
                     span.name { "Release latency without a control over that with it" }
-                    span.sub { "p99 above, maximum below; median of the rounds with its 95 % interval" }
+                    span.sub {
+                        "p99 above, maximum below; median of the rounds with its 95 % interval"
+                    }
                 }
                 (plot::effects(&all(tuning)))
             }

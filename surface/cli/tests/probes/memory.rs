@@ -1,17 +1,13 @@
 //! Accesses to memory, as a person has them measured. Structure is looked at and no time: a
 //! machine that runs tests measures nothing.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[expect(dead_code, reason = "other tests need the rest")]
-mod command;
-
 use std::collections::BTreeSet;
 use std::fs;
 
-use command::call;
 use quietcore_skip::skip;
 use serde_json::Value;
+
+use crate::command::call;
 
 /// Whether there is a CPU for neighbours.
 fn has_another_cpu() -> bool {

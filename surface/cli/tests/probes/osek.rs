@@ -1,14 +1,12 @@
 //! The routines of the kernel, as a person has them measured. The figures are not looked at: a
 //! machine that runs tests measures nothing.
 
-#[expect(dead_code, reason = "other tests need the rest")]
-mod command;
-
 use std::collections::BTreeSet;
 use std::fs;
 
-use command::call;
 use serde_json::Value;
+
+use crate::command::call;
 
 /// Goal: what is printed, kept and shown again is the same evidence.
 #[test]

@@ -1,0 +1,59 @@
+//! The page and the text about experiments: what was shown is said, and nothing else.
+
+#[expect(dead_code, reason = "other tests need the rest")]
+mod synthetic;
+
+use quietcore_report::{html, text};
+use synthetic::experiment::{disturbed, tuned};
+
+/// The anchors of the sections, in their order.
+fn sections(page: &str) -> Vec<&str> {
+    page.split("<section id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn the_smallest_set_and_what_each_control_did_are_told() {
+    let page = html::render(&tuned(), &[]);
+    assert_eq!(sections(&page), ["verdict", "tuning", "conditions", "doctor"]);
+    assert!(page.contains("It needs interrupts"));
+    let plot = page.split("<svg ").find(|plot| plot.contains("What each control does")).unwrap();
+    let plot = format!("<svg {}</svg>", plot.split("</svg>").next().unwrap());
+    roxmltree::Document::parse(&plot).unwrap();
+    assert!(!plot.contains("NaN") && !plot.contains("inf"), "{plot}");
+    for words in [">interrupts: helped<", ">timers: no effect<", ">all together: helped<"] {
+        assert!(plot.contains(words), "{words} in {plot}");
+    }
+    let text = text::render(&tuned(), 100, false);
+    let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(line("interrupts").contains("helped"), "{text}");
+    assert!(line("timers").contains("no effect "), "{text}");
+    assert!(text.contains("controls = [\"interrupts\"]"), "{text}");
+    assert!(!text.contains("rounds show nothing"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn only_what_was_shown_to_disturb_is_shaded() {
+    let page = html::render(&disturbed(), &[]);
+    assert_eq!(sections(&page), ["verdict", "disturbance", "conditions", "doctor"]);
+    assert!(page.contains("Disk on the same CPU disturbs most: p99.9 12.0×"));
+    let shades = |shade: &str| page.matches(&format!("<td class=\"heat-{shade}\"")).count();
+    assert_eq!((shades("4"), shades("0")), (1, 1), "12 times, and as without");
+    let text = text::render(&disturbed(), 100, false);
+    assert!(text.contains("12.0× (12.0 to 12.0)"), "{text}");
+    assert!(text.contains("1 234 rounds/s by 0.50 CPUs"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn too_few_rounds_are_told() {
+    let mut evidence = tuned();
+    for record in &mut evidence.records {
+        record.trial.as_mut().unwrap().blocks.truncate(3);
+    }
+    let page = html::render(&evidence, &[]);
+    assert!(page.contains("3 rounds show nothing"));
+    assert!(!page.contains(": helped<"));
+    let text = text::render(&evidence, 100, false);
+    assert!(text.contains("3 rounds show nothing"), "{text}");
+}

@@ -1,0 +1,111 @@
+//! Experiments that were never made: two controls of which one helps, and two neighbours of which
+//! one disturbs.
+
+use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::record::{
+    Aggressor, LoadAchieved, Placement, Record, Trial, TrialBlock, Variant,
+};
+
+use super::{ASLEEP, evidence, record};
+
+/// Rounds of everything.
+const ROUNDS: u32 = 12;
+
+/// The record of a variant, whose figures are so many times those of the others.
+fn variant(profile: &str, times: f64, variant: Variant) -> Record {
+    let mut record = record(profile, 1, 2_000, ASLEEP, 7);
+    let blocks = (0..ROUNDS).map(|round| {
+        // No two rounds are alike.
+        let ns = |ns: f64| (ns * times * (1.0 + 0.002 * f64::from(round))) as u64;
+        TrialBlock {
+            round,
+            valid: true,
+            cycles: 1000,
+            missed_cycles: 0,
+            median_ns: ns(9_000.0),
+            p99_ns: ns(20_000.0),
+            p99_9_ns: ns(40_000.0),
+            max_ns: ns(60_000.0),
+            load_operations_per_second: 0.0,
+        }
+    });
+    record.trial = Some(Trial { variant, blocks: blocks.collect() });
+    record
+}
+
+fn screening(on: &[&str], left_out: Option<&str>) -> Variant {
+    Variant::Screening {
+        on: on.iter().map(ToString::to_string).collect(),
+        left_out: left_out.map(str::to_owned),
+    }
+}
+
+fn set(number: u32, on: &[&str], reached: bool) -> Record {
+    let because = if reached { "none of 10 000 was late" } else { "3 of 10 000 were late" };
+    let confirming = Variant::Confirming {
+        on: on.iter().map(ToString::to_string).collect(),
+        class: "motion-control".to_owned(),
+        reached,
+        because: because.to_owned(),
+    };
+    let mut record = variant(&format!("set-{number}"), 1.0, confirming);
+    record.trial.as_mut().expect("it has one").blocks.truncate(1);
+    record
+}
+
+/// What `tune` keeps: `interrupts` helps, `timers` does nothing.
+pub(crate) fn tuned() -> Evidence {
+    let all = ["interrupts", "timers"];
+    of(
+        "tune line (synthetic)",
+        vec![
+            variant("all", 1.0, screening(&all, None)),
+            variant("none", 2.1, screening(&[], None)),
+            variant("without-interrupts", 2.0, screening(&all[1..], Some("interrupts"))),
+            variant("without-timers", 1.0, screening(&all[..1], Some("timers"))),
+            set(1, &[], false),
+            set(2, &all, true),
+            set(3, &all[..1], true),
+        ],
+    )
+}
+
+fn beside(kind: &str, placement: Placement, times: f64) -> Record {
+    let aggressor =
+        Aggressor { kind: kind.to_owned(), workers: 1, placement, cpus: "0".to_owned() };
+    let profile = format!("{kind}-{}", placement.name());
+    let mut record = variant(&profile, times, Variant::Beside { aggressor: Some(aggressor) });
+    record.conditions.loads = vec![LoadAchieved {
+        kind: kind.to_owned(),
+        workers: 1,
+        working: 1,
+        operations_per_second: 1234.0,
+        unit: "rounds/s".to_owned(),
+        cpu_share: 0.5,
+        ..LoadAchieved::default()
+    }];
+    record
+}
+
+/// What `disturb` keeps: the disk disturbs 12 times at one place, and nothing at the other.
+pub(crate) fn disturbed() -> Evidence {
+    of(
+        "disturb line (synthetic)",
+        vec![
+            variant("quiet", 1.0, Variant::Beside { aggressor: None }),
+            beside("disk", Placement::SameCpu, 12.0),
+            beside("disk", Placement::OtherCpu, 1.0),
+        ],
+    )
+}
+
+fn of(name: &str, records: Vec<Record>) -> Evidence {
+    let mut evidence = evidence(Vec::new(), 1e-6);
+    evidence.manifest.name = name.to_owned();
+    evidence.manifest.origin = Origin::Probe;
+    evidence.manifest.classes.clear();
+    evidence.manifest.declared.clear();
+    evidence.manifest.profiles.clear();
+    evidence.records = records;
+    evidence
+}

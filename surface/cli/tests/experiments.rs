@@ -1,0 +1,174 @@
+//! `tune` and `disturb` on this machine, short: what is compared, what is kept, and that nothing is
+//! left changed. Whether anything helped or disturbed is not looked at.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod command;
+
+use std::fs;
+use std::path::Path;
+
+use command::{call, site};
+use serde_json::Value;
+
+const TIMERS: &str = "/proc/sys/kernel/timer_migration";
+const STATISTICS: &str = "/proc/sys/vm/stat_interval";
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// A site, on a machine where settings can be changed.
+fn site_or_skip(folder: &Path) -> Option<String> {
+    let Some(site) = site(folder, "profiles = [\"tp2\"]\nduration = \"500 ms\"") else {
+        quietcore_skip::skip!("one CPU only");
+        return None;
+    };
+    if !is_root() {
+        quietcore_skip::skip!("settings are changed by root alone");
+        return None;
+    }
+    Some(site)
+}
+
+fn document(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn profiles(document: &Value) -> Vec<&str> {
+    let records = document["records"].as_array().unwrap();
+    records.iter().map(|record| record["profile"].as_str().unwrap()).collect()
+}
+
+/// Goal: each control is left out of all in every round, sets are tried against the class, and the
+/// settings are as they were.
+#[test]
+fn controls_are_tried_and_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = site_or_skip(folder.path()) else { return };
+    let read = || [TIMERS, STATISTICS].map(|path| fs::read_to_string(path).unwrap_or_default());
+    let before = read();
+    if before.iter().any(String::is_empty) {
+        quietcore_skip::skip!("this kernel has no {TIMERS} or no {STATISTICS}");
+        return;
+    }
+    let run = call(
+        folder.path(),
+        &[
+            "tune",
+            &site,
+            "--control",
+            "timers,statistics",
+            "--rounds",
+            "2",
+            "--block",
+            "150ms",
+            "--warm-up",
+            "20ms",
+            "--confirm",
+            "300ms",
+            "--out",
+            "run",
+            "--json",
+        ],
+    );
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    assert_eq!(read(), before);
+    let document = document(&run.out);
+    let profiles = profiles(&document);
+    assert_eq!(
+        profiles[..5],
+        ["all", "none", "without-timers", "without-statistics", "set-1"],
+        "{profiles:?}"
+    );
+    let tuning = &document["tunings"][0];
+    assert_eq!(tuning["controls"], serde_json::json!(["timers", "statistics"]));
+    assert_eq!((&tuning["rounds"], &tuning["partition"]), (&2.into(), &"axis".into()));
+    for effect in tuning["effects"].as_array().unwrap() {
+        // Two rounds are sure of nothing.
+        assert_eq!(effect["effect"], "not-shown", "{effect}");
+        assert_eq!(effect["ratios"][0]["ratio"]["count"], 2, "{effect}");
+    }
+    let sets = tuning["confirmed"].as_array().unwrap();
+    assert_eq!(sets[0]["on"], serde_json::json!([]), "nothing is tried first");
+    assert_eq!(tuning.get("smallest").is_some_and(Value::is_array), run.status == Some(0));
+    if sets[0]["reached"] == true {
+        assert_eq!(tuning["smallest"], serde_json::json!([]));
+    }
+    for part in ["run/report.html", "run/site.toml", "run/SHA256SUMS"] {
+        assert!(folder.path().join(part).is_file(), "{part}");
+    }
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("What each control does") && page.contains("without-timers"));
+}
+
+/// Goal: a partition is measured alone and beside each neighbour at each place that there is, and
+/// places that there are not are said.
+#[test]
+fn neighbours_are_tried_at_every_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = site(folder.path(), "profiles = [\"tp2\"]\nduration = \"500 ms\"") else {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    };
+    let run = call(
+        folder.path(),
+        &[
+            "disturb",
+            &site,
+            "--aggressor",
+            "sqrt,fork",
+            "--place",
+            "same-cpu,other-partition",
+            "--rounds",
+            "2",
+            "--block",
+            "150ms",
+            "--warm-up",
+            "20ms",
+            "--out",
+            "run",
+            "--json",
+        ],
+    );
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    assert!(run.err.contains("other partition is left out: there is no other"), "{}", run.err);
+    let document = document(&run.out);
+    assert_eq!(profiles(&document), ["quiet", "sqrt-same-cpu", "fork-same-cpu"]);
+    let matrix = &document["disturbances"][0];
+    assert_eq!((&matrix["partition"], &matrix["rounds"]), (&"axis".into(), &2.into()));
+    let cells = matrix["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2);
+    for cell in cells {
+        assert_eq!(cell["aggressor"]["placement"], "same-cpu");
+        assert!(cell["achieved"][0]["operations_per_second"].as_f64().unwrap() > 0.0, "{cell}");
+        assert!(cell["cycles"].as_u64().unwrap() >= 2, "{cell}");
+    }
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("Disturbance matrix") && page.contains("same CPU"));
+}
+
+/// Goal: what can't be meant is refused at once, with what would be right.
+#[test]
+fn requests_that_can_not_be_meant_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = site_or_skip(folder.path()) else { return };
+    let cases: [(&[&str], &str); 7] = [
+        (&["tune", "--control", "governer"], "did you mean `governor`?"),
+        (&["tune", "--profile", "tp1"], "does not pin"),
+        (&["tune", "--profile", "tp9"], "there is no profile `tp9`"),
+        (&["tune", "--block", "1ms"], "--block 1.00 ms: give 100 ms to"),
+        (&["disturb", "--partition", "axes"], "did you mean `axis`?"),
+        (&["disturb", "--place", "other-partition"], "there is no other partition"),
+        (&["disturb", "--warm-up", "2h"], "--warm-up"),
+    ];
+    for (arguments, words) in cases {
+        let mut all = vec![arguments[0], &*site];
+        all.extend(&arguments[1..]);
+        let said = call(folder.path(), &all);
+        assert_eq!(said.status, Some(2), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(words), "{arguments:?}: {}", said.err);
+    }
+    let names: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1, "nothing is made: {names:?}");
+}
