@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod container;
+mod controls;
 mod cores;
 mod cyclictest;
 mod ethercat;
@@ -68,7 +69,10 @@ enum Bench {
     Guest(guest::Request),
     /// A partition in a container, beside one in a process and `podman run`
     Container(container::Request),
-    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `shedding`, `osek`, `guest` and `container`
+    /// Changing and putting back what eight partitions want of the machine, beside bare writes
+    Controls(controls::Request),
+    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `shedding`, `osek`, `guest`, `container` and
+    /// `controls`
     All(Common),
 }
 
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
         Bench::Osek(request) => osek::run(&request),
         Bench::Guest(request) => guest::run(&request),
         Bench::Container(request) => container::run(&request),
+        Bench::Controls(request) => controls::run(&request),
         Bench::All(common) => all(&common),
     };
     match result {
@@ -101,9 +106,18 @@ fn main() -> ExitCode {
 fn all(common: &Common) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut failed = Vec::new();
-    for bench in
-        ["signal", "queue", "ethercat", "watch", "scan", "shedding", "osek", "guest", "container"]
-    {
+    for bench in [
+        "signal",
+        "queue",
+        "ethercat",
+        "watch",
+        "scan",
+        "shedding",
+        "osek",
+        "guest",
+        "container",
+        "controls",
+    ] {
         eprintln!("{bench}");
         // Each in a process of its own: what one pins or opens doesn't follow it to the next.
         let mut command = std::process::Command::new(&own);
