@@ -60,6 +60,7 @@ pub(in crate::command) fn run(request: &Disturb) -> Result<Status, Failure> {
             }
             interrupted |= blocks.interrupted;
             if explained > 0 && !interrupted {
+                say(format_args!("{name}: explaining late releases, once beside each neighbour"));
                 let records = &mut blocks.records;
                 let failed = experiment::causes(variations, records, machine, &mut bar, &stop);
                 limits.extend(failed);
