@@ -85,19 +85,30 @@ pub fn prepare(
     };
     let mut pinned_to = None;
     ask(Setting::TimerSlack, setting::drop_timer_slack());
+    let before = setting::allowed();
     if let Some(cpu) = cpu {
         let pinned = match CpuId::new(cpu) {
-            // The kernel refuses the policy to a pinned thread, and the pin to one that has it.
-            Some(_) if matches!(policy, Policy::Deadline { .. }) => {
-                Err(io::ErrorKind::Unsupported.into())
-            }
             Some(cpu) => setting::pin(cpu),
             None => Err(io::ErrorKind::InvalidInput.into()),
         };
         pinned_to = ask(Setting::Affinity, pinned).then_some(cpu);
     }
-    ask(Setting::Policy, setting::schedule(policy));
+    let scheduled = match setting::schedule(policy) {
+        Err(error) if pinned_to.is_some() && is_pin_that_stands_against(&error, policy) => {
+            ask(Setting::Affinity, Err(error));
+            pinned_to = None;
+            before.and_then(setting::allow).and_then(|()| setting::schedule(policy))
+        }
+        scheduled => scheduled,
+    };
+    ask(Setting::Policy, scheduled);
     pinned_to
+}
+
+/// While the kernel throttles real-time threads it refuses SCHED_DEADLINE to a thread that is
+/// pinned within a larger domain of its scheduler. The policy is worth more than the pin.
+fn is_pin_that_stands_against(error: &io::Error, policy: Policy) -> bool {
+    matches!(policy, Policy::Deadline { .. }) && error.kind() == io::ErrorKind::PermissionDenied
 }
 
 struct Task<'a> {

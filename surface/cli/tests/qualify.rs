@@ -265,3 +265,49 @@ fn a_probe_prints_what_cyclictest_would() {
     let document: Value = serde_json::from_str(&shown.out).unwrap();
     assert_eq!(document["records"][0]["statistics"]["count"], 300);
 }
+
+/// Goal: partitions that share a CPU have run time of their own there, pinned, and the kernel's
+/// setting that this takes is put back.
+#[test]
+fn partitions_share_a_cpu_by_their_budgets() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = site(folder.path(), "profiles = [\"tp2\"]\nduration = \"500 ms\"") else {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    };
+    if !rustix::process::geteuid().is_root() {
+        quietcore_skip::skip!("throttling is given up by root alone");
+        return;
+    }
+    let throttling = || fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").unwrap();
+    let before = throttling();
+    let path = folder.path().join(&site);
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.replace("priority = 50\nearly_wake = \"adaptive\"\n", "");
+    let (head, partition) = text.split_once("[[partition]]").unwrap();
+    let (partition, campaign) = partition.split_once("[campaign]").unwrap();
+    let of = |name: &str, budget: u32| {
+        let partition = partition.replace("\"axis\"", &format!("\"{name}\""));
+        let budget = format!("[partition.vcr]\nbudget = {budget}\n");
+        format!("[[partition]]{}", partition.replace("[partition.vcr]\n", &budget))
+    };
+    let head = head.replace("[host]\n", "[host]\ncontrols = [\"throttling\"]\n");
+    let both = format!("{head}{}{}[campaign]{campaign}", of("axis", 30), of("logger", 20));
+    fs::write(&path, both).unwrap();
+    let run = call(folder.path(), &["qualify", &site, "--out", "run", "--json"]);
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    assert_eq!(throttling(), before);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let records = document["records"].as_array().unwrap();
+    let names: Vec<_> = records.iter().map(|record| record["partition"].as_str()).collect();
+    assert_eq!(names, [Some("axis"), Some("logger")], "{}", run.err);
+    for record in records {
+        if record["degraded"].to_string().contains("the kernel refused the real-time policy") {
+            quietcore_skip::skip!("this kernel gives no SCHED_DEADLINE");
+            return;
+        }
+        assert_eq!(record["conditions"]["policy"], "SCHED_DEADLINE", "{record}");
+        assert_eq!(record["conditions"]["affinity"], record["cpu"].to_string(), "{record}");
+        assert_eq!(record["degraded"], Value::Array(Vec::new()), "{record}");
+    }
+}

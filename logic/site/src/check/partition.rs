@@ -42,7 +42,8 @@ fn partition(
     let vcr = raw.vcr.as_ref().and_then(|raw| vcr(raw, &path.key("vcr"), collector));
     let nothing = RawProgram::default();
     let program = raw.program.as_ref().unwrap_or(&nothing);
-    let program = program::check(program, class, &path.key("program"), collector);
+    let budget = raw.vcr.as_ref().and_then(|vcr| vcr.budget);
+    let program = program::check(program, class, budget, &path.key("program"), collector);
     let monitor = program.as_ref().map(|it| monitor::check(raw, it.period, path, collector));
     Some(Partition {
         name: raw.name.clone()?,

@@ -122,8 +122,8 @@ fn scheduling(
     let what = format!("partition `{name}` runs under SCHED_OTHER in place of {asked}");
     let as_root = match (machine.root, asked) {
         (_, Scheduling::Deadline { .. }) if machine.deadline => {
-            "the kernel pins no SCHED_DEADLINE thread while it throttles; set \
-             kernel.sched_rt_runtime_us to -1, or use `policy = \"fifo\"`"
+            "the kernel pins no SCHED_DEADLINE thread while it throttles; name the control \
+             `throttling` in `[host]`, or set kernel.sched_rt_runtime_us to -1"
         }
         (true, _) if partition.backend == Backend::Container => {
             "no real-time run time is left for new control groups; take some from others \

@@ -99,6 +99,7 @@ impl std::error::Error for Refusal {}
 /// # Errors
 /// Everything that stands against it, in the order of the file.
 pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
+    let machine = &controlled(site, machine);
     let refusals = refuse::all(site, machine);
     if !refusals.is_empty() {
         return Err(refusals);
@@ -120,8 +121,15 @@ pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
 /// # Errors
 /// Everything that stands against it, in the order of the file.
 pub fn plan_run(site: &Site, machine: &Machine) -> Result<Vec<Degradation>, Vec<Refusal>> {
+    let machine = &controlled(site, machine);
     let refusals = refuse::of_run(site, machine);
     if refusals.is_empty() { Ok(degrade::all(site, machine)) } else { Err(refusals) }
+}
+
+/// The machine as the controls of the site make it while partitions are pinned.
+fn controlled(site: &Site, machine: &Machine) -> Machine {
+    let is_given_up = machine.root && site.controls().contains(&Control::Throttling);
+    Machine { throttles: machine.throttles && !is_given_up, ..machine.clone() }
 }
 
 /// The housekeeping CPUs as written, else every online CPU that no partition claims.

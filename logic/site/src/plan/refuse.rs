@@ -9,7 +9,7 @@ use quietcore_units::{ByteSize, CpuSet};
 use crate::machine::{Machine, Obstacle};
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
-use crate::site::{Backend, EarlyWake, LoadPlace, Partition, Profile, Site};
+use crate::site::{Backend, EarlyWake, LoadPlace, Partition, Profile, Scheduling, Site};
 use crate::words::exact_size;
 
 /// The part of the available memory that loads may fill: 8 tenths.
@@ -199,11 +199,7 @@ impl Refusals<'_> {
     fn not_realised(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
         let (vcr, backend) = (&partition.vcr, partition.backend);
         if vcr.budget_percent.is_some() {
-            self.refuse(
-                &key("vcr.budget"),
-                format!("backend `{backend}` can't enforce a budget yet"),
-                "take it out and give each partition CPUs of its own",
-            );
+            self.budget(partition, key);
         }
         self.cache(partition, key);
         if vcr.network.is_some() {
@@ -211,6 +207,31 @@ impl Refusals<'_> {
                 &key("vcr.network"),
                 format!("backend `{backend}` can't reserve bandwidth yet"),
                 "take it out",
+            );
+        }
+    }
+
+    /// A budget is run time that the kernel gives in each period: only SCHED_DEADLINE does.
+    fn budget(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
+        let backend = partition.backend;
+        let program = &partition.program;
+        let is_held = |scheduling: Scheduling| matches!(scheduling, Scheduling::Deadline { .. });
+        let free = program.tasks.iter().find(|task| !is_held(task.scheduling));
+        if backend != Backend::Process {
+            self.refuse(
+                &key("vcr.budget"),
+                format!("backend `{backend}` can't enforce a budget yet"),
+                "use the backend `process`, or take it out and give each partition CPUs of its own",
+            );
+        } else if let Some(task) = free {
+            self.refuse(
+                &key("vcr.budget"),
+                format!(
+                    "a budget is enforced by SCHED_DEADLINE, and task `{}` runs under {}",
+                    task.name, task.scheduling
+                ),
+                "let all tasks be cyclic without a priority, or take it out and give each \
+                 partition CPUs of its own",
             );
         }
     }

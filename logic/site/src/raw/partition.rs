@@ -46,7 +46,9 @@ pub(crate) struct RawVcr {
     /// the probe all. Two partitions may name the same CPU only if both have a `budget`.
     #[schemars(required, extend("examples" = [[1], "2-3"]))]
     pub(crate) cpus: Option<RawCpus>,
-    /// The share of each of its CPUs in percent, where CPUs are shared.
+    /// The share of each of its CPUs in percent, where CPUs are shared. The kernel gives its tasks
+    /// so much run time in each period and no more (SCHED_DEADLINE): equal parts, or under `policy =
+    /// "deadline"` each its `wcet`.
     #[schemars(range(min = 1, max = 100), example = 40)]
     pub(crate) budget: Option<u32>,
     /// Memory that is locked and written beforehand.

@@ -51,7 +51,8 @@ pub(crate) struct RawProgram {
         example = &"120 us"
     )]
     pub(crate) wcet: Option<Nanos>,
-    /// The kernel's scheduling policy.
+    /// The kernel's scheduling policy. In a partition with a `budget` it is `deadline`,
+    /// unless a priority is given.
     #[schemars(extend("default" = "fifo"), example = &"fifo")]
     pub(crate) policy: Option<Policy>,
     /// The priority under `fifo`; 99 is the highest.

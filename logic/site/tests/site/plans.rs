@@ -1,5 +1,7 @@
 //! Plans: what is done, what is refused, and what is done less well.
 
+mod budgets;
+
 use quietcore_site::{Example, Machine, Plan, Scheduling, Site, Step, init, plan, plan_run};
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
@@ -99,7 +101,6 @@ fn what_a_process_cannot_reserve_is_refused_and_not_ignored() {
         "",
     );
     let mut machine = machine(2);
-    refused(&site, &machine, "partition.a.vcr.budget", "can't enforce a budget");
     refused(&site, &machine, "partition.a.vcr.cache.ways", "no CAT");
     refused(&site, &machine, "partition.a.vcr.network", "can't reserve bandwidth");
     machine.cache_ways = Some(2);

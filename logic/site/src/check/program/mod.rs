@@ -1,5 +1,6 @@
 //! `[partition.program]`: period, policy, tasks, and what happens when it fails.
 
+mod budget;
 mod failure;
 mod priority;
 mod task;
@@ -15,18 +16,24 @@ use crate::words::exact;
 
 const SHARE_PERCENT_DEFAULT: u32 = 25;
 
-/// Checks a program. `None` where it is wrong and reported.
+/// Checks the program of a partition with this budget in percent. `None` where it is wrong and
+/// reported.
 pub(super) fn check(
     raw: &RawProgram,
     class: Option<&Class>,
+    budget: Option<u32>,
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Program> {
     let period = period(raw, class, path, collector);
     let early_wake = early_wake(raw, period, path, collector);
-    let policy = raw.policy.unwrap_or(Policy::Fifo);
+    let policy = budget::policy(raw, budget);
+    if let Some(budget) = budget.filter(|_| policy == Policy::Deadline) {
+        let share_percent = raw.early_wake_share.unwrap_or(SHARE_PERCENT_DEFAULT);
+        budget::spins(raw, share_percent, budget, path, collector);
+    }
     policy_fits(raw, policy, path, collector);
-    let tasks = task::check(raw, period, policy, path, collector);
+    let tasks = task::check(raw, period, (policy, budget), path, collector);
     failure::needs_a_model(path, collector);
     let on_fault = failure::on_fault(raw, path, collector);
     let retain = failure::retain(raw, path, collector);

@@ -2,7 +2,7 @@
 
 use quietcore_units::Nanos;
 
-use crate::check::program::{at_most, priority};
+use crate::check::program::{at_most, budget, priority};
 use crate::check::unique;
 use crate::raw::{Policy, RawProgram, RawTask, TaskKind};
 use crate::reading::collector::Collector;
@@ -41,6 +41,14 @@ impl Timed {
         (freewheeling, self.release.interval().get(), !self.is_cyclic())
     }
 
+    pub(super) const fn deadline(&self) -> Option<Nanos> {
+        self.deadline
+    }
+
+    pub(super) const fn wcet(&self) -> Option<Nanos> {
+        self.wcet
+    }
+
     pub(super) const fn is_cyclic(&self) -> bool {
         self.release.period().is_some()
     }
@@ -50,7 +58,7 @@ impl Timed {
 pub(super) fn check(
     raw: &RawProgram,
     period: Option<Nanos>,
-    policy: Policy,
+    (policy, budget): (Policy, Option<u32>),
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Vec<Task>> {
@@ -82,7 +90,7 @@ pub(super) fn check(
     };
     let timed: Vec<Timed> = timed.into_iter().collect::<Option<_>>()?;
     rates(&timed, collector);
-    schedule(raw, timed, policy, path, collector)
+    schedule(raw, timed, (policy, budget), path, collector)
 }
 
 /// The one task of a program that names none.
@@ -337,7 +345,7 @@ fn rates(tasks: &[Timed], collector: &mut Collector<'_, '_>) {
 fn schedule(
     raw: &RawProgram,
     tasks: Vec<Timed>,
-    policy: Policy,
+    (policy, budget): (Policy, Option<u32>),
     path: &Path,
     collector: &mut Collector<'_, '_>,
 ) -> Option<Vec<Task>> {
@@ -347,8 +355,14 @@ fn schedule(
             priorities.into_iter().map(|priority| Some(Scheduling::Fifo { priority })).collect()
         }
         Policy::Other => tasks.iter().map(|_| Some(Scheduling::Other)).collect(),
-        Policy::Deadline => tasks.iter().map(|task| reserved(task, collector)).collect(),
+        Policy::Deadline => match budget.filter(|_| raw.policy.is_none()) {
+            Some(budget) => budget::parts(&tasks, budget, collector),
+            None => tasks.iter().map(|task| reserved(task, collector)).collect(),
+        },
     };
+    if let Some(budget) = budget {
+        budget::exceeded(&schedules, budget, path, collector);
+    }
     for task in tasks.iter().filter(|_| raw.task.is_some()) {
         let path = task.path.key("priority");
         priority::remark_highest(task.priority, &path, collector);
