@@ -14,8 +14,6 @@
 
 #![forbid(unsafe_code)]
 
-mod container;
-mod controls;
 mod cores;
 mod cyclictest;
 mod ethercat;
@@ -25,6 +23,7 @@ mod guest;
 mod latency;
 mod osek;
 mod report;
+mod reservation;
 mod scan;
 mod shedding;
 mod site;
@@ -68,9 +67,9 @@ enum Bench {
     /// A partition in a guest, beside QEMU's `microvm` and a partition in a process
     Guest(guest::Request),
     /// A partition in a container, beside one in a process and `podman run`
-    Container(container::Request),
+    Container(reservation::container::Request),
     /// Changing and putting back what eight partitions want of the machine, beside bare writes
-    Controls(controls::Request),
+    Controls(reservation::controls::Request),
     /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `shedding`, `osek`, `guest`, `container` and
     /// `controls`
     All(Common),
@@ -89,8 +88,8 @@ fn main() -> ExitCode {
         Bench::Shedding(request) => shedding::run(&request),
         Bench::Osek(request) => osek::run(&request),
         Bench::Guest(request) => guest::run(&request),
-        Bench::Container(request) => container::run(&request),
-        Bench::Controls(request) => controls::run(&request),
+        Bench::Container(request) => reservation::container::run(&request),
+        Bench::Controls(request) => reservation::controls::run(&request),
         Bench::All(common) => all(&common),
     };
     match result {

@@ -47,8 +47,8 @@ pub(crate) struct RawVcr {
     #[schemars(required, extend("examples" = [[1], "2-3"]))]
     pub(crate) cpus: Option<RawCpus>,
     /// The share of each of its CPUs in percent, where CPUs are shared. The kernel gives its tasks
-    /// so much run time in each period and no more (SCHED_DEADLINE): equal parts, or under `policy =
-    /// "deadline"` each its `wcet`.
+    /// so much run time in each period and no more (SCHED_DEADLINE): equal parts, or each its
+    /// `wcet` under `policy = "deadline"`.
     #[schemars(range(min = 1, max = 100), example = 40)]
     pub(crate) budget: Option<u32>,
     /// Memory that is locked and written beforehand.

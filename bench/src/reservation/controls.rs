@@ -43,8 +43,8 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let all: Vec<Control> = Control::ALL.into_iter().filter(is_left).collect();
     let cpus = last_of(&online)?;
     let method = format!(
-        "{PARTITIONS} sites of a partition each, one after the other, hold {} controls of CPU {cpus} \
-         and let them go; {rounds} rounds a side, alternating",
+        "{PARTITIONS} sites of a partition each, one after the other, hold {} controls of CPU \
+         {cpus} and let them go; {rounds} rounds a side, alternating",
         all.len()
     );
     let mut findings = Findings::begin("controls", method, common, rounds);
