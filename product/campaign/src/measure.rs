@@ -255,6 +255,7 @@ impl Watch<'_, '_> {
                 self.listen(index, partition);
                 self.end_in_time(index, partition);
             }
+            self.settings.follow_links();
             if looks % SETTINGS_EVERY == SETTINGS_EVERY - 1 {
                 self.settings.look();
             }

@@ -15,8 +15,10 @@ use quietcore_site::Site as SiteFile;
 use crate::control::Severity;
 use crate::keeper::EventLog;
 
-/// Time between two looks at the settings.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Time between two looks at the links.
+const LINKS_EVERY: Duration = Duration::from_millis(200);
+/// Looks at the links between two looks at the settings: 5 s.
+const SETTINGS_EVERY: u32 = 25;
 
 /// What events of the machine are of; partitions have names of their own.
 pub(crate) const HOST: &str = "host";
@@ -61,9 +63,17 @@ impl Settings {
         let (end, ended) = sync_channel::<()>(0);
         let events = Arc::clone(events);
         let watch = move || {
-            while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                for drift in changed.look() {
+            let note = |drifts: &[String]| {
+                for drift in drifts {
                     events.note(HOST, "drift", Severity::Warning, drift);
+                }
+            };
+            let mut looks: u32 = 0;
+            while ended.recv_timeout(LINKS_EVERY) == Err(RecvTimeoutError::Timeout) {
+                note(changed.follow_links());
+                looks = looks.wrapping_add(1);
+                if looks.is_multiple_of(SETTINGS_EVERY) {
+                    note(changed.look());
                 }
             }
             changed.end().1

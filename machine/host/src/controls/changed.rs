@@ -1,5 +1,7 @@
 //! What a site wants changed of the machine: changed, watched while the site runs, and put back.
 
+mod links;
+
 use std::path::{Path, PathBuf};
 
 use quietcore_site::{Control, Site};
@@ -12,6 +14,8 @@ use super::requests::requests;
 use super::setting::{LiveSettings, Setting};
 use super::tally::Tally;
 use crate::source::Source;
+
+pub use links::{Heard, Links};
 
 /// What of the machine is to be changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +50,10 @@ pub struct Changed {
     held: Option<Held<LiveSettings>>,
     found: Found,
     group: Option<PathBuf>,
+    holder: String,
+    cpus: CpuSet,
+    /// Links whose interrupts are kept off; `None` where that was not asked for.
+    links: Option<Links>,
 }
 
 impl Changed {
@@ -59,16 +67,33 @@ impl Changed {
         holder: &str,
         controls: Option<&Controls<LiveSettings>>,
     ) -> Result<Self, JournalError> {
-        let mut changed = Self { held: None, found: Found::default(), group: None };
+        let mut changed = Self {
+            held: None,
+            found: Found::default(),
+            group: None,
+            holder: holder.to_owned(),
+            cpus: wanted.cpus,
+            links: None,
+        };
         let Some(controls) = controls.filter(|_| !wanted.controls.is_empty()) else {
             return Ok(changed);
         };
+        if wanted.controls.contains(&Control::Interrupts) {
+            // Before they are read, so that none comes up unseen in between.
+            match Links::listen() {
+                Ok(links) => changed.links = Some(links),
+                Err(error) => {
+                    let trouble = format!("links that come up can't be heard of: {error}");
+                    changed.found.troubles.push(trouble);
+                }
+            }
+        }
         let asked = requests(&Source::live(), holder, &wanted.controls, &wanted.cpus);
         let (held, outcomes) = controls.hold(holder, asked)?;
         let tallies = Tally::of(&wanted.controls, &outcomes);
         let words: Vec<String> = tallies.iter().map(ToString::to_string).collect();
         changed.found.controls = words.join("; ");
-        changed.found.troubles = tallies.iter().filter_map(Tally::trouble).collect();
+        changed.found.troubles.extend(tallies.iter().filter_map(Tally::trouble));
         changed.group = outcomes.iter().find_map(group);
         changed.held = Some(held);
         Ok(changed)
@@ -100,6 +125,26 @@ impl Changed {
         &self.found.drifts[known..]
     }
 
+    /// Keeps interrupts off the CPUs when a link has come up since the last call: those that its
+    /// driver has placed there are put back, and those that are new are kept off as well. Returns
+    /// what was done, which is drift. Does not wait.
+    pub fn follow_links(&mut self) -> &[String] {
+        let known = self.found.drifts.len();
+        let heard = self.links.as_mut().map(Links::hear).unwrap_or_default();
+        if let Some(held) = self.held.as_ref().filter(|_| heard.is_some()) {
+            let interrupts = [Control::Interrupts];
+            let asked = requests(&Source::live(), &self.holder, &interrupts, &self.cpus);
+            match held.renew(asked) {
+                Ok(done) => {
+                    let drifts = done.iter().map(|outcome| outcome.after_link(&heard));
+                    self.found.drifts.extend(drifts);
+                }
+                Err(error) => self.found.drifts.push(error.to_string()),
+            }
+        }
+        &self.found.drifts[known..]
+    }
+
     /// Puts the settings back. Returns what was found, and what could not be put back.
     pub fn end(mut self) -> (Found, Vec<String>) {
         self.look();
@@ -125,6 +170,20 @@ impl ReservedGroup {
     /// Its name in the hierarchy, below which containers have their groups.
     pub fn name(&self) -> PathBuf {
         Path::new("/").join(self.0.file_name().unwrap_or_default())
+    }
+}
+
+impl Outcome<Control> {
+    /// What was done after links came up.
+    fn after_link(&self, heard: &Heard) -> String {
+        let who = match heard.came_up.last() {
+            Some(name) => format!("interface `{name}` came up"),
+            None => "an interface may have come up".to_owned(),
+        };
+        format!(
+            "{who}, and {} held `{}`; it has `{}` again",
+            self.setting, self.before, self.wanted
+        )
     }
 }
 

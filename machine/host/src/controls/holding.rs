@@ -319,6 +319,27 @@ impl<S: Settings> Held<S> {
         Ok(drifts.collect())
     }
 
+    /// Gives settings what they were given before, wherever they have something else by now, and
+    /// takes over those that have come since. Returns what had to be done.
+    ///
+    /// # Errors
+    /// The journal can't be read or written; what it does not hold is not changed.
+    pub fn renew<C>(&self, requests: Vec<Request<C>>) -> Result<Vec<Outcome<C>>, JournalError> {
+        let controls = &self.controls;
+        let mut opened = controls.store.open(&controls.settings.boot())?;
+        let noted: Vec<_> = requests
+            .into_iter()
+            .map(|request| controls.note(&self.name, &mut opened, request))
+            .collect();
+        opened.save()?;
+        let give = |(outcome, change)| controls.give(&self.name, &mut opened, outcome, change);
+        let outcomes: Vec<_> = noted.into_iter().map(give).collect();
+        opened.journal.sweep();
+        opened.save()?;
+        let is_done = |outcome: &Outcome<C>| outcome.effect == Effect::Effective;
+        Ok(outcomes.into_iter().filter(is_done).collect())
+    }
+
     /// Puts the settings back and says which were not.
     ///
     /// # Errors

@@ -130,7 +130,10 @@ impl Journal {
             wishes: Vec::new(),
         };
         let mut entry = place.map_or_else(fresh, |place| self.entries[place].clone());
-        entry.wishes.push(Wish { holder: holder.to_owned(), want });
+        let wish = Wish { holder: holder.to_owned(), want };
+        if !entry.wishes.contains(&wish) {
+            entry.wishes.push(wish);
+        }
         let change = entry.change()?;
         match place {
             Some(place) => self.entries[place] = entry,

@@ -156,6 +156,26 @@ fn what_drifts_is_told_and_what_others_set_is_left() {
     assert!(bench.journal_is_gone());
 }
 
+/// Goal: interrupts that a driver has placed anew, or has asked for since, are kept off again, and
+/// all of them are what they were at the end.
+#[test]
+fn what_has_drifted_or_come_since_is_given_again() {
+    let bench = Bench::new();
+    bench.settings.put(&interrupt(5), None);
+    let requests = || (0..6).map(|number| asks(interrupt(number), without("1"))).collect();
+    let (held, _) = bench.of(2).hold("press", requests()).unwrap();
+    assert_eq!(held.renew::<()>(requests()).unwrap(), [], "nothing has changed");
+    bench.settings.put(&interrupt(2), Some("1"));
+    bench.settings.put(&interrupt(5), Some("0-3"));
+    let done = held.renew(requests()).unwrap();
+    let told: Vec<_> = done.iter().map(|it| (&it.setting, &*it.before, &*it.wanted)).collect();
+    assert_eq!(told, [(&interrupt(2), "1", "0,2,3"), (&interrupt(5), "0-3", "0,2,3")]);
+    assert_eq!(held.check().unwrap(), []);
+    assert_eq!(held.release().unwrap(), []);
+    assert!(bench.is_as_before());
+    assert!(bench.journal_is_gone());
+}
+
 #[test]
 fn what_can_not_be_put_back_is_owed_until_it_can() {
     let bench = Bench::new();
