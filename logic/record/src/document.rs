@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::isolation::{self, IsolationMatrix};
 use crate::ledger::Ledgers;
 use crate::record::{
     Conditions, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun, Record,
@@ -38,6 +39,10 @@ pub struct Document {
     /// What neighbours cost a kernel's routines; absent where none were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routine_slowdowns: Vec<RoutineSlowdown>,
+    /// The isolation matrix of each partition; absent where fewer than two of its rows were
+    /// measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub isolation: Vec<IsolationMatrix>,
 }
 
 /// A record in figures.
@@ -145,6 +150,7 @@ pub fn of(records: &[Record], judgements: &[Judgement], exceedance: f64) -> Docu
         memory_slowdowns: slowdown::memory(records),
         pressures: slowdown::pressure(records),
         routine_slowdowns: slowdown::routines(records),
+        isolation: isolation::matrices(records),
     }
 }
 

@@ -16,6 +16,7 @@
 //! - [`ledger`]: where the time of each late release went.
 //! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
+//! - [`isolation`]: the isolation matrix of seed 003, a run beside its table.
 //! - [`slowdown`]: what neighbours cost, from records that were measured in turns.
 
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ pub mod document;
 pub mod export;
 pub mod histogram;
 pub mod import;
+pub mod isolation;
 pub mod ledger;
 pub mod published;
 pub mod record;

@@ -143,6 +143,7 @@ pub fn measure(
     }
     let (found, left) = settings.end();
     findings.settings = found;
+    findings.settings.troubles.extend(not_changed(run, machine));
     left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
     findings.explained(explained);
@@ -197,6 +198,15 @@ fn room(partition: &PartitionRun, containers: Option<&Containers>, settings: &Ch
         }
         None => Room::Host { entrance: settings.group().map(|group| group.entrance()) },
     }
+}
+
+/// Controls that are asked for and that this user may not change.
+fn not_changed(run: &Run, machine: &Machine<'_>) -> Vec<String> {
+    if machine.controls.is_some() {
+        return Vec::new();
+    }
+    let words = |control| format!("control `{control}` was not applied: that takes root");
+    run.settings.controls.iter().map(words).collect()
 }
 
 fn start_loads(

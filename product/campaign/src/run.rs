@@ -18,7 +18,7 @@ use crate::work::{ProgramRun, Work};
 pub struct Run {
     /// The profile's name.
     pub profile: String,
-    /// Whether the partitions keep their CPUs.
+    /// Whether the partitions have what the site reserves for them.
     pub reserved: bool,
     /// What of the machine is changed meanwhile.
     pub settings: Wanted,
@@ -63,7 +63,6 @@ impl Run {
 pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs) -> Vec<Run> {
     let campaign = site.campaign();
     let claimed = site.claimed_cpus();
-    let wanted = Wanted::of(site);
     let mut runs = Vec::new();
     for profile in &campaign.profiles {
         let partitions = site.partitions().iter().map(|partition| PartitionRun {
@@ -85,8 +84,8 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
         let loads = profile.loads.iter().map(|load| request(load, online, claimed));
         runs.push(Run {
             profile: profile.name.clone(),
-            reserved: profile.pinned,
-            settings: if profile.pinned { wanted.clone() } else { Wanted::default() },
+            reserved: site.keeps_reservation(profile),
+            settings: Wanted::under(site, profile),
             partitions: partitions.collect(),
             loads: loads.collect(),
             container_runtime: site.container_runtime(),

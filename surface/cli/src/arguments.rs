@@ -140,7 +140,7 @@ pub(crate) struct Qualify {
     /// The site file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) site: Option<PathBuf>,
-    /// Only these profiles, such as `tp2,tp4`
+    /// Only these profiles, such as `tp2,tp4`; `isolation` for the twelve rows of seed 003
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) profile: Vec<String>,
     /// Measure each profile this long, such as `40 s` or `8h`, instead of what the site file says

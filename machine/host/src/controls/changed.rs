@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quietcore_site::{Control, Site};
+use quietcore_site::{Control, Profile, Site};
 use quietcore_units::CpuSet;
 
 use super::group::{CpusetKind, PROCESSES};
@@ -26,6 +26,13 @@ impl Wanted {
     /// What a site wants while its partitions are pinned.
     pub fn of(site: &Site) -> Self {
         Self { controls: site.controls().to_vec(), cpus: site.claimed_cpus() }
+    }
+
+    /// What a site wants under one profile of its campaign; nothing where that pins no partition.
+    pub fn under(site: &Site, profile: &Profile) -> Self {
+        let controls = site.controls_under(profile).to_vec();
+        let cpus = if profile.pinned { site.claimed_cpus() } else { CpuSet::EMPTY };
+        Self { controls, cpus }
     }
 }
 

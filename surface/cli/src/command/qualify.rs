@@ -45,7 +45,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
         let awake = machine::hold_awake();
-        let controls = machine::controls(file.site.controls())?;
+        let controls = machine::controls(&file.site.controls_of_campaign())?;
         let container_folder = machine::container_folder(campaign.runs())?;
         let emulated = machine::emulated(&facts);
         let conditions = facts.conditions_summary();
@@ -155,7 +155,7 @@ fn not_chosen(file: &SiteFile) -> Result<Vec<NotMeasured>, Failure> {
             file.site.partitions().iter().map(|partition| NotMeasured {
                 partition: partition.name.clone(),
                 profile: profile.name.clone(),
-                reserved: profile.pinned,
+                reserved: whole.keeps_reservation(profile),
                 because: "it was not chosen on the command line".to_owned(),
             })
         })
