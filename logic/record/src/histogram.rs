@@ -305,8 +305,7 @@ impl Histogram {
     /// [`count_above`](Self::count_above) says the same, both are exact.
     pub fn count_surely_above(&self, limit_ns: u64) -> u64 {
         let least = |bin: &Bin| bin.low_ns.max(self.min_ns);
-        let above: u64 =
-            self.bins().filter(|bin| least(bin) > limit_ns).map(|bin| bin.count).sum();
+        let above: u64 = self.bins().filter(|bin| least(bin) > limit_ns).map(|bin| bin.count).sum();
         let overflow_is_above = self.overflow_from_ns.max(self.min_ns) > limit_ns;
         above + if overflow_is_above { self.overflow } else { 0 }
     }

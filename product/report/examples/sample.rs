@@ -1,7 +1,7 @@
 //! Writes reports of synthetic evidence into a folder, to look at them: a mixed campaign, one that
 //! passes, one in mode `sleep`, a program of two tasks, an imported one with an overflow, an
-//! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, and an
-//! empty one.
+//! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, an
+//! isolation matrix, and an empty one.
 //!
 //! ```text
 //! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples
@@ -22,6 +22,7 @@ use quietcore_record::record::{Counters, Record, Timeline};
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use serde_json::json;
 use synthetic::interrupt::interrupt;
+use synthetic::isolation::isolation;
 use synthetic::kernel::kernel;
 use synthetic::memory::memory;
 use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, with_program, without};
@@ -44,6 +45,7 @@ fn main() -> io::Result<()> {
         ("kernel", kernel(&[100, 100_000])),
         ("interrupt", interrupt()),
         ("memory", memory(true)),
+        ("isolation", isolation(Some(45_000.0))),
         ("empty", evidence(Vec::new(), EXCEEDANCE)),
     ];
     for (name, evidence) in samples {

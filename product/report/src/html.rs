@@ -15,6 +15,7 @@ mod distributions;
 mod doctor;
 mod elements;
 mod interrupts;
+mod isolation;
 mod memory;
 mod method;
 mod routines;
@@ -88,6 +89,9 @@ const ROUTINES: (&str, &str) = ("routines", "Routines of the kernel");
 /// The section of interrupts; only where there are some.
 const INTERRUPTS: (&str, &str) = ("interrupts", "Interrupts");
 
+/// The section of the isolation matrix; only where there is one.
+const ISOLATION: (&str, &str) = ("isolation", "Isolation");
+
 /// The section of accesses to memory; only where there are some.
 const MEMORY: (&str, &str) = ("memory", "Memory");
 
@@ -109,6 +113,10 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     }
     if !summary.memory.is_empty() {
         names.insert(after, MEMORY);
+    }
+    if !summary.isolation.is_empty() {
+        let behind = names.iter().position(|(anchor, _)| *anchor == "comparison").unwrap_or(0) + 1;
+        names.insert(behind, ISOLATION);
     }
     let is_of_others = !summary.kernels.is_empty()
         || !summary.interrupts.is_empty()
@@ -152,6 +160,7 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         "course" => course::section(summary, frame),
         "routines" => routines::section(summary),
         "interrupts" => interrupts::section(summary),
+        "isolation" => isolation::section(summary),
         "memory" => memory::section(summary),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
         "figures" => statistics::section(summary),

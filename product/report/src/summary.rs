@@ -13,17 +13,20 @@
 //! PASS to NOT PROVEN. It is the rule of `Evidence::overall`, with the reason beside the verdict.
 
 mod interrupts;
+mod isolation;
 mod matrix;
 mod memory;
 mod notices;
 mod routines;
 
 use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::isolation::{self as matrices, IsolationMatrix};
 use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
 pub use interrupts::{Beside, InterruptLine, beside, lines};
+pub(crate) use isolation::answer as isolation_answer;
 pub use matrix::{
     Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary, ProgramFault,
 };
@@ -52,6 +55,8 @@ pub struct Summary<'a> {
     pub accesses: Vec<RecordSummary<'a>>,
     /// What these say together.
     pub memory: MemorySummary<'a>,
+    /// The isolation matrix of each partition that has one.
+    pub isolation: Vec<IsolationMatrix>,
     /// The routines of each kernel as a table.
     pub kernels: Vec<KernelSummary<'a>>,
     /// Each partition, in the order of the records; those without a record come last.
@@ -123,6 +128,7 @@ impl<'a> Summary<'a> {
             interrupts,
             accesses,
             memory,
+            isolation: matrices::matrices(&evidence.records),
             kernels,
             partitions,
             notices,

@@ -14,6 +14,7 @@
 //! nothing in a record can move the cursor or change the colours.
 
 mod interrupts;
+mod isolation;
 mod ledger;
 pub(crate) mod memory;
 mod probe;
@@ -70,6 +71,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.scan(partition, &summary);
         page.classes(partition);
     }
+    page.isolation(&summary);
     page.memory(&summary);
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.interrupts(&summary);

@@ -200,7 +200,8 @@ fn exceedance(histogram: &Histogram, cycle_ns: u64) -> Exceedance {
 /// The table's lines of a row, in its order.
 pub(super) fn published(row: &Row, table: &Table) -> Vec<PublishedFigures> {
     let column = |figure| table.figure(figure);
-    let (Some(title), Some(kernel)) = (table.column("configuration"), table.column("kernel")) else {
+    let (Some(title), Some(kernel)) = (table.column("configuration"), table.column("kernel"))
+    else {
         return Vec::new();
     };
     let lines = table.rows.iter().filter(|line| line[title].0 == row.title);

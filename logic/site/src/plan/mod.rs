@@ -227,9 +227,8 @@ struct Changed {
 
 fn controls_of_campaign(site: &Site) -> Changed {
     let pinned = || site.campaign().profiles.iter().filter(|profile| profile.pinned);
-    let is_always = |control: &Control| {
-        pinned().all(|profile| site.controls_under(profile).contains(control))
-    };
+    let is_always =
+        |control: &Control| pinned().all(|profile| site.controls_under(profile).contains(control));
     let ever = site.controls_of_campaign();
     let always = ever.iter().copied().filter(is_always).collect();
     Changed { ever, always }

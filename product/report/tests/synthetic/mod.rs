@@ -2,6 +2,7 @@
 //! so. The generator has a fixed seed, so that each run gives the same numbers.
 
 pub(crate) mod interrupt;
+pub(crate) mod isolation;
 pub(crate) mod kernel;
 pub(crate) mod memory;
 

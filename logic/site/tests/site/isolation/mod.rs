@@ -77,12 +77,8 @@ fn the_matrix_has_twelve_profiles_and_a_word_for_all() {
     let profiles = site.campaign().profiles.clone();
     let [iso1, .., iso12] = &profiles[..] else { panic!("twelve") };
     assert_eq!((iso1.pinned, iso1.workers(), iso1.controls.as_deref()), (false, 0, Some(&[][..])));
-    let all_off = [
-        Control::Interrupts,
-        Control::KernelThreads,
-        Control::Workqueues,
-        Control::LoadBalance,
-    ];
+    let all_off =
+        [Control::Interrupts, Control::KernelThreads, Control::Workqueues, Control::LoadBalance];
     assert_eq!(site.controls_under(iso12), all_off);
     assert!(iso12.description.contains("as iso10 on one kernel"), "{}", iso12.description);
     assert!(iso1.description.contains("row 1 of seed 003, table I"), "{}", iso1.description);
@@ -114,7 +110,9 @@ fn the_plan_shows_what_each_profile_changes() {
         for step in plan(&site, machine).unwrap().steps {
             match step {
                 Step::Change { control, .. } => controls.push(control),
-                Step::Measure { profile, .. } => found.push((profile, std::mem::take(&mut controls))),
+                Step::Measure { profile, .. } => {
+                    found.push((profile, std::mem::take(&mut controls)))
+                }
                 _ => {}
             }
         }

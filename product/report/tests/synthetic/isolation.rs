@@ -1,0 +1,30 @@
+//! An isolation matrix that was never measured.
+
+use quietcore_evidence::Evidence;
+
+use super::{ASLEEP, Shape, evidence, papers_load, record};
+
+/// Nine rows of the matrix: row 5 without its controls, row 6 never reached, the last two left out.
+/// `margin_ns` lets the partition wake early.
+pub(crate) fn isolation(margin_ns: Option<f64>) -> Evidence {
+    let records = (1..=10).filter(|row| *row != 6).map(|row: u64| {
+        let is_loaded = row % 2 == 0;
+        let shape = Shape {
+            wakeup_ns: 30_000.0 / (row as f64).sqrt() + if is_loaded { 9_000.0 } else { 0.0 },
+            spike_every: 100 * row,
+            spike_times: if row < 3 { 900.0 } else { 90.0 },
+            margin_ns,
+            ..ASLEEP
+        };
+        let mut record = record(&format!("iso{row}"), 1, 20_000, shape, row);
+        record.reserved = row > 2;
+        if is_loaded {
+            record.conditions.loads = papers_load();
+        }
+        if row == 5 {
+            record.degraded = vec!["control `load-balance` has no effect: `<x>` is refused".into()];
+        }
+        record
+    });
+    evidence(records.collect(), 1e-4)
+}
