@@ -435,7 +435,8 @@ pub(crate) struct Report {
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Write records.csv, histograms.csv and verdicts.csv into this folder, and
-    /// program-histograms.csv where a program ran, memory.csv where accesses were measured
+    /// program-histograms.csv where a program ran, memory.csv where accesses were measured,
+    /// isolation.csv where the isolation matrix was
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON

@@ -118,6 +118,11 @@ impl Row {
         ROWS.iter().find(|row| row.profile == profile)
     }
 
+    /// The row that the table calls so.
+    pub fn of_title(title: &str) -> Option<&'static Self> {
+        ROWS.iter().find(|row| row.title == title)
+    }
+
     /// What it asks of one kernel: what either side asks for.
     pub fn on_one_kernel(&self) -> OnOneKernel {
         let others_off = self.host.isolated;

@@ -310,8 +310,8 @@ static ENTRIES: [Entry; 13] = [
             RESPONSE_MAX,
         ],
         remarks: &[
-            "cyclictest at 1000 Hz in a guest of VirtualBox, one thread, more than a million values \
-             a row; `stress` beside it at a load average of 100 %",
+            "cyclictest at 1000 Hz in a guest of VirtualBox, one thread, more than a million \
+             values a row; `stress` beside it at a load average of 100 %",
             "the paper gives all columns in µs, and they stand here as printed; an average of 6115 \
              µs would be six whole cycles late, beside minima of 2 µs; read as ns the averages \
              would be of 0.2 to 11 µs, but then the minima are 2 ns, which nothing wakes up in",

@@ -1,5 +1,5 @@
-//! The twelve profiles of the isolation matrix: the rows of seed 003's table I, as far as one kernel
-//! has them.
+//! The twelve profiles of the isolation matrix: the rows of seed 003's table I, as far as one
+//! kernel has them.
 //!
 //! The rows stand in `quietcore_record::isolation`; here they become settings and loads:
 //!

@@ -2,10 +2,19 @@
 
 use quietcore_record::isolation::{IsolationFigures, IsolationMatrix, IsolationRow, Row};
 
+use super::Summary;
 use crate::figures;
 
-/// The sentences that stand above a matrix: with and without load, which row has the fewest releases
-/// beyond a tenth of 1 ms, and which the most; then what chance alone makes.
+/// What the partition of a matrix is, where its records say it: a container of this runtime.
+pub(crate) fn container<'a>(summary: &Summary<'a>, matrix: &IsolationMatrix) -> Option<&'a str> {
+    let mut records = summary.records.iter().map(|it| it.record);
+    let first =
+        records.find(|record| matrix.rows.iter().any(|row| row.records.contains(&record.name)));
+    first?.conditions.machine.get("container").map(String::as_str)
+}
+
+/// The sentences that stand above a matrix: with and without load, which row has the fewest
+/// values beyond a tenth of 1 ms, and which the most; then what chance alone makes.
 pub(crate) fn answer(matrix: &IsolationMatrix) -> Vec<String> {
     let with_load = |wanted: bool| -> Vec<Found<'_>> {
         let rows = matrix.rows.iter().filter(|row| is_loaded(row) == wanted);

@@ -5,7 +5,7 @@ use quietcore_record::isolation::{IsolationFigures, IsolationMatrix, IsolationRo
 use super::Page;
 use super::table::{TIME, fit};
 use crate::figures::{self, NONE};
-use crate::summary::{Summary, isolation_answer};
+use crate::summary::{Summary, isolation_answer, isolation_container};
 
 /// Columns of a row's profile, with an asterisk where it is not as asked.
 const NAME: usize = 6;
@@ -20,7 +20,11 @@ impl Page {
             let woken = matrix.rows.iter().any(|row| row.wakeup.is_some());
             let what = if woken { "wake-up latency" } else { "release latency" };
             let name = &matrix.partition;
-            self.paragraph("", &format!("Isolation matrix of {name}, {what}"));
+            let container = match isolation_container(summary, matrix) {
+                Some(runtime) => format!(", a container of {runtime}"),
+                None => String::new(),
+            };
+            self.paragraph("", &format!("Isolation matrix of {name}{container}, {what}"));
             self.matrix(matrix, IsolationRow::as_slept, true);
             if woken {
                 self.paragraph("", &format!("Isolation matrix of {name}, release latency"));

@@ -5,7 +5,8 @@ use quietcore_evidence::Evidence;
 use super::{ASLEEP, Shape, evidence, papers_load, record};
 
 /// Nine rows of the matrix: row 5 without its controls, row 6 never reached, the last two left out.
-/// `margin_ns` lets the partition wake early.
+/// `margin_ns` lets the partition wake early, in a
+/// container.
 pub(crate) fn isolation(margin_ns: Option<f64>) -> Evidence {
     let records = (1..=10).filter(|row| *row != 6).map(|row: u64| {
         let is_loaded = row % 2 == 0;
@@ -21,6 +22,8 @@ pub(crate) fn isolation(margin_ns: Option<f64>) -> Evidence {
         if is_loaded {
             record.conditions.loads = papers_load();
         }
+        let container = ("container".to_owned(), "runc version 0 (synthetic)".to_owned());
+        record.conditions.machine.extend(margin_ns.is_some().then_some(container));
         if row == 5 {
             record.degraded = vec!["control `load-balance` has no effect: `<x>` is refused".into()];
         }

@@ -6,10 +6,10 @@ use quietcore_record::isolation::{
 };
 use quietcore_record::published;
 
-use super::elements::{quantity, sentence, with_code};
+use super::elements::{sentence, with_code};
 use crate::figures::{self, NONE};
 use crate::plot;
-use crate::summary::{Summary, isolation_answer};
+use crate::summary::{Summary, isolation_answer, isolation_container};
 
 /// The statistics of what was measured.
 const STATISTICS: [(&str, &str); 4] = [
@@ -30,7 +30,12 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
             "Each row is a profile, measured once and one after the other."
         }
         @for matrix in &summary.isolation {
-            h3 { (matrix.partition) }
+            h3 {
+                (matrix.partition)
+                @if let Some(runtime) = isolation_container(summary, matrix) {
+                    span.sub { "a container of " (runtime) }
+                }
+            }
             @for sentence in isolation_answer(matrix) { p.remark { (sentence) } }
             (plot_of(matrix))
             (tables(matrix))
@@ -83,25 +88,29 @@ fn table(
         Some(row) => row.published.iter().map(|line| line.kernel.as_str()).collect(),
         None => Vec::new(),
     };
+    let name = format!("Isolation, {}", matrix.partition);
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(format!("Isolation, {}", matrix.partition)) {
+        div.scroll tabindex="0" role="region" aria-label=(name) {
             table.statistics.isolation {
                 thead {
                     tr {
                         th scope="col" rowspan="2" { "Row" }
                         th.over scope="colgroup" colspan="4" { "measured here" }
                         th.over scope="colgroup" colspan="2" { "releases beyond" }
-                        @for kernel in &kernels {
-                            th.n scope="col" rowspan="2" {
-                                (kernel) span.sub { "table I: mean, max" }
+                        @if !kernels.is_empty() {
+                            th.over scope="colgroup" colspan=(kernels.len()) {
+                                "seed 003, table I: mean, and below it the maximum"
                             }
                         }
                     }
                     tr {
-                        @for (name, meaning) in STATISTICS { th.n scope="col" title=(meaning) { (name) } }
+                        @for (name, meaning) in STATISTICS {
+                            th.n scope="col" title=(meaning) { (name) }
+                        }
                         @for cycle_ns in CYCLES_NS {
                             th.n scope="col" title=(BEYOND) { (figures::set_nanos(cycle_ns / 10)) }
                         }
+                        @for kernel in &kernels { th.n scope="col" { (kernel) } }
                     }
                 }
                 tbody { @for row in &matrix.rows { (line(row, figures_of(row), beside)) } }
@@ -141,8 +150,8 @@ fn line(row: &IsolationRow, found: Option<&IsolationFigures>, beside: bool) -> M
     }
 }
 
-fn time(value_ns: Option<f64>) -> Markup {
-    quantity(&value_ns.map_or_else(|| NONE.to_owned(), figures::nanos_f64))
+fn time(value_ns: Option<f64>) -> String {
+    value_ns.map_or_else(|| NONE.to_owned(), figures::nanos_f64)
 }
 
 /// What sets a row apart, beside its words.
@@ -161,7 +170,8 @@ fn exceeded(beyond: &Exceedance) -> Markup {
     let bound = figures::one_in(beyond.bound_95);
     html! {
         (figures::at_most_count(beyond))
-        span.sub { (figures::share(beyond.share)) ", ≤ " (bound) }
+        span.sub { (figures::share(beyond.share)) }
+        span.sub { "≤ " (bound) }
     }
 }
 
