@@ -74,8 +74,7 @@ pub(super) fn check(raws: &[RawProfile], collector: &mut Collector<'_, '_>) -> P
 }
 
 /// Reports a name that built-in profiles have.
-fn taken(name: &String, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
-    let name = name.as_str();
+fn taken(name: &str, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
     let is_row = Row::of_profile(name).is_some();
     let whose = if is_row || name == GROUP {
         "of the isolation matrix of seed 003"

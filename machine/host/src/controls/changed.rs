@@ -43,6 +43,8 @@ pub struct Found {
     pub controls: String,
     /// Controls that don't do what they should, with the reason.
     pub troubles: Vec<String>,
+    /// Controls of which the machine has nothing.
+    pub absent: Vec<Control>,
     /// Settings that did not stay what they were given.
     pub drifts: Vec<String>,
 }
@@ -76,6 +78,8 @@ impl Changed {
         let words: Vec<String> = tallies.iter().map(ToString::to_string).collect();
         changed.found.controls = words.join("; ");
         changed.found.troubles = tallies.iter().filter_map(Tally::trouble).collect();
+        let absent = tallies.iter().filter(|tally| tally.is_absent());
+        changed.found.absent = absent.map(|tally| tally.control).collect();
         changed.group = outcomes.iter().find_map(group);
         changed.held = Some(held);
         Ok(changed)

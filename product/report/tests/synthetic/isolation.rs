@@ -9,7 +9,7 @@ use super::{ASLEEP, Shape, evidence, papers_load, record};
 /// container.
 pub(crate) fn isolation(margin_ns: Option<f64>) -> Evidence {
     let records = (1..=10).filter(|row| *row != 6).map(|row: u64| {
-        let is_loaded = row % 2 == 0;
+        let is_loaded = row.is_multiple_of(2);
         let shape = Shape {
             wakeup_ns: 30_000.0 / (row as f64).sqrt() + if is_loaded { 9_000.0 } else { 0.0 },
             spike_every: 100 * row,

@@ -111,7 +111,7 @@ fn the_plan_shows_what_each_profile_changes() {
             match step {
                 Step::Change { control, .. } => controls.push(control),
                 Step::Measure { profile, .. } => {
-                    found.push((profile, std::mem::take(&mut controls)))
+                    found.push((profile, std::mem::take(&mut controls)));
                 }
                 _ => {}
             }

@@ -209,7 +209,7 @@ fn method() -> Markup {
                     "Where others are not kept off, the load may run on the partition's CPUs too; "
                     "under version 2 of cgroups no load balancing keeps it off all the same."
                 }
-                @for remark in remarks { p { (sentence(remark)) } }
+                @for remark in remarks { p { (with_code(&sentence(remark))) } }
             }
         }
     }

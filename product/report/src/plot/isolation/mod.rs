@@ -2,7 +2,7 @@
 //! found with its three kernels, each from the smallest to the largest value with the mean marked.
 //!
 //! ```text
-//! 3  pinned, no load            ┊100 µs          ┊10 ms
+//! 3: pinned, no load            ┊100 µs          ┊10 ms
 //!      ├──○────────────┤ 537 µs ┊                ┊
 //!    ├─────────────────┊────────┊────○───────────┊────────┤ Standard 834 ms
 //!    ├─────────────────┊────────┊─────○──────────┊─────────┤ Xenomai 940 ms
@@ -109,11 +109,11 @@ fn head(svg: &mut Svg, row: &IsolationRow, top: f64) {
         None => String::new(),
     };
     let state = match (row.as_slept().is_some(), row.not_as_asked.is_empty()) {
-        (false, _) => ": not measured",
-        (true, false) => ": not as asked",
+        (false, _) => ", not measured",
+        (true, false) => ", not as asked",
         (true, true) => "",
     };
-    let words = format!("{}  {}{same}{state}", row.row, row.on_one_kernel);
+    let words = format!("{}{same}{state}: {}", row.row, row.on_one_kernel);
     svg.text("name", (X::Percent(LEFT), top + 11.0), Anchor::Start, &words);
 }
 
