@@ -143,10 +143,9 @@ pub fn measure(
     if let Some(loads) = loads {
         loads.stop()?;
     }
-    let (found, left) = settings.end();
+    let (mut found, left) = settings.end();
+    found.troubles.extend(not_changed(run, machine.controls.is_some(), &found.absent));
     findings.settings = found;
-    let not_changed = not_changed(run, machine.controls.is_some(), &findings.settings.absent);
-    findings.settings.troubles.extend(not_changed);
     left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
     findings.explained(explained);
