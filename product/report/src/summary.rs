@@ -26,7 +26,9 @@ use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
 pub use interrupts::{Beside, InterruptLine, beside, lines};
-pub(crate) use isolation::{answer as isolation_answer, container as isolation_container};
+pub(crate) use isolation::{
+    answer as isolation_answer, container as isolation_container, reasons as isolation_reasons,
+};
 pub use matrix::{
     Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary, ProgramFault,
 };

@@ -45,6 +45,7 @@ fn the_page_has_the_rows_in_the_papers_order_with_its_table_beside_them() {
         "1 · not pinned, no load iso1",
         "iso11 · measured as row 9 · not measured",
         "Row 5 is not as asked: Control load-balance has no effect: &lt;x&gt; is refused.",
+        "Row 6 was not measured: The load could not be started: &lt;y&gt; .",
         "6.12 ms 768 ms 7.37 ms 916 ms 8.07 ms 1.15 s",
         "Without load, fewest beyond 100 µs in row ",
         "Table I as printed, in µs",
@@ -95,6 +96,7 @@ fn the_terminal_has_the_matrix_and_the_papers_range_where_there_is_room() {
     assert!(wide.lines().any(|line| line.starts_with("iso5*  ")), "{wide}");
     let said = wide.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("* not as asked: control `load-balance` has no effect"), "{said}");
+    assert!(said.contains("not measured: the load could not be started: `<y>`"), "{said}");
     assert!(said.contains("load on the other CPUs; measured as row 10"), "{said}");
     let narrow = text::render(&evidence, 80, false);
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");

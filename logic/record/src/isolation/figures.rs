@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use quietcore_units::{CpuId, CpuSet};
 use serde::{Deserialize, Serialize};
 
-use super::{ROWS, Row, TABLE};
+use super::{LoadAt, ROWS, Row, TABLE};
 use crate::histogram::Histogram;
 use crate::published::{self, Figure, Table};
-use crate::record::Record;
+use crate::record::{LoadAchieved, Record};
 use crate::statistics::exceedance_bound;
 use crate::verdict::is_judged;
 
@@ -151,7 +152,9 @@ fn isolation_row(row: &Row, records: &[&Record], table: &Table) -> IsolationRow 
         release.merge(&record.release);
         wakeup.merge(record.wakeup.as_ref().unwrap_or(&record.release));
         let early = record.interrupted.then(|| "the run was ended early".to_owned());
-        for reason in record.invalid_because.iter().chain(&record.degraded).chain(&early) {
+        let elsewhere = load_elsewhere(row, record);
+        let reasons = record.invalid_because.iter().chain(&record.degraded);
+        for reason in reasons.chain(&early).chain(&elsewhere) {
             if !not_as_asked.contains(reason) {
                 not_as_asked.push(reason.clone());
             }
@@ -170,6 +173,20 @@ fn isolation_row(row: &Row, records: &[&Record], table: &Table) -> IsolationRow 
         release: figures(&release),
         published: published(row, table),
     }
+}
+
+/// What is said where a load that may run anywhere did not come to the partition's CPU: under
+/// version 2 of cgroups nothing else can run on CPUs without load balancing.
+fn load_elsewhere(row: &Row, record: &Record) -> Option<String> {
+    let cpu = record.cpu.and_then(CpuId::new)?;
+    let anywhere = row.on_one_kernel().load == Some(LoadAt::Anywhere);
+    let cpus_of = |load: &LoadAchieved| load.cpus.parse::<CpuSet>().ok();
+    let mut cpus = record.conditions.loads.iter().filter_map(cpus_of);
+    let elsewhere = cpus.find(|cpus| !cpus.contains(cpu)).filter(|_| anywhere)?;
+    Some(format!(
+        "the load had CPU {elsewhere} and not CPU {cpu}, as under version 2 of cgroups where \
+         balancing is off"
+    ))
 }
 
 fn figures(histogram: &Histogram) -> Option<IsolationFigures> {

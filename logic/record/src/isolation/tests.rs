@@ -3,7 +3,7 @@
 use super::*;
 use crate::histogram::Histogram;
 use crate::published;
-use crate::record::Record;
+use crate::record::{LoadAchieved, Record};
 use crate::statistics::exceedance_bound;
 
 fn record(profile: &str, values: &[(u64, u64)]) -> Record {
@@ -86,6 +86,29 @@ fn where_a_partition_wakes_early_the_paper_stands_beside_its_wake_up() {
     assert_eq!(row.release.as_ref().unwrap().max_ns, 20);
     assert_eq!(row.as_slept().unwrap().max_ns, 7_000);
     assert_eq!(matrices[0].rows[3].wakeup, None);
+}
+
+#[test]
+fn a_load_that_was_kept_off_is_no_load_anywhere() {
+    let loaded = |profile: &str, cpus: &str| {
+        let mut record = record(profile, &[(4_000, 10)]);
+        record.conditions.loads = vec![LoadAchieved {
+            kind: "sqrt".to_owned(),
+            workers: 10,
+            working: 10,
+            cpus: cpus.to_owned(),
+            operations_per_second: 1.0,
+            unit: "sqrt/s".to_owned(),
+            bytes_per_second: None,
+            cpu_share: 0.5,
+        }];
+        record
+    };
+    let records = [loaded("iso4", "0,1"), loaded("iso6", "0"), loaded("iso8", "0")];
+    let rows = &matrices(&records)[0].rows;
+    assert_eq!(rows[3].not_as_asked, [""; 0]);
+    assert!(rows[5].not_as_asked[0].starts_with("the load had CPU 0 and not CPU 1"));
+    assert_eq!(rows[7].not_as_asked, [""; 0], "its load is to be elsewhere");
 }
 
 #[test]

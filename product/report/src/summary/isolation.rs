@@ -13,12 +13,24 @@ pub(crate) fn container<'a>(summary: &Summary<'a>, matrix: &IsolationMatrix) -> 
     first?.conditions.machine.get("container").map(String::as_str)
 }
 
+/// Why a row's figures are not those of its conditions, or why it has none.
+pub(crate) fn reasons(
+    summary: &Summary<'_>,
+    matrix: &IsolationMatrix,
+    row: &IsolationRow,
+) -> Vec<String> {
+    let missing = summary.evidence.manifest.not_measured.iter();
+    let missing =
+        missing.filter(|it| it.partition == matrix.partition && it.profile == row.profile);
+    row.not_as_asked.iter().cloned().chain(missing.map(|it| it.because.clone())).collect()
+}
+
 /// The sentences that stand above a matrix: with and without load, which row has the fewest
 /// values beyond a tenth of 1 ms, and which the most; then what chance alone makes.
 pub(crate) fn answer(matrix: &IsolationMatrix) -> Vec<String> {
     let with_load = |wanted: bool| -> Vec<Found<'_>> {
         let rows = matrix.rows.iter().filter(|row| is_loaded(row) == wanted);
-        rows.filter_map(|row| Some((row, row.as_slept()?))).collect()
+        rows.filter_map(|row| Some((row, sound(row)?))).collect()
     };
     let mut sentences = Vec::new();
     for (when, rows) in [("Without load", with_load(false)), ("Under load", with_load(true))] {
@@ -38,6 +50,11 @@ pub(crate) fn answer(matrix: &IsolationMatrix) -> Vec<String> {
 
 /// A row that was measured.
 type Found<'a> = (&'a IsolationRow, &'a IsolationFigures);
+
+/// The figures of a row that is what it is called.
+fn sound(row: &IsolationRow) -> Option<&IsolationFigures> {
+    row.as_slept().filter(|_| row.not_as_asked.is_empty())
+}
 
 fn is_loaded(row: &IsolationRow) -> bool {
     Row::of_profile(&row.profile).is_some_and(|row| row.on_one_kernel().load.is_some())
@@ -70,7 +87,7 @@ fn extremes(when: &str, rows: &[Found<'_>]) -> Option<String> {
 /// Two rows that are the same on one kernel: what they differ by is no effect of the isolation.
 fn repeated(matrix: &IsolationMatrix, row: &IsolationRow) -> Option<String> {
     let same = matrix.rows.iter().find(|other| Some(other.row) == row.same_as)?;
-    let (first, second) = (same.as_slept()?, row.as_slept()?);
+    let (first, second) = (sound(same)?, sound(row)?);
     let beyond = |figures: &IsolationFigures| {
         let count = figures.exceedances.first().map_or(0, |it| it.count);
         figures::count(count)

@@ -5,7 +5,7 @@ use quietcore_record::isolation::{IsolationFigures, IsolationMatrix, IsolationRo
 use super::Page;
 use super::table::{TIME, fit};
 use crate::figures::{self, NONE};
-use crate::summary::{Summary, isolation_answer, isolation_container};
+use crate::summary::{Summary, isolation_answer, isolation_container, isolation_reasons};
 
 /// Columns of a row's profile, with an asterisk where it is not as asked.
 const NAME: usize = 6;
@@ -30,7 +30,7 @@ impl Page {
                 self.paragraph("", &format!("Isolation matrix of {name}, release latency"));
                 self.matrix(matrix, |row| row.release.as_ref(), false);
             }
-            self.rows(matrix);
+            self.rows(summary, matrix);
             for sentence in isolation_answer(matrix) {
                 self.paragraph("", &sentence);
             }
@@ -76,7 +76,7 @@ impl Page {
     }
 
     /// What each row is, and what is wrong with it.
-    fn rows(&mut self, matrix: &IsolationMatrix) {
+    fn rows(&mut self, summary: &Summary<'_>, matrix: &IsolationMatrix) {
         for row in &matrix.rows {
             let same = match row.same_as {
                 Some(same) => format!("; measured as row {same}"),
@@ -84,8 +84,9 @@ impl Page {
             };
             let indent = fit(&row.profile, NAME + 1);
             self.paragraph(&indent, &format!("{}{same}", row.on_one_kernel));
-            for reason in &row.not_as_asked {
-                self.paragraph(&" ".repeat(NAME + 1), &format!("* not as asked: {reason}"));
+            let word = if row.release.is_some() { "* not as asked" } else { "not measured" };
+            for reason in isolation_reasons(summary, matrix, row) {
+                self.paragraph(&" ".repeat(NAME + 1), &format!("{word}: {reason}"));
             }
         }
         self.line("");

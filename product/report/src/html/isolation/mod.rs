@@ -9,7 +9,7 @@ use quietcore_record::published;
 use super::elements::{sentence, with_code};
 use crate::figures::{self, NONE};
 use crate::plot;
-use crate::summary::{Summary, isolation_answer, isolation_container};
+use crate::summary::{Summary, isolation_answer, isolation_container, isolation_reasons};
 
 /// The statistics of what was measured.
 const STATISTICS: [(&str, &str); 4] = [
@@ -39,7 +39,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
             @for sentence in isolation_answer(matrix) { p.remark { (sentence) } }
             (plot_of(matrix))
             (tables(matrix))
-            (reasons(matrix))
+            (reasons(summary, matrix))
         }
         (method())
         (printed(&summary.isolation))
@@ -176,12 +176,19 @@ fn exceeded(beyond: &Exceedance) -> Markup {
 }
 
 /// Why the figures of some rows are not those of their conditions.
-fn reasons(matrix: &IsolationMatrix) -> Markup {
+fn reasons(summary: &Summary<'_>, matrix: &IsolationMatrix) -> Markup {
     html! {
-        @for row in matrix.rows.iter().filter(|row| !row.not_as_asked.is_empty()) {
-            p.remark {
-                b { "Row " (row.row) " is not as asked: " }
-                @for reason in &row.not_as_asked { (with_code(&sentence(reason))) " " }
+        @for row in &matrix.rows {
+            @let reasons = isolation_reasons(summary, matrix, row);
+            @if !reasons.is_empty() {
+                p.remark {
+                    b {
+                        "Row " (row.row)
+                        @if row.release.is_some() { " is not as asked: " }
+                        @else { " was not measured: " }
+                    }
+                    @for reason in &reasons { (with_code(&sentence(reason))) " " }
+                }
             }
         }
     }
