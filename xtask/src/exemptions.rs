@@ -23,7 +23,8 @@ pub(crate) const SIDEWAYS: &[Sideways] = &[
     Sideways {
         from: "site",
         to: "record",
-        reason: "a site names application classes and defines its own; record judges by them",
+        reason: "a site names application classes and defines its own, by which record judges; \
+                 the rows of its isolation matrix are profiles",
     },
     Sideways {
         from: "site",

@@ -9,6 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::{self, Disturbance, Tuning};
+use crate::isolation::{self, IsolationMatrix};
 use crate::ledger::Ledgers;
 use crate::record::{
     Conditions, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun, Record,
@@ -45,6 +46,10 @@ pub struct Document {
     /// What each neighbour does to a partition; absent where none were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbances: Vec<Disturbance>,
+    /// The isolation matrix of each partition; absent where fewer than two of its rows were
+    /// measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub isolation: Vec<IsolationMatrix>,
 }
 
 /// A record in figures.
@@ -154,6 +159,7 @@ pub fn of(records: &[Record], judgements: &[Judgement], exceedance: f64) -> Docu
         routine_slowdowns: slowdown::routines(records),
         tunings: experiment::tuning(records),
         disturbances: experiment::disturbances(records),
+        isolation: isolation::matrices(records),
     }
 }
 

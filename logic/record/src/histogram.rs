@@ -301,6 +301,15 @@ impl Histogram {
         above + self.overflow
     }
 
+    /// How many values are above `limit_ns` wherever in their bins they lie. Where
+    /// [`count_above`](Self::count_above) says the same, both are exact.
+    pub fn count_surely_above(&self, limit_ns: u64) -> u64 {
+        let least = |bin: &Bin| bin.low_ns.max(self.min_ns);
+        let above: u64 = self.bins().filter(|bin| least(bin) > limit_ns).map(|bin| bin.count).sum();
+        let overflow_is_above = self.overflow_from_ns.max(self.min_ns) > limit_ns;
+        above + if overflow_is_above { self.overflow } else { 0 }
+    }
+
     /// Whether bins and overflow add up to the count and the extremes lie in bins that are not
     /// empty: the self-check of the rules of evidence.
     pub fn is_consistent(&self) -> bool {

@@ -17,6 +17,7 @@
 //! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
 //! - [`experiment`]: what a control helps and a neighbour costs, from blocks measured in turns.
+//! - [`isolation`]: the isolation matrix of seed 003, a run beside its table.
 //! - [`slowdown`]: what neighbours cost, from records that were measured in turns.
 
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ pub mod experiment;
 pub mod export;
 pub mod histogram;
 pub mod import;
+pub mod isolation;
 pub mod ledger;
 pub mod published;
 pub mod record;

@@ -23,6 +23,8 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
+use crate::isolation;
+
 pub use box_plot::BoxPlot;
 
 /// A paper.
@@ -258,6 +260,9 @@ impl Table {
 
     /// The profile of a row, such as `tp3`.
     pub fn row_profile<'a>(&'a self, row: &'a [Cell]) -> Option<&'a str> {
+        if self.id == isolation::TABLE {
+            return Some(isolation::Row::of_title(&row.first()?.0)?.profile);
+        }
         self.column("profile").map(|index| row[index].0.as_str()).or(self.profile)
     }
 

@@ -96,6 +96,22 @@ const RULES: &str = "
 They are the test profiles of seed 000. `tp5` and `tp6` need neighbours and come with the backends
 that have guests.
 
+`isolation` stands for the twelve profiles of the isolation matrix, the rows of table I of seed 003
+on one kernel. Their load is that of `tp3`, and what they change of the machine takes the place of
+`controls` in `[host]`:
+
+| name | partition | kept off its CPUs by controls | load |
+|------|-----------|-------------------------------|------|
+| `iso1`, `iso2` | not pinned | nothing | none; anywhere |
+| `iso3`, `iso4` | pinned | nothing | none; anywhere |
+| `iso5`, `iso6` | pinned | `interrupts`, `load-balance` | none; anywhere |
+| `iso7`, `iso8` | pinned | `kernel-threads`, `workqueues` | none; on the other CPUs |
+| `iso9`, `iso10` | pinned | all four | none; on the other CPUs |
+| `iso11`, `iso12` | as `iso9`, `iso10` | the same | the same |
+
+The paper turns load balancing and interrupts off in the guest or on the host; one kernel has them
+once, so that the last two rows are measured as the two before them.
+
 ## What a PASS excludes
 
 `exceedance` is a probability per cycle. Without a single exceedance in n cycles, 95 % confidence

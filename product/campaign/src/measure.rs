@@ -12,7 +12,9 @@ use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
 use quietcore_host::controls::{Changed, Controls, JournalError, LiveSettings, ReservedGroup};
 use quietcore_load::{LoadError, LoadSet};
+use quietcore_record::isolation::Row;
 use quietcore_record::record::Record;
+use quietcore_site::Control;
 use quietcore_units::Nanos;
 
 use crate::activity::Activity;
@@ -141,7 +143,8 @@ pub fn measure(
     if let Some(loads) = loads {
         loads.stop()?;
     }
-    let (found, left) = settings.end();
+    let (mut found, left) = settings.end();
+    found.troubles.extend(not_changed(run, machine.controls.is_some(), &found.absent));
     findings.settings = found;
     left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
@@ -197,6 +200,22 @@ fn room(partition: &PartitionRun, containers: Option<&Containers>, settings: &Ch
         }
         None => Room::Host { entrance: settings.group().map(|group| group.entrance()) },
     }
+}
+
+/// Why controls that are asked for have changed nothing: this user may not, or, where a row of the
+/// isolation matrix stands for them, the machine has nothing of them. Anywhere else what is not
+/// there needs no change.
+fn not_changed(run: &Run, may: bool, absent: &[Control]) -> Vec<String> {
+    let asked = run.settings.controls.iter();
+    if !may {
+        let words = |control| format!("control `{control}` was not applied: that takes root");
+        return asked.map(words).collect();
+    }
+    if Row::of_profile(&run.profile).is_none() {
+        return Vec::new();
+    }
+    let words = |control| format!("control `{control}` has nothing to change on this machine");
+    asked.filter(|control| absent.contains(control)).map(words).collect()
 }
 
 fn start_loads(
@@ -339,4 +358,33 @@ fn progress(run: &Run, partitions: &[Partition]) -> Progress {
         }
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_host::controls::Wanted;
+
+    use super::*;
+
+    #[test]
+    fn a_row_of_the_matrix_does_not_hide_that_a_control_changed_nothing() {
+        let (balance, governor) = (Control::LoadBalance, Control::Governor);
+        let mut run = Run {
+            profile: "iso5".to_owned(),
+            reserved: true,
+            settings: Wanted { controls: vec![balance, governor], ..Wanted::default() },
+            container_runtime: None,
+            partitions: Vec::new(),
+            loads: Vec::new(),
+            explain: None,
+            site_sha256: String::new(),
+        };
+        let nothing = ["control `load-balance` has nothing to change on this machine"];
+        assert_eq!(not_changed(&run, true, &[balance]), nothing);
+        assert_eq!(not_changed(&run, true, &[]), Vec::<String>::new());
+        assert_eq!(not_changed(&run, false, &[]).len(), 2, "without root neither is");
+        run.profile = "tp2".to_owned();
+        assert_eq!(not_changed(&run, true, &[governor]), Vec::<String>::new());
+        assert_eq!(not_changed(&run, false, &[]).len(), 2);
+    }
 }

@@ -18,7 +18,7 @@ use crate::work::{ProgramRun, Work};
 pub struct Run {
     /// The profile's name.
     pub profile: String,
-    /// Whether the partitions keep their CPUs.
+    /// Whether the partitions have what the site reserves for them.
     pub reserved: bool,
     /// What of the machine is changed meanwhile.
     pub settings: Wanted,
@@ -63,7 +63,6 @@ impl Run {
 pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs) -> Vec<Run> {
     let campaign = site.campaign();
     let claimed = site.claimed_cpus();
-    let wanted = Wanted::of(site);
     let mut runs = Vec::new();
     for profile in &campaign.profiles {
         let partitions = site.partitions().iter().map(|partition| PartitionRun {
@@ -85,8 +84,8 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
         let loads = profile.loads.iter().map(|load| request(load, online, claimed));
         runs.push(Run {
             profile: profile.name.clone(),
-            reserved: profile.pinned,
-            settings: if profile.pinned { wanted.clone() } else { Wanted::default() },
+            reserved: site.keeps_reservation(profile),
+            settings: Wanted::under(site, profile),
             partitions: partitions.collect(),
             loads: loads.collect(),
             container_runtime: site.container_runtime(),
@@ -166,4 +165,69 @@ fn kind(kind: quietcore_site::LoadKind) -> LoadKind {
         .into_iter()
         .find(|known| known.name() == kind.name())
         .expect("the site file and the loads name the same kinds, which a test checks")
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_record::class::catalogue;
+    use quietcore_site::{Control, read};
+
+    use super::*;
+
+    /// The runs of a site with one partition on CPU 1 of two, by their profiles.
+    fn runs_of(host: &str, rest: &str) -> Vec<Run> {
+        let text = format!(
+            "[site]\nname = \"s\"\n[host]\n{host}\n[[partition]]\nname = \"axis\"\nclass = \
+             \"motion-control\"\n[partition.vcr]\ncpus = [1]\n{rest}"
+        );
+        let site = read("site.toml", text.as_bytes(), &catalogue());
+        let site = site.unwrap_or_else(|problems| panic!("{problems}"));
+        runs(&site, "", "0-1".parse().unwrap(), &Programs::default())
+    }
+
+    #[test]
+    fn a_run_changes_what_its_profile_names_and_not_what_the_site_does() {
+        let own = "[[profile]]\nname = \"own\"\ncontrols = [\"timers\"]\n[campaign]\nprofiles = \
+                   [\"tp1\", \"tp2\", \"own\"]\n";
+        let runs = runs_of("controls = [\"governor\"]", own);
+        let changed = |index: usize| &runs[index].settings.controls[..];
+        let cpus = |index: usize| runs[index].settings.cpus.to_string();
+        assert_eq!((changed(0), cpus(0)), (&[][..], String::new()), "it pins nothing");
+        assert_eq!((changed(1), cpus(1)), (&[Control::Governor][..], "1".to_owned()));
+        assert_eq!((changed(2), cpus(2)), (&[Control::Timers][..], "1".to_owned()));
+        let reserved: Vec<bool> = runs.iter().map(|run| run.reserved).collect();
+        assert_eq!(reserved, [false, true, false], "`own` lacks the governor");
+    }
+
+    #[test]
+    fn the_rows_of_the_matrix_are_runs_with_their_settings_and_loads() {
+        let runs = runs_of("", "[campaign]\nprofiles = [\"isolation\"]\n");
+        let names: Vec<_> = runs.iter().map(|run| run.profile.as_str()).collect();
+        assert_eq!((names.len(), names[0], names[11]), (12, "iso1", "iso12"));
+        let pinned = |run: &Run| match &run.partitions[0].work {
+            Work::Latency(job) => job.cpus == [Some(1)],
+            Work::Program(_) => false,
+        };
+        assert_eq!(runs.iter().position(pinned), Some(2), "rows 1 and 2 are not pinned");
+        assert!(runs[2..].iter().all(pinned));
+        // A load anywhere has no CPUs set; one elsewhere has those that no partition has.
+        let cpus = |run: &Run| run.loads.first().map(|load| load.cpus.map(|it| it.to_string()));
+        let places: Vec<_> = runs.iter().map(cpus).collect();
+        for (index, place) in places.iter().enumerate() {
+            let expected = match index + 1 {
+                2 | 4 | 6 => Some(None),
+                8 | 10 | 12 => Some(Some("0".to_owned())),
+                _ => None,
+            };
+            assert_eq!(*place, expected, "row {}", index + 1);
+        }
+        let (balance, interrupts) = (Control::LoadBalance, Control::Interrupts);
+        for (index, run) in runs.iter().enumerate() {
+            let controls = &run.settings.controls;
+            let is_off = ![0, 1, 2, 3, 6, 7].contains(&index);
+            assert_eq!(controls.contains(&balance), is_off, "row {}", index + 1);
+            assert_eq!(controls.contains(&interrupts), is_off, "row {}", index + 1);
+            assert_eq!(controls.contains(&Control::KernelThreads), index >= 6);
+        }
+    }
 }

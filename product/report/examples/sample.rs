@@ -1,7 +1,7 @@
 //! Writes reports of synthetic evidence into a folder, to look at them: a mixed campaign, one that
 //! passes, one in mode `sleep`, a program of two tasks, an imported one with an overflow, an
 //! emulated one, a large one, the routines of a kernel, interrupts, accesses to memory, controls
-//! and neighbours that were tried, and an empty one.
+//! and neighbours that were tried, an isolation matrix, and an empty one.
 //!
 //! ```text
 //! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples
@@ -23,6 +23,7 @@ use quietcore_report::{Published, PublishedBox, html, junit, text};
 use serde_json::json;
 use synthetic::experiment::{disturbed, tuned};
 use synthetic::interrupt::interrupt;
+use synthetic::isolation::isolation;
 use synthetic::kernel::kernel;
 use synthetic::memory::memory;
 use synthetic::{ASLEEP, LOUD, QUIET, Shape, evidence, papers_load, record, with_program, without};
@@ -47,6 +48,7 @@ fn main() -> io::Result<()> {
         ("memory", memory(true)),
         ("tune", tuned()),
         ("disturb", disturbed()),
+        ("isolation", isolation(Some(45_000.0))),
         ("empty", evidence(Vec::new(), EXCEEDANCE)),
     ];
     for (name, evidence) in samples {

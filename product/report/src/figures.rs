@@ -5,6 +5,7 @@
 
 use quietcore_record::experiment::factor;
 use quietcore_record::histogram::Quantile;
+use quietcore_record::isolation::Exceedance;
 use quietcore_record::record::{Routine, Trigger};
 use quietcore_record::slowdown::Estimate;
 use quietcore_record::statistics::Statistics;
@@ -75,6 +76,27 @@ pub(crate) fn one_in(probability: f64) -> String {
     // A round number that the division has put just below itself is that number.
     let units = (cycles / unit + 1e-6).floor();
     format!("1{NO_BREAK_SPACE}in{NO_BREAK_SPACE}{}", thousands((units * unit).round() as u64))
+}
+
+/// How often a limit was exceeded: a number, or two where a bin holds the limit.
+pub(crate) fn at_most_count(beyond: &Exceedance) -> String {
+    if beyond.surely == beyond.count {
+        return count(beyond.count);
+    }
+    format!("{} to {}", count(beyond.surely), count(beyond.count))
+}
+
+/// A share of all, in per cent.
+pub(crate) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    let number = match percent {
+        none if none <= 0.0 => "0".to_owned(),
+        few if few < 0.001 => format!("{few:.1e}"),
+        some if some < 1.0 => format!("{some:.3}"),
+        many if many < 9.995 => format!("{many:.2}"),
+        most => format!("{most:.1}"),
+    };
+    format!("{number}{NO_BREAK_SPACE}%")
 }
 
 /// How long `cycles` take with a period of `period_ns`.
@@ -193,6 +215,25 @@ mod tests {
         assert_eq!(amount(999.9), "1.00\u{a0}k");
         assert_eq!(amount(12.34), "12.3");
         assert_eq!(amount(0.0), "0");
+    }
+
+    #[test]
+    fn shares_and_counts_say_what_is_known() {
+        assert_eq!(share(0.0), "0\u{a0}%");
+        assert_eq!(share(0.005_666), "0.567\u{a0}%");
+        assert_eq!(share(0.013_33), "1.33\u{a0}%");
+        assert_eq!(share(0.5), "50.0\u{a0}%");
+        assert_eq!(share(9.6e-8), "9.6e-6\u{a0}%");
+        let beyond = Exceedance {
+            cycle_ns: 1_000_000,
+            limit_ns: 100_000,
+            count: 1_200,
+            surely: 1_200,
+            share: 0.1,
+            bound_95: 0.2,
+        };
+        assert_eq!(at_most_count(&beyond), "1\u{202f}200");
+        assert_eq!(at_most_count(&Exceedance { surely: 7, ..beyond }), "7 to 1\u{202f}200");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod doctor;
 mod elements;
 mod experiment;
 mod interrupts;
+mod isolation;
 mod memory;
 mod method;
 mod routines;
@@ -89,6 +90,9 @@ const ROUTINES: (&str, &str) = ("routines", "Routines of the kernel");
 /// The section of interrupts; only where there are some.
 const INTERRUPTS: (&str, &str) = ("interrupts", "Interrupts");
 
+/// The section of the isolation matrix; only where there is one.
+const ISOLATION: (&str, &str) = ("isolation", "Isolation");
+
 /// The section of accesses to memory; only where there are some.
 const MEMORY: (&str, &str) = ("memory", "Memory");
 
@@ -122,6 +126,10 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     }
     if !summary.tunings.is_empty() {
         names.insert(after, TUNING);
+    }
+    if !summary.isolation.is_empty() {
+        let behind = names.iter().position(|(anchor, _)| *anchor == "comparison").unwrap_or(0) + 1;
+        names.insert(behind, ISOLATION);
     }
     let is_of_others = !summary.kernels.is_empty()
         || !summary.interrupts.is_empty()
@@ -166,6 +174,7 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         "course" => course::section(summary, frame),
         "routines" => routines::section(summary),
         "interrupts" => interrupts::section(summary),
+        "isolation" => isolation::section(summary),
         "memory" => memory::section(summary),
         "tuning" => experiment::tuning::section(&summary.tunings),
         "disturbance" => experiment::disturbance::section(&summary.disturbances),

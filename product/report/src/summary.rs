@@ -14,6 +14,7 @@
 
 mod experiment;
 mod interrupts;
+mod isolation;
 mod matrix;
 mod memory;
 mod notices;
@@ -21,12 +22,16 @@ mod routines;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::experiment::{Disturbance, Tuning, disturbances, tuning};
+use quietcore_record::isolation::{self as matrices, IsolationMatrix};
 use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
 pub(crate) use experiment::{achieved, cause, set_of, worst as worst_cell};
 pub use interrupts::{Beside, InterruptLine, beside, lines};
+pub(crate) use isolation::{
+    answer as isolation_answer, container as isolation_container, reasons as isolation_reasons,
+};
 pub use matrix::{
     Cell, ClassRow, Column, Declared, Fastest, Figure, Overall, PartitionSummary, ProgramFault,
 };
@@ -61,6 +66,8 @@ pub struct Summary<'a> {
     pub tunings: Vec<Tuning>,
     /// What neighbours do, by those.
     pub disturbances: Vec<Disturbance>,
+    /// The isolation matrix of each partition that has one.
+    pub isolation: Vec<IsolationMatrix>,
     /// The routines of each kernel as a table.
     pub kernels: Vec<KernelSummary<'a>>,
     /// Each partition, in the order of the records; those without a record come last.
@@ -135,6 +142,7 @@ impl<'a> Summary<'a> {
             trials: experiment::records(evidence),
             tunings: tuning(&evidence.records),
             disturbances: disturbances(&evidence.records),
+            isolation: matrices::matrices(&evidence.records),
             kernels,
             partitions,
             notices,

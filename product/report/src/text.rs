@@ -15,6 +15,7 @@
 
 pub(crate) mod experiment;
 mod interrupts;
+mod isolation;
 mod ledger;
 pub(crate) mod memory;
 mod probe;
@@ -72,6 +73,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.scan(partition, &summary);
         page.classes(partition);
     }
+    page.isolation(&summary);
     page.memory(&summary);
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.interrupts(&summary);

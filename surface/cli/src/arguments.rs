@@ -146,7 +146,7 @@ pub(crate) struct Qualify {
     /// The site file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) site: Option<PathBuf>,
-    /// Only these profiles, such as `tp2,tp4`
+    /// Only these profiles, such as `tp2,tp4`; `isolation` for the twelve rows of seed 003
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) profile: Vec<String>,
     /// Measure each profile this long, such as `40 s` or `8h`, instead of what the site file says
@@ -441,7 +441,8 @@ pub(crate) struct Report {
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Write records.csv, histograms.csv and verdicts.csv into this folder, and
-    /// program-histograms.csv where a program ran, memory.csv where accesses were measured
+    /// program-histograms.csv where a program ran, memory.csv where accesses were measured,
+    /// isolation.csv where the isolation matrix was
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON

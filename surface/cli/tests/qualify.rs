@@ -311,3 +311,96 @@ fn partitions_share_a_cpu_by_their_budgets() {
         assert_eq!(record["degraded"], Value::Array(Vec::new()), "{record}");
     }
 }
+
+/// Goal: the twelve rows of the isolation matrix are measured, shown and exported, and a row whose
+/// settings could not be changed does not look as if they were.
+/// Method: a tenth of a second each, then the JSON, the page and the CSV file.
+#[test]
+fn the_isolation_matrix_is_measured_and_stands_beside_its_table() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), "profiles = [\"tp2\"]").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let arguments = [
+        "qualify",
+        "site.toml",
+        "--profile",
+        "isolation",
+        "--duration",
+        "100ms",
+        "--out",
+        "run",
+        "--json",
+    ];
+    let run = call(folder.path(), &arguments);
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(document["records"].as_array().unwrap().len(), 12, "{}", run.err);
+    let matrix = &document["isolation"][0];
+    assert_eq!((&matrix["partition"], &matrix["table"]), (&"axis".into(), &"003/table-1".into()));
+    let rows = matrix["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 12);
+    for row in rows {
+        let release = &row["release"];
+        assert_eq!(release["count"], 100, "{row}");
+        assert!(release["min_ns"].as_u64().unwrap() <= release["max_ns"].as_u64().unwrap());
+        let exceedances = release["exceedances"].as_array().unwrap();
+        let limits: Vec<_> =
+            exceedances.iter().map(|it| it["limit_ns"].as_u64().unwrap()).collect();
+        assert_eq!(limits, [100_000, 10_000_000]);
+        for beyond in exceedances {
+            let number = |key: &str| beyond[key].as_f64().unwrap();
+            assert!(number("surely") <= number("count") && number("count") <= 100.0);
+            assert!(number("share") <= number("bound_95") && number("bound_95") <= 1.0, "{beyond}");
+        }
+        assert_eq!(row["published"].as_array().unwrap().len(), 3);
+    }
+    // What was changed is in the conditions of the row, or why it was not is in its reasons.
+    let changed =
+        |index: usize| document["records"][index]["conditions"]["machine"]["controls"].to_string();
+    assert_eq!((changed(0), changed(3)), ("null".to_owned(), "null".to_owned()));
+    for control in ["interrupts", "kernel-threads", "workqueues", "load-balance"] {
+        let reasons = rows[8]["not_as_asked"].to_string();
+        assert!(changed(8).contains(control) || reasons.contains(control), "{control}: {reasons}");
+    }
+
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("<section id=\"isolation\"") && page.contains("12 · pinned, others"));
+    let shown = call(folder.path(), &["show", "run"]);
+    assert!(shown.out.contains("Isolation matrix of axis"), "{}", shown.out);
+    assert_eq!(call(folder.path(), &["report", "run", "--csv", "tables"]).status, Some(0));
+    let table = fs::read_to_string(folder.path().join("tables/isolation.csv")).unwrap();
+    // The heading; release, wake-up and three kernels a row.
+    assert_eq!(table.lines().count(), 1 + 12 * 5, "{table}");
+}
+
+/// Goal: who may not change settings is told so in each row that asks for some.
+#[test]
+fn without_root_a_row_with_controls_is_not_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), "profiles = [\"iso3\", \"iso5\"]\nduration = \"100 ms\"").is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    open_to_all(folder.path());
+    let Some(program) = for_all(folder.path()) else { return };
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"])
+        .arg(program)
+        .args(["qualify", "site.toml", "--out", "run", "--json"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let run = said(&output);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let reasons = |row: usize| document["isolation"][0]["rows"][row]["not_as_asked"].to_string();
+    let of_root = "control `load-balance` was not applied: that takes root";
+    assert!(reasons(4).contains(of_root), "{}", reasons(4));
+    assert!(!reasons(2).contains("control"), "{}", reasons(2));
+    assert!(
+        run.err.contains("the settings of controls `interrupts`, `load-balance`"),
+        "{}",
+        run.err
+    );
+}

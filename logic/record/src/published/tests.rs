@@ -109,6 +109,7 @@ fn a_row_is_what_the_paper_prints() {
     );
     let maximum = table.figure(Figure::Maximum).unwrap();
     assert_eq!(table.nanos(row, maximum), Some((400_991_000.0, 500.0)));
+    assert_eq!(table.row_profile(row), Some("iso12"));
     assert_eq!(find("000/table-5").unwrap().row_profile(&[]), Some("tp5"));
 }
 

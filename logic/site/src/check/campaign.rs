@@ -7,7 +7,7 @@ use crate::check::profile::Profiles;
 use crate::raw::RawCampaign;
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{CAMPAIGN_MAX, Campaign, Length, Partition, Profile, measured_in_all};
+use crate::site::{CAMPAIGN_MAX, Campaign, Length, Partition, Profile, measured_in_all, names_of};
 
 const PROFILES_DEFAULT: [&str; 4] = ["tp1", "tp2", "tp3", "tp4"];
 const WARM_UP_DEFAULT: Nanos = Nanos::from_secs(1);
@@ -79,9 +79,12 @@ fn chosen(
                 "name it once",
             );
         }
-        match profiles.find(name, &path.index(index), collector) {
-            Some(profile) => chosen.push(profile.clone()),
-            None => whole = false,
+        for name in names_of(name) {
+            match profiles.find(&name, &path.index(index), collector) {
+                Some(profile) if chosen.contains(profile) => {}
+                Some(profile) => chosen.push(profile.clone()),
+                None => whole = false,
+            }
         }
     }
     whole.then_some(chosen)

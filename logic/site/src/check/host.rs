@@ -2,7 +2,7 @@
 
 use quietcore_units::CpuSet;
 
-use crate::raw::{RawPartition, RawSite};
+use crate::raw::{RawControl, RawPartition, RawSite};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
 use crate::site::Control;
@@ -52,8 +52,12 @@ pub(super) fn check(raw: &RawSite, collector: &mut Collector<'_, '_>) -> Option<
 /// The controls that the site names, each once.
 pub(super) fn controls(raw: &RawSite) -> Vec<Control> {
     let named = raw.host.as_ref().and_then(|host| host.controls.as_deref());
-    let named: Vec<Control> =
-        named.unwrap_or_default().iter().flat_map(|it| it.0.clone()).collect();
+    each_once(named.unwrap_or_default())
+}
+
+/// The controls of a list, each once and in the order in which they are applied.
+pub(super) fn each_once(named: &[RawControl]) -> Vec<Control> {
+    let named: Vec<Control> = named.iter().flat_map(|it| it.0.clone()).collect();
     Control::ALL.into_iter().filter(|control| named.contains(control)).collect()
 }
 

@@ -1,7 +1,9 @@
 //! `[[profile]]`: profiles of the user's own, with `like`.
 
+use quietcore_record::isolation::{GROUP, Row};
+
 use crate::check::like::{Chain, Likes};
-use crate::check::unique;
+use crate::check::{host, unique};
 use crate::raw::{RawLoad, RawProfile};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
@@ -25,7 +27,7 @@ impl Profiles {
     ) -> Option<&Profile> {
         let found = self.sound.iter().find(|profile| profile.name == name);
         if found.is_none() && !self.broken.iter().any(|broken| broken == name) {
-            let known = self.sound.iter().map(|profile| profile.name.as_str());
+            let known = self.sound.iter().map(|profile| profile.name.as_str()).chain([GROUP]);
             let problem = if NEIGHBOUR_PROFILES.contains(&name) {
                 format!("profile `{name}` can't be run")
             } else {
@@ -38,40 +40,70 @@ impl Profiles {
 }
 
 /// Checks the site's profiles and puts them behind the built-in ones.
-pub(super) fn check(raw: &[RawProfile], collector: &mut Collector<'_, '_>) -> Profiles {
+pub(super) fn check(raws: &[RawProfile], collector: &mut Collector<'_, '_>) -> Profiles {
     let path = |index| Path::top().key("profile").index(index);
-    let named = raw.iter().enumerate().map(|(index, one)| (path(index), one.name.as_deref()));
+    let named = raws.iter().enumerate().map(|(index, one)| (path(index), one.name.as_deref()));
     unique("profile", named, collector);
     let built_in = built_in();
     let likes = Likes {
-        elements: raw.iter().map(|one| (one.name.as_deref(), one.like.as_deref())).collect(),
+        elements: raws.iter().map(|one| (one.name.as_deref(), one.like.as_deref())).collect(),
         known: built_in.iter().map(|profile| profile.name.as_str()).collect(),
     };
     // The loads of every profile are checked where they are written, whoever is like it.
-    let loads: Vec<_> = raw
+    let loads: Vec<_> = raws
         .iter()
         .enumerate()
         .map(|(index, raw)| loads(raw.load.as_deref()?, &path(index).key("load"), collector))
         .collect();
     let mut profiles = Profiles { sound: built_in.clone(), broken: Vec::new() };
-    for (index, profile) in raw.iter().enumerate() {
+    for (index, raw) in raws.iter().enumerate() {
         let path = path(index);
         likes
             .report(index, "profile", &path, collector, |like, names| unknown_profile(like, names));
-        let Some(name) = &profile.name else { continue };
-        if likes.known.contains(&name.as_str()) || NEIGHBOUR_PROFILES.contains(&name.as_str()) {
-            collector.refuse(
-                &path.key("name"),
-                format!("`{name}` is the name of a test profile of seed 000"),
-                "choose another name; with `like` it begins as one of them",
-            );
-        }
-        match build(index, raw, &loads, &built_in, &likes) {
-            Some(profile) => profiles.sound.push(profile),
+        let Some(name) = &raw.name else { continue };
+        taken(name, &likes, &path, collector);
+        match build(index, raws, &loads, &built_in, &likes) {
+            Some(profile) => {
+                without_cpus(raw, &profile, &path, collector);
+                profiles.sound.push(profile);
+            }
             None => profiles.broken.push(name.clone()),
         }
     }
     profiles
+}
+
+/// Reports a name that built-in profiles have.
+fn taken(name: &str, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
+    let is_row = Row::of_profile(name).is_some();
+    let whose = if is_row || name == GROUP {
+        "of the isolation matrix of seed 003"
+    } else if likes.known.contains(&name) || NEIGHBOUR_PROFILES.contains(&name) {
+        "of a test profile of seed 000"
+    } else {
+        return;
+    };
+    collector.refuse(
+        &path.key("name"),
+        format!("`{name}` is the name {whose}"),
+        "choose another name; with `like` it begins as one of them",
+    );
+}
+
+/// Reports controls that have no CPU to keep quiet.
+fn without_cpus(
+    raw: &RawProfile,
+    profile: &Profile,
+    path: &Path,
+    collector: &mut Collector<'_, '_>,
+) {
+    if !profile.pinned && raw.controls.as_ref().is_some_and(|named| !named.is_empty()) {
+        collector.refuse(
+            &path.key("controls"),
+            "the profile pins no partition, so no CPU is kept quiet for one",
+            "pin them, or write `controls = []`",
+        );
+    }
 }
 
 /// Takes each condition from the nearest profile in the chain that gives it.
@@ -88,6 +120,8 @@ fn build(
     let base = base.and_then(|base| built_in.iter().find(|profile| profile.name == base));
     let own = &raw[index];
     let pinned = elements.iter().find_map(|element| raw[*element].pinned);
+    let controls = elements.iter().find_map(|element| raw[*element].controls.as_deref());
+    let controls = controls.map(host::each_once);
     let inherited = base.map(|base| base.loads.clone());
     let loads = elements.iter().find_map(|element| loads[*element].clone());
     let described = match &own.like {
@@ -98,6 +132,7 @@ fn build(
         own.name.clone()?,
         own.description.clone().unwrap_or(described),
         pinned.or(base.map(|base| base.pinned)).unwrap_or(true),
+        controls.or_else(|| base?.controls.clone()),
         loads.or(inherited).unwrap_or_default(),
     ))
 }

@@ -4,7 +4,7 @@ use quietcore_units::{ByteSize, CpuSet};
 
 use crate::machine::Machine;
 use crate::plan::step::cpu_words;
-use crate::plan::{Degradation, granted};
+use crate::plan::{Changed, Degradation, granted};
 use crate::site::{
     Backend, Cache, Control, EarlyWake, Partition, Scheduling, Site, real_time_share,
 };
@@ -20,7 +20,7 @@ pub(super) fn locks_memory(partition: &Partition, machine: &Machine) -> bool {
 }
 
 /// All degradations: those of the machine first, then those of each partition.
-pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
+pub(super) fn all(site: &Site, machine: &Machine, changed: &Changed) -> Vec<Degradation> {
     let mut all = Vec::new();
     let mut add = |what: String, cost: &str, remedy: String| {
         all.push(Degradation { what, cost: cost.to_owned(), remedy });
@@ -32,8 +32,8 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
             "run as root, or grant write access to the device".to_owned(),
         );
     }
-    if !site.controls().is_empty() && !machine.root {
-        let names = site.controls().iter().map(|control| control.name());
+    if !changed.ever.is_empty() && !machine.root {
+        let names = changed.ever.iter().map(|control| control.name());
         add(
             format!("the settings of controls {} stay as they are", list(names)),
             "what they would keep off the partitions' CPUs adds latency",
@@ -47,7 +47,7 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
             "run as root, or grant real-time priority (rtprio)".to_owned(),
         );
     }
-    shared_cpus(site, machine, &mut add);
+    shared_cpus(site, machine, changed, &mut add);
     for partition in site.partitions() {
         scheduling(site, partition, machine, &mut add);
         spinning(site, partition, machine, &mut add);
@@ -60,7 +60,12 @@ pub(super) fn all(site: &Site, machine: &Machine) -> Vec<Degradation> {
 }
 
 /// Pinned partitions on CPUs that are not kept free of other tasks.
-fn shared_cpus(site: &Site, machine: &Machine, add: &mut impl FnMut(String, &'static str, String)) {
+fn shared_cpus(
+    site: &Site,
+    machine: &Machine,
+    changed: &Changed,
+    add: &mut impl FnMut(String, &'static str, String),
+) {
     let pinned = site.campaign().profiles.iter().any(|profile| profile.pinned);
     let shared: CpuSet = site.claimed_cpus().without(&machine.isolated);
     if pinned && !shared.is_empty() {
@@ -69,15 +74,15 @@ fn shared_cpus(site: &Site, machine: &Machine, add: &mut impl FnMut(String, &'st
                 1 => format!("{} is not kept free of other tasks", cpu_words(&shared)),
                 _ => format!("{} are not kept free of other tasks", cpu_words(&shared)),
             },
-            what_else_runs(site, machine),
+            what_else_runs(machine, changed),
             format!("boot the kernel with isolcpus=managed_irq,domain,{shared}"),
         );
     }
 }
 
 /// What is on the partitions' CPUs beside them, as far as no control keeps it off.
-fn what_else_runs(site: &Site, machine: &Machine) -> &'static str {
-    let is_off = |control| machine.root && site.controls().contains(&control);
+fn what_else_runs(machine: &Machine, changed: &Changed) -> &'static str {
+    let is_off = |control| machine.root && changed.always.contains(&control);
     match (is_off(Control::Interrupts), is_off(Control::KernelThreads)) {
         (true, true) => "other programs run there as well and add latency",
         (true, false) => "other programs and kernel threads run there as well and add latency",

@@ -111,7 +111,7 @@ pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
         monitored: monitored::all(site),
         expected: site.measured_in_all() + set_up,
         housekeeping: housekeeping(site, machine),
-        degraded: degrade::all(site, machine),
+        degraded: degrade::all(site, machine, &controls_of_campaign(site)),
     })
 }
 
@@ -123,7 +123,11 @@ pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
 pub fn plan_run(site: &Site, machine: &Machine) -> Result<Vec<Degradation>, Vec<Refusal>> {
     let machine = &controlled(site, machine);
     let refusals = refuse::of_run(site, machine);
-    if refusals.is_empty() { Ok(degrade::all(site, machine)) } else { Err(refusals) }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let all = site.controls();
+    Ok(degrade::all(site, machine, &Changed { ever: all.to_vec(), always: all.to_vec() }))
 }
 
 /// The machine as the controls of the site make it while partitions are pinned.
@@ -216,10 +220,26 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     }));
 }
 
-/// What of the machine is changed under a profile: nothing where partitions are not pinned, as no
-/// CPU is theirs then.
-fn controls<'s>(site: &'s Site, machine: &Machine, profile: &Profile) -> &'s [Control] {
-    if profile.pinned && machine.root { site.controls() } else { &[] }
+/// What of the machine is changed under a profile.
+fn controls<'s>(site: &'s Site, machine: &Machine, profile: &'s Profile) -> &'s [Control] {
+    if machine.root { site.controls_under(profile) } else { &[] }
+}
+
+/// Controls while something goes on.
+struct Changed {
+    /// Those that are asked for at some time.
+    ever: Vec<Control>,
+    /// Those that are asked for whenever partitions are pinned.
+    always: Vec<Control>,
+}
+
+fn controls_of_campaign(site: &Site) -> Changed {
+    let pinned = || site.campaign().profiles.iter().filter(|profile| profile.pinned);
+    let is_always =
+        |control: &Control| pinned().all(|profile| site.controls_under(profile).contains(control));
+    let ever = site.controls_of_campaign();
+    let always = ever.iter().copied().filter(is_always).collect();
+    Changed { ever, always }
 }
 
 fn bring_up(fieldbus: &Fieldbus) -> Step {

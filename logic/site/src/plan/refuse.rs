@@ -254,6 +254,17 @@ impl Refusals<'_> {
     fn profile(&mut self, profile: &Profile, reserved: u64) {
         let name = &profile.name;
         let other = self.machine.online.without(&self.site.claimed_cpus());
+        let own = profile.pinned && profile.controls.as_ref().is_some_and(|own| !own.is_empty());
+        if other.is_empty() && own {
+            self.refuse(
+                "campaign.profiles",
+                format!(
+                    "profile `{name}` keeps things off the partitions' CPUs, and they claim every \
+                     CPU"
+                ),
+                "leave a CPU free, or take the profile out",
+            );
+        }
         let elsewhere = |load: &crate::site::Load| load.place == LoadPlace::OtherCpus;
         if other.is_empty() && profile.loads.iter().any(elsewhere) {
             self.refuse(

@@ -5,6 +5,7 @@ use quietcore_units::{ByteSize, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::raw::RawControl;
 use crate::reading::format;
 use crate::site::{LoadKind, LoadPlace};
 
@@ -63,6 +64,10 @@ pub(crate) struct RawProfile {
     /// Whether each partition is pinned to its CPUs. Left out: as in `like`, else `true`.
     #[schemars(example = true)]
     pub(crate) pinned: Option<bool>,
+    /// What of the machine is changed meanwhile, in place of `controls` of `[host]`; an empty list
+    /// changes nothing. Left out: as in `like`, else as in `[host]`.
+    #[schemars(length(max = 16), extend("examples" = [["interrupts", "load-balance"], []]))]
+    pub(crate) controls: Option<Vec<RawControl>>,
     /// The loads that disturb the measurement. Given at all, they take the place of those of
     /// `like`.
     #[schemars(length(max = 32))]
@@ -99,7 +104,7 @@ pub(crate) struct RawLoad {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Campaign")]
 pub(crate) struct RawCampaign {
-    /// The profiles to run, in this order.
+    /// The profiles to run, in this order; `isolation` stands for `iso1` to `iso12`.
     #[schemars(
         length(min = 1, max = 64),
         extend("items" = { "type": "string", "format": "quietcore-name" }),

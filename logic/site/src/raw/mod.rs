@@ -25,7 +25,7 @@ use serde::Deserialize;
 pub(crate) use campaign::{RawCampaign, RawClass, RawLoad, RawProfile};
 pub(crate) use channel::{RawChannel, RawSignal};
 pub(crate) use fieldbus::{RawFault, RawFieldbus, RawMapping, RawStartup, RawSubDevice};
-pub(crate) use host::RawHost;
+pub(crate) use host::{RawControl, RawHost};
 pub(crate) use monitor::RawMonitor;
 pub(crate) use partition::{RawCache, RawCpus, RawPartition, RawVcr};
 pub(crate) use program::{FaultReaction, Policy, RawEarlyWake, RawProgram, RawTask, TaskKind};

@@ -5,6 +5,7 @@ mod channel;
 mod container;
 mod control;
 mod fieldbus;
+mod isolation;
 mod monitor;
 mod partition;
 mod profile;
@@ -13,6 +14,7 @@ mod program;
 use std::collections::BTreeMap;
 
 use quietcore_record::class::Class;
+use quietcore_record::isolation::{GROUP, Row};
 use quietcore_units::{CpuSet, Nanos};
 
 use crate::problem::{Place, Remark};
@@ -26,6 +28,7 @@ pub use fieldbus::{
     Device, DeviceIdentity, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Interface, Mapping,
     PlantKind, PlantOnLine, Startup, SubDevice, Wire,
 };
+pub(crate) use isolation::names_of;
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
 pub use partition::{Backend, Cache, Network, Partition, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
@@ -178,6 +181,29 @@ impl Site {
         self.partitions.iter().fold(CpuSet::EMPTY, |all, partition| all.union(&partition.vcr.cpus))
     }
 
+    /// What of the machine is changed under a profile: nothing where partitions are not pinned, as
+    /// no CPU is theirs then.
+    pub fn controls_under<'s>(&'s self, profile: &'s Profile) -> &'s [Control] {
+        let asked = profile.controls.as_deref().unwrap_or(&self.controls);
+        if profile.pinned { asked } else { &[] }
+    }
+
+    /// What of the machine is changed while the campaign runs, under whichever of its profiles.
+    pub fn controls_of_campaign(&self) -> Vec<Control> {
+        let profiles = &self.campaign.profiles;
+        let is_changed = |control: &Control| {
+            profiles.iter().any(|profile| self.controls_under(profile).contains(control))
+        };
+        Control::ALL.into_iter().filter(is_changed).collect()
+    }
+
+    /// Whether the partitions have under a profile what the site reserves for them: their CPUs, and
+    /// all controls that it names. Other profiles are for comparison.
+    pub fn keeps_reservation(&self, profile: &Profile) -> bool {
+        let changed = self.controls_under(profile);
+        profile.pinned && self.controls.iter().all(|control| changed.contains(control))
+    }
+
     /// How long all profiles are measured and warmed up. The partitions run at the same time, so
     /// with a number of cycles the longest period decides.
     pub fn measured_in_all(&self) -> Nanos {
@@ -218,16 +244,17 @@ impl Site {
         (!unused.is_empty()).then_some(Remark { place, remark })
     }
 
-    /// Runs these profiles, in this order, in place of those in the file.
+    /// Runs these profiles, in this order, in place of those in the file. `isolation` stands for
+    /// the twelve of the isolation matrix.
     pub fn select_profiles(&mut self, names: &[String]) -> Result<(), OverrideError> {
         if names.is_empty() {
             return Err(OverrideError::NoProfile);
         }
         let mut profiles: Vec<Profile> = Vec::new();
-        for name in names {
+        for name in &names.iter().flat_map(|name| names_of(name)).collect::<Vec<_>>() {
             let known = self.profiles.iter().map(|profile| profile.name.as_str());
             let Some(profile) = self.profiles.iter().find(|profile| profile.name == *name) else {
-                let remedy = unknown_profile(name, known);
+                let remedy = unknown_profile(name, known.chain([GROUP]));
                 let name = name.clone();
                 return Err(OverrideError::UnknownProfile { name, remedy });
             };
@@ -272,7 +299,8 @@ pub(crate) fn unknown_profile<'p>(
     known: impl IntoIterator<Item = &'p str> + Clone,
 ) -> String {
     if NEIGHBOUR_PROFILES.contains(&name) {
-        let known = words::list(known);
+        let rows = known.into_iter().filter(|known| Row::of_profile(known).is_none());
+        let known = words::list(rows);
         return format!("it needs neighbours: a backend with guests, not there yet; use {known}");
     }
     words::instead(name, known)

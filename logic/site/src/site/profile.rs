@@ -10,6 +10,8 @@
 //! | `tp3` | anywhere | the papers' load, anywhere |
 //! | `tp4` | pinned | the papers' load, on the other CPUs |
 //!
+//! `iso1` to `iso12` are the rows of the isolation matrix of seed 003; see `isolation`.
+//!
 //! The papers' load is 10 workers that compute square roots and 10 that allocate, touch and free
 //! 64 MB. `tp5` and `tp6` put neighbours beside the partition and come with the backends that have
 //! guests.
@@ -19,6 +21,8 @@ use std::fmt;
 use quietcore_units::ByteSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{Control, isolation};
 
 /// More load workers than this in one profile are refused.
 pub const WORKERS_MAX: u32 = 256;
@@ -41,6 +45,9 @@ pub struct Profile {
     pub description: String,
     /// Whether each partition is pinned to its CPUs; else it runs wherever the kernel puts it.
     pub pinned: bool,
+    /// What of the machine is changed meanwhile, in place of what the site says, each once and in
+    /// the order in which it is applied; `None` leaves it to the site.
+    pub controls: Option<Vec<Control>>,
     /// The loads that disturb the measurement; at most [`WORKERS_MAX`] workers in all.
     pub loads: Vec<Load>,
 }
@@ -51,9 +58,10 @@ impl Profile {
         name: String,
         description: String,
         pinned: bool,
+        controls: Option<Vec<Control>>,
         loads: Vec<Load>,
     ) -> Self {
-        Self { name, description, pinned, loads }
+        Self { name, description, pinned, controls, loads }
     }
 
     /// The number of load workers.
@@ -158,21 +166,24 @@ pub enum LoadPlace {
     SameCpu,
 }
 
+/// What the papers disturb with.
+pub(super) fn papers_load(place: LoadPlace) -> Vec<Load> {
+    vec![
+        Load::new(LoadKind::Sqrt, PAPERS_WORKERS, None, place),
+        Load::new(LoadKind::Malloc, PAPERS_WORKERS, Some(PAPERS_MALLOC), place),
+    ]
+}
+
 /// The profiles that every site has.
 pub(crate) fn built_in() -> Vec<Profile> {
-    let papers_load = |place| {
-        vec![
-            Load::new(LoadKind::Sqrt, PAPERS_WORKERS, None, place),
-            Load::new(LoadKind::Malloc, PAPERS_WORKERS, Some(PAPERS_MALLOC), place),
-        ]
-    };
     let profile = |name: &str, description: &str, pinned, loads| {
-        Profile::new(name.to_owned(), description.to_owned(), pinned, loads)
+        Profile::new(name.to_owned(), description.to_owned(), pinned, None, loads)
     };
-    vec![
+    let of_seed_000 = [
         profile("tp1", "not pinned, no load", false, Vec::new()),
         profile("tp2", "pinned, no load", true, Vec::new()),
         profile("tp3", "not pinned, load anywhere", false, papers_load(LoadPlace::Anywhere)),
         profile("tp4", "pinned, load on the other CPUs", true, papers_load(LoadPlace::OtherCpus)),
-    ]
+    ];
+    of_seed_000.into_iter().chain(isolation::profiles()).collect()
 }

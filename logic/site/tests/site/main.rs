@@ -6,6 +6,8 @@ mod fieldbus_rules;
 #[cfg(test)]
 mod host;
 #[cfg(test)]
+mod isolation;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod monitors;

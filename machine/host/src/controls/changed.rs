@@ -4,7 +4,7 @@ mod links;
 
 use std::path::{Path, PathBuf};
 
-use quietcore_site::{Control, Site};
+use quietcore_site::{Control, Profile, Site};
 use quietcore_units::CpuSet;
 
 use super::group::{CpusetKind, PROCESSES};
@@ -31,6 +31,13 @@ impl Wanted {
     pub fn of(site: &Site) -> Self {
         Self { controls: site.controls().to_vec(), cpus: site.claimed_cpus() }
     }
+
+    /// What a site wants under one profile of its campaign; nothing where that pins no partition.
+    pub fn under(site: &Site, profile: &Profile) -> Self {
+        let controls = site.controls_under(profile).to_vec();
+        let cpus = if profile.pinned { site.claimed_cpus() } else { CpuSet::EMPTY };
+        Self { controls, cpus }
+    }
 }
 
 /// What was found of the settings, in words.
@@ -40,6 +47,8 @@ pub struct Found {
     pub controls: String,
     /// Controls that don't do what they should, with the reason.
     pub troubles: Vec<String>,
+    /// Controls of which the machine has nothing.
+    pub absent: Vec<Control>,
     /// Settings that did not stay what they were given.
     pub drifts: Vec<String>,
 }
@@ -94,6 +103,8 @@ impl Changed {
         let words: Vec<String> = tallies.iter().map(ToString::to_string).collect();
         changed.found.controls = words.join("; ");
         changed.found.troubles.extend(tallies.iter().filter_map(Tally::trouble));
+        let absent = tallies.iter().filter(|tally| tally.is_absent());
+        changed.found.absent = absent.map(|tally| tally.control).collect();
         changed.group = outcomes.iter().find_map(group);
         changed.held = Some(held);
         Ok(changed)

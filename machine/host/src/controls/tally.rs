@@ -47,15 +47,22 @@ impl Tally {
         tally
     }
 
+    /// Whether the machine has nothing that the control could change.
+    pub fn is_absent(&self) -> bool {
+        self.changed + self.unchanged == 0 && self.refused.is_empty() && self.ignored.is_empty()
+    }
+
     /// Why the control does not do what it should, where that is so. Settings that are refused
-    /// beside others that hold are the rule: some interrupts and threads belong to their CPU.
+    /// beside others that hold are the rule: some interrupts and threads belong to their CPU. Load
+    /// balancing goes on unless all of its settings hold.
     pub fn trouble(&self) -> Option<String> {
         let control = self.control;
         if let Some(first) = self.ignored.first() {
             let more = more(self.ignored.len());
             return Some(format!("control `{control}` is not in force everywhere: {first}{more}"));
         }
-        let holds = self.changed + self.unchanged > 0;
+        let needs_all = control == Control::LoadBalance && !self.refused.is_empty();
+        let holds = self.changed + self.unchanged > 0 && !needs_all;
         let first = self.refused.first().filter(|_| !holds)?;
         Some(format!("control `{control}` has no effect: {first}{}", more(self.refused.len())))
     }
@@ -107,9 +114,16 @@ mod tests {
             outcome(Control::Workqueues, 5, Effect::Ignored("0-1".into())),
             outcome(Control::Workqueues, 6, Effect::Unchanged),
             outcome(Control::Timers, 7, Effect::Gone),
+            outcome(Control::LoadBalance, 8, Effect::Effective),
+            outcome(Control::LoadBalance, 9, refused()),
         ];
-        let controls =
-            [Control::Interrupts, Control::Governor, Control::Workqueues, Control::Timers];
+        let controls = [
+            Control::Interrupts,
+            Control::Governor,
+            Control::Workqueues,
+            Control::Timers,
+            Control::LoadBalance,
+        ];
         let tallies = Tally::of(&controls, &outcomes);
         let words: Vec<_> = tallies.iter().map(ToString::to_string).collect();
         assert_eq!(
@@ -119,12 +133,17 @@ mod tests {
                 "governor 2 refused",
                 "workqueues 1 as they were, 1 ignored",
                 "timers not on this machine",
+                "load-balance 1 changed, 1 refused",
             ]
         );
+        let absent: Vec<_> = tallies.iter().map(Tally::is_absent).collect();
+        assert_eq!(absent, [false, false, false, true, false]);
         let troubles: Vec<_> = tallies.iter().map(Tally::trouble).collect();
         let governor = "control `governor` has no effect: /proc/3: Input/output error, and 1 more";
         let workqueues = "control `workqueues` is not in force everywhere: /proc/5: wrote `0`, \
                           read back `0-1`";
-        assert_eq!(troubles, [None, Some(governor.into()), Some(workqueues.into()), None]);
+        let balance = "control `load-balance` has no effect: /proc/9: Input/output error";
+        let [governor, workqueues, balance] = [governor, workqueues, balance].map(Into::into);
+        assert_eq!(troubles, [None, Some(governor), Some(workqueues), None, Some(balance)]);
     }
 }

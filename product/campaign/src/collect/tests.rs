@@ -147,6 +147,7 @@ fn settings_that_drifted_make_a_record_invalid() {
     let found = Found {
         controls: "interrupts 20 changed".to_owned(),
         troubles: vec!["control `governor` has no effect: refused".to_owned()],
+        absent: Vec::new(),
         drifts: vec!["/proc/irq/7: given `0`, holds `0,1`".to_owned(), "another".to_owned()],
     };
     let record = collect_with(Some(in_force(1, "1")), found, |_| {});

@@ -3,6 +3,7 @@
 
 pub(crate) mod experiment;
 pub(crate) mod interrupt;
+pub(crate) mod isolation;
 pub(crate) mod kernel;
 pub(crate) mod memory;
 

@@ -45,7 +45,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let outcome = {
         let mut bar = Bar::new(campaign.runs());
         let runs = campaign.runs().to_vec();
-        machine::with(&facts, file.site.controls(), &runs, |machine| {
+        machine::with(&facts, &file.site.controls_of_campaign(), &runs, |machine| {
             campaign.measure_all(machine, &mut bar, &stop)
         })??
     };
@@ -143,7 +143,7 @@ fn not_chosen(file: &SiteFile) -> Result<Vec<NotMeasured>, Failure> {
             file.site.partitions().iter().map(|partition| NotMeasured {
                 partition: partition.name.clone(),
                 profile: profile.name.clone(),
-                reserved: profile.pinned,
+                reserved: whole.keeps_reservation(profile),
                 because: "it was not chosen on the command line".to_owned(),
             })
         })

@@ -60,6 +60,9 @@ fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
     if let Some(text) = export::memory_csv(&evidence.records) {
         write_whole(&folder.join("memory.csv"), text.as_bytes())?;
     }
+    if let Some(text) = export::isolation_csv(&evidence.records) {
+        write_whole(&folder.join("isolation.csv"), text.as_bytes())?;
+    }
     Ok(())
 }
 

@@ -40,7 +40,7 @@ pub(in crate::command) fn run(request: &Disturb) -> Result<Status, Failure> {
     limits.iter().for_each(|limit| say(format_args!("remark: {limit}")));
     let rounds = request.rounds.rounds;
     let writer = writer(&request.rounds, "disturb", site)?;
-    let controls = site.controls();
+    let controls = &whole.settings.controls;
     let mut records = Vec::new();
     let mut interrupted = false;
     machine::with(&bench.facts, controls, std::slice::from_ref(&whole), |machine| {

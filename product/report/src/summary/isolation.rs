@@ -1,0 +1,104 @@
+//! What the isolation matrix says in a sentence, and what is left to chance in it.
+
+use quietcore_record::isolation::{IsolationFigures, IsolationMatrix, IsolationRow, Row};
+
+use super::Summary;
+use crate::figures;
+
+/// What the partition of a matrix is, where its records say it: a container of this runtime.
+pub(crate) fn container<'a>(summary: &Summary<'a>, matrix: &IsolationMatrix) -> Option<&'a str> {
+    let mut records = summary.records.iter().map(|it| it.record);
+    let first =
+        records.find(|record| matrix.rows.iter().any(|row| row.records.contains(&record.name)));
+    first?.conditions.machine.get("container").map(String::as_str)
+}
+
+/// Why a row's figures are not those of its conditions, or why it has none.
+pub(crate) fn reasons(
+    summary: &Summary<'_>,
+    matrix: &IsolationMatrix,
+    row: &IsolationRow,
+) -> Vec<String> {
+    let missing = summary.evidence.manifest.not_measured.iter();
+    let missing =
+        missing.filter(|it| it.partition == matrix.partition && it.profile == row.profile);
+    row.not_as_asked.iter().cloned().chain(missing.map(|it| it.because.clone())).collect()
+}
+
+/// The sentences that stand above a matrix: with and without load, which row has the fewest
+/// values beyond a tenth of 1 ms, and which the most; then what chance alone makes.
+pub(crate) fn answer(matrix: &IsolationMatrix) -> Vec<String> {
+    let with_load = |wanted: bool| -> Vec<Found<'_>> {
+        let rows = matrix.rows.iter().filter(|row| is_loaded(row) == wanted);
+        rows.filter_map(|row| Some((row, sound(row)?))).collect()
+    };
+    let mut sentences = Vec::new();
+    for (when, rows) in [("Without load", with_load(false)), ("Under load", with_load(true))] {
+        sentences.extend(extremes(when, &rows));
+    }
+    let repeated: Vec<String> =
+        matrix.rows.iter().filter_map(|row| repeated(matrix, row)).collect();
+    if !repeated.is_empty() {
+        let said = repeated.join("; ");
+        sentences.push(format!(
+            "Measured in the same way were {said}. Smaller differences between other rows prove \
+             nothing."
+        ));
+    }
+    sentences
+}
+
+/// A row that was measured.
+type Found<'a> = (&'a IsolationRow, &'a IsolationFigures);
+
+/// The figures of a row that is what it is called.
+fn sound(row: &IsolationRow) -> Option<&IsolationFigures> {
+    row.as_slept().filter(|_| row.not_as_asked.is_empty())
+}
+
+fn is_loaded(row: &IsolationRow) -> bool {
+    Row::of_profile(&row.profile).is_some_and(|row| row.on_one_kernel().load.is_some())
+}
+
+/// Fewest and most, where there is something to compare.
+fn extremes(when: &str, rows: &[Found<'_>]) -> Option<String> {
+    let share = |found: &Found<'_>| found.1.exceedances.first().map_or(0.0, |it| it.share);
+    let order = |one: &&Found<'_>, other: &&Found<'_>| {
+        share(one).total_cmp(&share(other)).then(one.1.max_ns.cmp(&other.1.max_ns))
+    };
+    let (least, most) = (rows.iter().min_by(order)?, rows.iter().max_by(order)?);
+    if least.0.row == most.0.row {
+        return None;
+    }
+    let told = |(row, figures): &Found<'_>| {
+        let beyond = figures.exceedances.first()?;
+        Some(format!(
+            "row {} ({}): {} of {}, maximum {}",
+            row.row,
+            row.on_one_kernel,
+            figures::count(beyond.count),
+            figures::count(figures.count),
+            figures::nanos(figures.max_ns)
+        ))
+    };
+    Some(format!("{when}, fewest beyond 100\u{a0}µs in {}; most in {}.", told(least)?, told(most)?))
+}
+
+/// Two rows that are the same on one kernel: what they differ by is no effect of the isolation.
+fn repeated(matrix: &IsolationMatrix, row: &IsolationRow) -> Option<String> {
+    let same = matrix.rows.iter().find(|other| Some(other.row) == row.same_as)?;
+    let (first, second) = (sound(same)?, sound(row)?);
+    let beyond = |figures: &IsolationFigures| {
+        let count = figures.exceedances.first().map_or(0, |it| it.count);
+        figures::count(count)
+    };
+    Some(format!(
+        "rows {} and {}: {} and {} beyond 100\u{a0}µs, maxima {} and {}",
+        same.row,
+        row.row,
+        beyond(first),
+        beyond(second),
+        figures::nanos(first.max_ns),
+        figures::nanos(second.max_ns)
+    ))
+}

@@ -1,0 +1,133 @@
+//! The isolation matrix as a table of the terminal, the paper's figures behind where there is room.
+
+use quietcore_record::isolation::{IsolationFigures, IsolationMatrix, IsolationRow};
+
+use super::Page;
+use super::table::{TIME, fit};
+use crate::figures::{self, NONE};
+use crate::summary::{Summary, isolation_answer, isolation_container, isolation_reasons};
+
+/// Columns of a row's profile, with an asterisk where it is not as asked.
+const NAME: usize = 6;
+/// Columns of the paper's means, and of its maxima.
+const MEANS: usize = 15;
+const MAXIMA: usize = 17;
+
+impl Page {
+    /// The matrix of each partition.
+    pub(super) fn isolation(&mut self, summary: &Summary<'_>) {
+        for matrix in &summary.isolation {
+            let woken = matrix.rows.iter().any(|row| row.wakeup.is_some());
+            let what = if woken { "wake-up latency" } else { "release latency" };
+            let name = &matrix.partition;
+            let container = match isolation_container(summary, matrix) {
+                Some(runtime) => format!(", a container of {runtime}"),
+                None => String::new(),
+            };
+            self.paragraph("", &format!("Isolation matrix of {name}{container}, {what}"));
+            self.matrix(matrix, IsolationRow::as_slept, true);
+            if woken {
+                self.paragraph("", &format!("Isolation matrix of {name}, release latency"));
+                self.matrix(matrix, |row| row.release.as_ref(), false);
+            }
+            self.rows(summary, matrix);
+            for sentence in isolation_answer(matrix) {
+                self.paragraph("", &sentence);
+            }
+            self.paragraph(
+                "",
+                "Paper: seed 003, table I, cyclictest in a guest of VirtualBox, the least and the \
+                 most of its three kernels. The report has each.",
+            );
+            self.line("");
+        }
+    }
+
+    fn matrix(
+        &mut self,
+        matrix: &IsolationMatrix,
+        figures_of: impl Fn(&IsolationRow) -> Option<&IsolationFigures>,
+        beside: bool,
+    ) {
+        let own = NAME + 6 * (TIME + 1);
+        let beside = beside && own + MEANS + MAXIMA + 2 <= self.width;
+        let mut head = fit("row", NAME);
+        for name in ["min", "mean", "σ", "max", "> 100 µs", "> 10 ms"] {
+            head.push_str(&format!(" {name:>TIME$}"));
+        }
+        if beside {
+            head.push_str(&format!(" {:>MEANS$} {:>MAXIMA$}", "paper's mean", "paper's max"));
+        }
+        self.line(&head);
+        for row in &matrix.rows {
+            let mark = if row.not_as_asked.is_empty() { "" } else { "*" };
+            let mut line = fit(&format!("{}{mark}", row.profile), NAME);
+            for value in values(figures_of(row)) {
+                line.push_str(&format!(" {:>TIME$}", value.replace('\u{a0}', " ")));
+            }
+            if beside {
+                let means: Vec<f64> = row.published.iter().map(|it| it.mean_us * 1e3).collect();
+                let maxima: Vec<f64> = row.published.iter().map(|it| it.max_us * 1e3).collect();
+                line.push_str(&format!(" {:>MEANS$} {:>MAXIMA$}", range(&means), range(&maxima)));
+            }
+            self.line(&line);
+        }
+        self.line("");
+    }
+
+    /// What each row is, and what is wrong with it.
+    fn rows(&mut self, summary: &Summary<'_>, matrix: &IsolationMatrix) {
+        for row in &matrix.rows {
+            let same = match row.same_as {
+                Some(same) => format!("; measured as row {same}"),
+                None => String::new(),
+            };
+            let indent = fit(&row.profile, NAME + 1);
+            self.paragraph(&indent, &format!("{}{same}", row.on_one_kernel));
+            let word = if row.release.is_some() { "* not as asked" } else { "not measured" };
+            for reason in isolation_reasons(summary, matrix, row) {
+                self.paragraph(&" ".repeat(NAME + 1), &format!("{word}: {reason}"));
+            }
+        }
+        self.line("");
+    }
+}
+
+fn values(found: Option<&IsolationFigures>) -> Vec<String> {
+    let Some(found) = found else { return vec![NONE.to_owned(); 6] };
+    let time = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), figures::nanos_f64);
+    let mut values = vec![
+        figures::nanos(found.min_ns),
+        time(Some(found.mean_ns)),
+        time(found.sd_ns),
+        figures::nanos(found.max_ns),
+    ];
+    let counted = found.exceedances.iter().map(figures::at_most_count);
+    values.extend(counted.map(|text| text.replace('\u{202f}', " ")));
+    values
+}
+
+/// The least and the most, the unit once where both have it.
+fn range(values_ns: &[f64]) -> String {
+    let least = values_ns.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values_ns.iter().copied().fold(0.0, f64::max);
+    let (least, most) = (figures::nanos_f64(least), figures::nanos_f64(most));
+    let same_unit = least.split_once('\u{a0}').zip(most.split_once('\u{a0}'));
+    let least = match same_unit {
+        Some(((number, unit), (_, other))) if unit == other => number,
+        _ => &least,
+    };
+    format!("{least} to {most}").replace('\u{a0}', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_says_its_unit_once_where_it_can() {
+        assert_eq!(range(&[648e3, 495e3, 544e3]), "495 to 648 µs");
+        assert_eq!(range(&[767_757e3, 1_147_255e3]), "768 ms to 1.15 s");
+        assert_eq!(range(&[]), "– to 0 ns");
+    }
+}
