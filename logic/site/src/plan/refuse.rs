@@ -1,6 +1,7 @@
 //! What stands against a plan: the site asks for it and this machine or version can't do it.
 
 mod cache;
+mod network;
 
 use std::ops::RangeInclusive;
 
@@ -206,13 +207,7 @@ impl Refusals<'_> {
             );
         }
         self.cache(partition, key);
-        if vcr.network.is_some() {
-            self.refuse(
-                &key("vcr.network"),
-                format!("backend `{backend}` can't reserve bandwidth yet"),
-                "take it out",
-            );
-        }
+        self.network(partition, key);
     }
 
     /// The frames of two segments in one cycle would need a second process image.

@@ -27,7 +27,7 @@ pub use fieldbus::{
     PlantKind, PlantOnLine, Startup, SubDevice, Wire,
 };
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
-pub use partition::{Backend, Cache, Network, Partition, Vcr};
+pub use partition::{Backend, Cache, Network, Partition, Traffic, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
 pub use program::{
@@ -176,6 +176,21 @@ impl Site {
     /// The CPUs that partitions claim.
     pub fn claimed_cpus(&self) -> CpuSet {
         self.partitions.iter().fold(CpuSet::EMPTY, |all, partition| all.union(&partition.vcr.cpus))
+    }
+
+    /// What partitions may send on the interfaces that they drive. One without a program drives
+    /// none.
+    pub fn traffic(&self) -> Vec<Traffic> {
+        let limited = self.partitions.iter().filter_map(|partition| {
+            let share = partition.vcr.network?;
+            partition.program.model.as_ref()?;
+            let is_driven = |bus: &&Fieldbus| bus.partition == partition.name;
+            self.fieldbuses.iter().filter(is_driven).find_map(|bus| match &bus.interface {
+                Interface::Network(name) => Some(Traffic::new(&partition.name, name, share)),
+                Interface::Simulated => None,
+            })
+        });
+        limited.collect()
     }
 
     /// How long all profiles are measured and warmed up. The partitions run at the same time, so

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use quietcore_site::{Control, Site};
+use quietcore_site::{Control, Site, Traffic};
 use quietcore_units::CpuSet;
 
 use super::group::{CpusetKind, PROCESSES};
-use super::holding::{Controls, Effect, Held, Outcome};
+use super::holding::{Controls, Effect, Held, Outcome, Request};
 use super::journal::JournalError;
-use super::requests::requests;
+use super::requests::{limit, requests};
 use super::setting::{LiveSettings, Setting};
 use super::tally::Tally;
 use crate::source::Source;
@@ -20,13 +20,56 @@ pub struct Wanted {
     pub controls: Vec<Control>,
     /// The CPUs that are to be quiet.
     pub cpus: CpuSet,
+    /// What partitions may send.
+    pub traffic: Vec<Traffic>,
 }
 
 impl Wanted {
     /// What a site wants while its partitions are pinned.
     pub fn of(site: &Site) -> Self {
-        Self { controls: site.controls().to_vec(), cpus: site.claimed_cpus() }
+        Self {
+            controls: site.controls().to_vec(),
+            cpus: site.claimed_cpus(),
+            traffic: site.traffic(),
+        }
     }
+
+    /// What a site wants while its partitions are not pinned, and no CPU is theirs.
+    pub fn unpinned(site: &Site) -> Self {
+        Self { traffic: site.traffic(), ..Self::default() }
+    }
+
+    /// Whether nothing is to be changed.
+    pub fn is_empty(&self) -> bool {
+        self.controls.is_empty() && self.traffic.is_empty()
+    }
+}
+
+/// The machine can't be changed as a site needs it.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// The journal can't be written, and nothing is changed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A reservation that a partition has can't be made, and nothing is changed.
+    #[error("what partition `{partition}` may send on `{interface}` can't be limited: {reason}")]
+    Traffic {
+        /// Whose.
+        partition: String,
+        /// The interface that it drives.
+        interface: String,
+        /// What stands in the way.
+        reason: String,
+    },
+}
+
+/// Why a setting is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// A control wants it.
+    Control(Control),
+    /// It is the share of one of the partitions, counted in [`Wanted::traffic`].
+    Share(usize),
 }
 
 /// What was found of the settings, in words.
@@ -49,27 +92,54 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// Changes what is wanted for a holder of this name, as far as the machine lets it. Without
-    /// `controls` nothing is changed.
+    /// Changes what is wanted for a holder of this name: controls as far as the machine lets it,
+    /// reservations whole. Without `controls` nothing is changed.
     ///
     /// # Errors
-    /// The journal can't be written, and nothing is changed.
+    /// The journal can't be written, or a reservation can't be made; nothing is changed then.
     pub fn begin(
         wanted: &Wanted,
         holder: &str,
         controls: Option<&Controls<LiveSettings>>,
-    ) -> Result<Self, JournalError> {
+    ) -> Result<Self, ChangeError> {
+        Self::begin_on(&Source::live(), wanted, holder, controls)
+    }
+
+    fn begin_on(
+        source: &Source,
+        wanted: &Wanted,
+        holder: &str,
+        controls: Option<&Controls<LiveSettings>>,
+    ) -> Result<Self, ChangeError> {
         let mut changed = Self { held: None, found: Found::default(), group: None };
-        let Some(controls) = controls.filter(|_| !wanted.controls.is_empty()) else {
+        let Some(controls) = controls.filter(|_| !wanted.is_empty()) else {
             return Ok(changed);
         };
-        let asked = requests(&Source::live(), holder, &wanted.controls, &wanted.cpus);
-        let (held, outcomes) = controls.hold(holder, asked)?;
-        let tallies = Tally::of(&wanted.controls, &outcomes);
-        let words: Vec<String> = tallies.iter().map(ToString::to_string).collect();
+        let quiet = requests(source, holder, &wanted.controls, &wanted.cpus).into_iter();
+        let quiet = quiet.map(|Request { control, setting, want }| Request {
+            control: Cause::Control(control),
+            setting,
+            want,
+        });
+        let shares = wanted.traffic.iter().enumerate().map(|(index, traffic)| {
+            let (setting, want) = limit(source, traffic);
+            Request { control: Cause::Share(index), setting, want }
+        });
+        let (held, outcomes) = controls.hold(holder, shares.chain(quiet).collect())?;
+        let mut words = Vec::new();
+        let mut of_controls = Vec::new();
+        for outcome in outcomes {
+            match outcome.control {
+                Cause::Control(control) => of_controls.push(outcome.of(control)),
+                // What is held is put back when it is dropped.
+                Cause::Share(index) => words.push(limited(&wanted.traffic[index], &outcome)?),
+            }
+        }
+        let tallies = Tally::of(&wanted.controls, &of_controls);
+        words.extend(tallies.iter().map(ToString::to_string));
         changed.found.controls = words.join("; ");
         changed.found.troubles = tallies.iter().filter_map(Tally::trouble).collect();
-        changed.group = outcomes.iter().find_map(group);
+        changed.group = of_controls.iter().find_map(group);
         changed.held = Some(held);
         Ok(changed)
     }
@@ -126,6 +196,20 @@ impl ReservedGroup {
     pub fn name(&self) -> PathBuf {
         Path::new("/").join(self.0.file_name().unwrap_or_default())
     }
+}
+
+/// How a partition's share is enforced, in words.
+fn limited(traffic: &Traffic, outcome: &Outcome<Cause>) -> Result<String, ChangeError> {
+    let Outcome { setting, wanted, .. } = outcome;
+    let reason = match &outcome.effect {
+        Effect::Effective | Effect::Unchanged => return Ok(format!("{setting}: `{wanted}`")),
+        Effect::Refused(reason) => reason.clone(),
+        Effect::Ignored(found) => format!("wrote `{wanted}`, read back `{found}`"),
+        Effect::Gone => "there is no such interface".to_owned(),
+    };
+    let Traffic { partition, interface, .. } = traffic;
+    let (partition, interface) = (partition.clone(), interface.clone());
+    Err(ChangeError::Traffic { partition, interface, reason })
 }
 
 fn group(outcome: &Outcome<Control>) -> Option<PathBuf> {

@@ -5,10 +5,14 @@
 //! | `kernel` | interrupts, threads, work, timers and statistics of the kernel |
 //! | `cpusets` | load balancing |
 //! | `power` | frequency, idle states and siblings of CPUs |
+//! | `traffic` | no control: what partitions may send, where their reservation says it |
 
 mod cpusets;
 mod kernel;
 mod power;
+mod traffic;
+
+pub(super) use traffic::limit;
 
 use quietcore_site::Control;
 use quietcore_units::CpuSet;
