@@ -86,7 +86,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
         runs.push(Run {
             profile: profile.name.clone(),
             reserved: profile.pinned,
-            settings: if profile.pinned { wanted.clone() } else { Wanted::default() },
+            settings: if profile.pinned { wanted.clone() } else { Wanted::unpinned(site) },
             partitions: partitions.collect(),
             loads: loads.collect(),
             container_runtime: site.container_runtime(),

@@ -8,7 +8,7 @@ use quietcore_units::CpuSet;
 use super::group::{CpusetKind, PROCESSES};
 use super::holding::{Controls, Effect, Held, Outcome, Request};
 use super::journal::JournalError;
-use super::requests::{limit, requests};
+use super::requests::{limit, limit_behind, requests};
 use super::setting::{LiveSettings, Setting};
 use super::tally::Tally;
 use crate::source::Source;
@@ -52,12 +52,10 @@ pub enum ChangeError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A reservation that a partition has can't be made, and nothing is changed.
-    #[error("what partition `{partition}` may send on `{interface}` can't be limited: {reason}")]
+    #[error("the share of the network of partition `{partition}` can't be had: {reason}")]
     Traffic {
         /// Whose.
         partition: String,
-        /// The interface that it drives.
-        interface: String,
         /// What stands in the way.
         reason: String,
     },
@@ -70,6 +68,8 @@ enum Cause {
     Control(Control),
     /// It is the share of one of the partitions, counted in [`Wanted::traffic`].
     Share(usize),
+    /// It is the same share, kept to by the switch behind the interface.
+    Behind,
 }
 
 /// What was found of the settings, in words.
@@ -122,23 +122,35 @@ impl Changed {
             want,
         });
         let shares = wanted.traffic.iter().enumerate().map(|(index, traffic)| {
-            let (setting, want) = limit(source, traffic);
+            let (setting, want) = limit(traffic);
             Request { control: Cause::Share(index), setting, want }
         });
-        let (held, outcomes) = controls.hold(holder, shares.chain(quiet).collect())?;
+        let behind = wanted.traffic.iter().filter_map(|traffic| limit_behind(source, traffic));
+        let behind =
+            behind.map(|(setting, want)| Request { control: Cause::Behind, setting, want });
+        let all = shares.chain(behind).chain(quiet).collect();
+        let (held, outcomes) = controls.hold(holder, all)?;
         let mut words = Vec::new();
         let mut of_controls = Vec::new();
         for outcome in outcomes {
             match outcome.control {
                 Cause::Control(control) => of_controls.push(outcome.of(control)),
                 // What is held is put back when it is dropped.
-                Cause::Share(index) => words.push(limited(&wanted.traffic[index], &outcome)?),
+                Cause::Share(index) => {
+                    let traffic = &wanted.traffic[index];
+                    let limited = limited(&outcome).map_err(|reason| refused(traffic, reason))?;
+                    words.push(limited);
+                }
+                Cause::Behind => match limited(&outcome) {
+                    Ok(limited) => words.push(limited),
+                    Err(reason) => changed.found.troubles.push(reason),
+                },
             }
         }
         let tallies = Tally::of(&wanted.controls, &of_controls);
         words.extend(tallies.iter().map(ToString::to_string));
         changed.found.controls = words.join("; ");
-        changed.found.troubles = tallies.iter().filter_map(Tally::trouble).collect();
+        changed.found.troubles.extend(tallies.iter().filter_map(Tally::trouble));
         changed.group = of_controls.iter().find_map(group);
         changed.held = Some(held);
         Ok(changed)
@@ -198,18 +210,19 @@ impl ReservedGroup {
     }
 }
 
-/// How a partition's share is enforced, in words.
-fn limited(traffic: &Traffic, outcome: &Outcome<Cause>) -> Result<String, ChangeError> {
+/// How a partition's share is kept, in words; or why it is not.
+fn limited(outcome: &Outcome<Cause>) -> Result<String, String> {
     let Outcome { setting, wanted, .. } = outcome;
-    let reason = match &outcome.effect {
-        Effect::Effective | Effect::Unchanged => return Ok(format!("{setting}: `{wanted}`")),
-        Effect::Refused(reason) => reason.clone(),
-        Effect::Ignored(found) => format!("wrote `{wanted}`, read back `{found}`"),
-        Effect::Gone => "there is no such interface".to_owned(),
-    };
-    let Traffic { partition, interface, .. } = traffic;
-    let (partition, interface) = (partition.clone(), interface.clone());
-    Err(ChangeError::Traffic { partition, interface, reason })
+    match &outcome.effect {
+        Effect::Effective | Effect::Unchanged => Ok(format!("{setting}: `{wanted}`")),
+        Effect::Refused(reason) => Err(format!("{setting}: {reason}")),
+        Effect::Ignored(found) => Err(format!("{setting}: wrote `{wanted}`, read back `{found}`")),
+        Effect::Gone => Err(format!("{setting}: there is no such interface")),
+    }
+}
+
+fn refused(traffic: &Traffic, reason: String) -> ChangeError {
+    ChangeError::Traffic { partition: traffic.partition.clone(), reason }
 }
 
 fn group(outcome: &Outcome<Control>) -> Option<PathBuf> {
@@ -220,3 +233,6 @@ fn group(outcome: &Outcome<Control>) -> Option<PathBuf> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

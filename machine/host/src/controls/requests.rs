@@ -12,8 +12,6 @@ mod kernel;
 mod power;
 mod traffic;
 
-pub(super) use traffic::limit;
-
 use quietcore_site::Control;
 use quietcore_units::CpuSet;
 
@@ -22,6 +20,8 @@ use super::setting::Setting;
 use super::want::Want;
 use crate::cpu_list::CpuList;
 use crate::source::Source;
+
+pub(super) use traffic::{limit, limit_behind};
 
 /// The settings that these controls change on this machine for a holder of this name, so that the
 /// CPUs are quiet. A machine that lacks a control has no settings for it.

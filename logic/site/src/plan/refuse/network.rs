@@ -44,7 +44,10 @@ impl Refusals<'_> {
         if burst < FRAME {
             self.refuse(
                 &key("vcr.network.burst"),
-                format!("a frame has up to {} bit, and one longer than the burst never passes", FRAME.get()),
+                format!(
+                    "a frame has up to {} bit, and one longer than the burst never passes",
+                    FRAME.get()
+                ),
                 "write 13 kbit or more, or leave it out",
             );
         } else if burst > most {

@@ -6,13 +6,17 @@ use crate::controls::setting::{Setting, policing, qdisc};
 use crate::controls::want::Want;
 use crate::source::Source;
 
-/// The setting that limits an interface: its root, or where Open vSwitch has it as a port and keeps
-/// the root for itself, what the switch takes from it.
-pub(in crate::controls) fn limit(source: &Source, traffic: &Traffic) -> (Setting, Want) {
+/// The setting that limits what an interface sends.
+pub(in crate::controls) fn limit(traffic: &Traffic) -> (Setting, Want) {
     let interface = traffic.interface.clone();
-    if policing::is_port(source, &interface) {
-        let value = policing::value(&traffic.share);
-        return (Setting::Policing { interface }, Want::Exactly(value));
-    }
     (Setting::Qdisc { interface }, Want::Exactly(qdisc::value(&traffic.share)))
+}
+
+/// The setting by which Open vSwitch limits what it takes from the interface, where it is behind.
+pub(in crate::controls) fn limit_behind(
+    source: &Source,
+    traffic: &Traffic,
+) -> Option<(Setting, Want)> {
+    let interface = policing::port_behind(source, &traffic.interface)?;
+    Some((Setting::Policing { interface }, Want::Exactly(policing::value(&traffic.share))))
 }

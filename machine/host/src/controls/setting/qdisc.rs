@@ -22,7 +22,7 @@ use serde::Deserialize;
 use super::SettingError;
 use super::tool::{Failed, Tool};
 
-const TC: Tool = Tool { name: "tc", package: "iproute2" };
+pub(super) const TC: Tool = Tool { name: "tc", package: "iproute2" };
 
 /// What the kernel gives interfaces by itself.
 const DEFAULTS: [&str; 5] = ["noqueue", "pfifo_fast", "fq_codel", "mq", "pfifo"];
@@ -193,9 +193,7 @@ fn root_of(text: &str) -> Result<Root, SettingError> {
 
 fn with_remedy(failed: Failed, interface: &str) -> SettingError {
     match failed {
-        Failed::Said(words) if words.contains("Cannot find device") => {
-            SettingError::Gone
-        }
+        Failed::Said(words) if words.contains("Cannot find device") => SettingError::Gone,
         Failed::Said(mut words) if words.contains("qdisc kind is unknown") => {
             let _ = write!(words, "; the kernel needs `sch_tbf` to limit `{interface}`");
             SettingError::Refused(words)
@@ -204,3 +202,75 @@ fn with_remedy(failed: Failed, interface: &str) -> SettingError {
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn told(kind: &str, handle: &str, options: &str) -> String {
+        format!(
+            r#"[{{"kind":"{kind}","handle":"{handle}","root":true,"refcnt":2,"options":{options}}},
+                {{"kind":"ingress","handle":"ffff:","parent":"ffff:fff1","options":{{}}}}]"#
+        )
+    }
+
+    #[test]
+    fn what_the_kernel_gave_is_told_from_what_somebody_set_up() {
+        let root = |kind, handle, options| root_of(&told(kind, handle, options)).unwrap();
+        for kind in DEFAULTS.into_iter().chain(OTHER_DEFAULTS) {
+            assert_eq!(root(kind, "0:", "{}"), Root::Default(kind.to_owned()));
+            assert_eq!(root(kind, "8001:", "{}"), Root::Foreign(format!("{kind} 8001:")));
+        }
+        let ours = root("tbf", "5163:", r#"{"rate":125000,"burst":3071,"lat":50000}"#);
+        assert_eq!(ours, Root::Ours(Bucket { rate: 125_000, burst: 3072 }));
+        let other = root("tbf", "8001:", r#"{"rate":125000,"burst":3072,"lat":50000}"#);
+        assert_eq!(other, Root::Foreign("tbf 8001:".to_owned()));
+        assert_eq!(root("htb", "5163:", "{}"), Root::Foreign("htb 5163:".to_owned()));
+        assert_eq!(root("noop", "0:", "{}"), Root::Down);
+        assert_eq!(root_of("[]"), Ok(Root::Down));
+        assert!(matches!(root_of("{"), Err(SettingError::Refused(_))));
+        // A queue of several, of which somebody gave one another discipline.
+        let mixed = r#"[{"kind":"mq","handle":"0:","root":true,"options":{}},
+                        {"kind":"fq","handle":"8002:","parent":":1","options":{}}]"#;
+        assert_eq!(root_of(mixed), Ok(Root::Foreign("fq 8002:".to_owned())));
+    }
+
+    #[test]
+    fn only_values_of_ours_reach_the_program() {
+        let odd = ["tbf rate 8bit burst 64b latency 1s", "tbf rate 9bit burst 64b", "tbf", "htb"];
+        for odd in odd.into_iter().chain(["tbf rate 08bit burst 64b", "tbf  rate 8bit burst 64b"]) {
+            assert_eq!(odd.parse::<Bucket>(), Err(()), "{odd}");
+        }
+        assert_eq!("tbf rate 8bit burst 64b".parse(), Ok(Bucket { rate: 1, burst: 64 }));
+        for name in ["", "-s", "a b", "a/b", "..", "sixteen-bytes-xx", "a\nb"] {
+            let refused = read(name).unwrap_err().to_string();
+            assert!(refused.contains("is no name of an interface"), "{refused}");
+        }
+    }
+
+    proptest! {
+        /// As `tc` keeps and tells a burst: as whole µs, cut when it is given and when it is read.
+        #[test]
+        fn a_share_reads_back_as_it_was_given(
+            rate in 1_000_u64..400_000_000_000,
+            burst in prop::option::of(12_112_u64..8_000_000_000),
+        ) {
+            let share = Network::new(
+                quietcore_units::BitRate::new(rate),
+                burst.map(BitCount::new),
+            );
+            let given: Bucket = value(&share).parse().unwrap();
+            prop_assert!(given.burst >= burst.map_or(TWO_FRAMES_BYTES, |bits| bits.div_ceil(8)));
+            let cut = |bytes: f64| (bytes * 1e6 / given.rate as f64).floor();
+            let bytes_of = |micros: f64| (micros * given.rate as f64 / 1e6).floor();
+            let read = bytes_of((cut(given.burst as f64) - 1.0).max(0.0)) as u64;
+            let text = told(
+                "tbf",
+                OUR_HANDLE,
+                &format!(r#"{{"rate":{},"burst":{read},"lat":50000}}"#, given.rate),
+            );
+            prop_assert_eq!(root_of(&text), Ok(Root::Ours(given)));
+        }
+    }
+}
