@@ -93,7 +93,7 @@ pub struct Changed {
 
 impl Changed {
     /// Changes what is wanted for a holder of this name: controls as far as the machine lets it,
-    /// reservations whole. Without `controls` nothing is changed.
+    /// reservations whole. Without `controls`, which is for users who may not, nothing is changed.
     ///
     /// # Errors
     /// The journal can't be written, or a reservation can't be made; nothing is changed then.
@@ -112,8 +112,12 @@ impl Changed {
         controls: Option<&Controls<LiveSettings>>,
     ) -> Result<Self, ChangeError> {
         let mut changed = Self { held: None, found: Found::default(), group: None };
-        let Some(controls) = controls.filter(|_| !wanted.is_empty()) else {
+        if wanted.is_empty() {
             return Ok(changed);
+        }
+        let Some(controls) = controls else {
+            let without = |traffic| Err(refused(traffic, "only root may limit it".to_owned()));
+            return wanted.traffic.first().map_or(Ok(changed), without);
         };
         let quiet = requests(source, holder, &wanted.controls, &wanted.cpus).into_iter();
         let quiet = quiet.map(|Request { control, setting, want }| Request {
