@@ -124,9 +124,8 @@ fn what_somebody_else_set_up_is_refused_and_left() {
     let (found, left) = changed.end();
     assert_eq!(
         found.drifts,
-        [
-            "what `left` may send: given `tbf rate 1000000bit burst 5056b`, holds `tbf 2: (not ours)`"
-        ]
+        ["what `left` may send: given `tbf rate 1000000bit burst 5056b`, holds `tbf 2: (not \
+          ours)`"]
     );
     assert!(
         left[0].contains("left at `tbf 2: (not ours)`, which somebody else has set"),
@@ -145,10 +144,12 @@ fn an_interface_that_is_not_there_or_was_never_up_is_told() {
     let down = bench.begin("lo", "1 Mbit/s").map(|changed| changed.end().1);
     assert!(down.as_ref().is_err_and(|it| it.contains("it was never up")), "{down:?}");
     assert!(!bench.has_journal());
+    let user = Changed::begin(&wanted("left", "1 Mbit/s"), "site", None).unwrap_err().to_string();
+    assert!(user.contains("partition `press` can't be had: only root may limit it"), "{user}");
 }
 
 #[test]
-fn a_partition_on_a_killed_host_process_leaves_no_limit_behind() {
+fn a_limit_of_a_killed_process_is_taken_away_by_the_next_that_looks() {
     quietcore_skip::own_network!();
     let (bench, before) = (Bench::new(), shown());
     let own = std::env::current_exe().unwrap();

@@ -6,7 +6,7 @@ use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos};
 use serde::{Serialize, Serializer};
 
 use crate::site::{Backend, Control, EarlyWake, Length, LoadKind, Release, Scheduling};
-use crate::words::{exact, exact_size};
+use crate::words::{exact, exact_bits, exact_rate, exact_size};
 
 /// One step of a plan. Its text says what is done; its fields say it to a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -177,9 +177,10 @@ impl fmt::Display for Step {
                 write!(f, "{}, and read back that it holds", control.step(cpus))
             }
             Self::LimitTraffic { partition, interface, rate, burst } => {
+                let rate = exact_rate(*rate);
                 write!(f, "limit what `{partition}` sends on `{interface}` to {rate}")?;
                 if let Some(burst) = burst {
-                    write!(f, ", {burst} at once")?;
+                    write!(f, ", {} at once", exact_bits(*burst))?;
                 }
                 f.write_str(", and read back that it holds")
             }

@@ -12,8 +12,8 @@
 //! A setting is written down before it is touched, and struck out after it was put back. So
 //! whoever opens the journal next can undo what a process left that was killed at any instant: the
 //! holder says which process it is of, and a holder that is gone holds nothing. After a reboot all
-//! settings are the kernel's own again, and the journal says of which boot it is; but those that some
-//! program keeps on disk are owed then.
+//! settings are the kernel's own again, and the journal says of which boot it is; but those that
+//! some program keeps on disk are owed then.
 //!
 //! **What others changed since stays.** A value that is neither ours nor the one before is somebody
 //! else's; it is told and left.

@@ -4,6 +4,7 @@ use quietcore_units::{BitCount, BitRate};
 
 use super::Refusals;
 use crate::site::Partition;
+use crate::words::{exact_bits, exact_rate};
 
 /// The longest Ethernet frame, without its check sum: what is longer than a burst never passes.
 const FRAME: BitCount = BitCount::new(1514 * 8);
@@ -35,8 +36,12 @@ impl Refusals<'_> {
             );
         }
         if share.rate > RATE_MAX {
-            let reason = format!("a rate of {} can't be enforced", share.rate);
-            self.refuse(&key("vcr.network.rate"), reason, format!("write {RATE_MAX} at most"));
+            let reason = format!("a rate of {} can't be enforced", exact_rate(share.rate));
+            self.refuse(
+                &key("vcr.network.rate"),
+                reason,
+                format!("write {} at most", exact_rate(RATE_MAX)),
+            );
         }
         let Some(burst) = share.burst else { return };
         let most = share.rate.get().saturating_mul(BURST_SECONDS_MAX).min(BURST_MAX.get());
@@ -51,8 +56,13 @@ impl Refusals<'_> {
                 "write 13 kbit or more, or leave it out",
             );
         } else if burst > most {
-            let reason = format!("a burst of {burst} can't be enforced at {}", share.rate);
-            self.refuse(&key("vcr.network.burst"), reason, format!("write {most} at most"));
+            let (asked, rate) = (exact_bits(burst), exact_rate(share.rate));
+            let reason = format!("a burst of {asked} can't be enforced at {rate}");
+            self.refuse(
+                &key("vcr.network.burst"),
+                reason,
+                format!("write {} at most", exact_bits(most)),
+            );
         }
     }
 }
