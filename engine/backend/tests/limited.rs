@@ -35,15 +35,16 @@ fn job(limited: bool) -> FieldbusJob {
 /// Bytes that have arrived at the other end.
 fn arrived() -> u64 {
     let mut order = Command::new("ip");
-    let told = order.args(["-json", "-stats", "link", "show", "dev", "right"]).output().unwrap();
-    let links: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let told = order.args(["-json", "-stats", "link", "show", "dev", "right"]).output();
+    let told = told.expect("`ip` runs").stdout;
+    let links: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
     links[0]["stats64"]["rx"]["bytes"].as_u64().expect("a count")
 }
 
 /// Sends as much as it can; returns the bytes that arrived, how long that took, and how often the
 /// interface took none.
 fn flood(limited: bool) -> (u64, f64, u32) {
-    let mut wire = AnyWire::open(&job(limited)).unwrap();
+    let mut wire = AnyWire::open(&job(limited)).expect("the interface is there");
     let (before, begun) = (arrived(), Instant::now());
     let mut full = 0;
     while begun.elapsed() < SENDING {

@@ -8,9 +8,9 @@ use quietcore_host::controls::{Changed, Controls, LiveSettings, Store, Wanted};
 use quietcore_site::{Network, Traffic};
 
 fn tc(arguments: &str) -> String {
-    let run = Command::new("tc").args(arguments.split(' ')).output().unwrap();
+    let run = Command::new("tc").args(arguments.split(' ')).output().expect("`tc` runs");
     assert!(run.status.success(), "tc {arguments}: {}", String::from_utf8_lossy(&run.stderr));
-    String::from_utf8(run.stdout).unwrap().trim().to_owned()
+    String::from_utf8_lossy(&run.stdout).trim().to_owned()
 }
 
 fn shown() -> String {
@@ -18,7 +18,8 @@ fn shown() -> String {
 }
 
 fn wanted(interface: &str, rate: &str) -> Wanted {
-    let share = Network::new(rate.parse().unwrap(), Some("40 kbit".parse().unwrap()));
+    let burst = "40 kbit".parse().expect("a burst");
+    let share = Network::new(rate.parse().expect("a rate"), Some(burst));
     let traffic = vec![Traffic::new("press", interface, share)];
     Wanted { traffic, ..Wanted::default() }
 }
@@ -30,7 +31,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("a folder");
         let journal = folder.path().join("journal");
         Self { _folder: folder, journal }
     }
@@ -67,7 +68,7 @@ fn what_an_interface_sends_is_limited_watched_and_given_back() {
 fn limited_and_given_back(bench: &Bench) {
     let before = shown();
     assert!(before.starts_with("qdisc ") && before.contains(" 0: root "), "{before}");
-    let mut changed = bench.begin("left", "1 Mbit/s").unwrap();
+    let mut changed = bench.begin("left", "1 Mbit/s").expect("a limit");
     let words = "what `left` may send: `tbf rate 1000000bit burst 5056b`";
     assert_eq!(changed.found().controls, words);
     assert_eq!(changed.found().troubles, Vec::<String>::new());

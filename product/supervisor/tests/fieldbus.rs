@@ -115,8 +115,8 @@ fn subdevices_behind_an_interface_get_the_programs_outputs() {
 /// What `tc` says of an interface, with its counts.
 fn queue_of_left() -> String {
     let mut order = Command::new("tc");
-    let told = order.args(["-s", "qdisc", "show", "dev", "left"]).output().unwrap();
-    String::from_utf8(told.stdout).unwrap()
+    let told = order.args(["-s", "qdisc", "show", "dev", "left"]).output();
+    String::from_utf8_lossy(&told.expect("`tc` runs").stdout).into_owned()
 }
 
 /// Bytes that went through the queue.
