@@ -49,7 +49,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     );
     let mut findings = Findings::begin("controls", method, common, rounds);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let wanted = Wanted { controls: all, cpus };
+    let wanted = Wanted { controls: all, cpus, traffic: Vec::new() };
     let changes = changes(&wanted, folder.path())?;
     findings.remark(format!("{} settings of this machine are changed", changes.len()));
     let (mut applied, mut undone, mut bare) = (Vec::new(), Vec::new(), Vec::new());

@@ -202,7 +202,8 @@ impl Workshop {
             warm_up_cycles: 0,
             cycles: None,
         };
-        let fieldbus = fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus));
+        let fieldbus =
+            fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus, partition.vcr.network.is_some()));
         let guest = guest(partition)?;
         let container = container(partition, fieldbus.as_ref(), Some(&self.build_folder));
         Ok(Assembly { first, shape, tasks, job, guest, container, fieldbus, bus })
@@ -261,7 +262,7 @@ pub fn container(
     fieldbus: Option<&FieldbusJob>,
     builds: Option<&Path>,
 ) -> Option<ContainerWish> {
-    let frames = |bus: &FieldbusJob| matches!(bus.interface, InterfaceJob::Network(_));
+    let frames = |bus: &FieldbusJob| matches!(bus.interface, InterfaceJob::Network { .. });
     (partition.backend == Backend::Container).then(|| ContainerWish {
         cpus: Some(partition.vcr.cpus),
         memory: partition.vcr.container_memory(),

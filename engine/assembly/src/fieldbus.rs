@@ -9,7 +9,7 @@ use quietcore_site::{
 
 use super::BusImage;
 
-pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage) -> FieldbusJob {
+pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage, limited: bool) -> FieldbusJob {
     let subdevices = fieldbus.subdevices.iter().enumerate().map(|(position, one)| SubDeviceJob {
         name: one.name.clone(),
         device: one.device.map(|device| device.name().to_owned()),
@@ -19,7 +19,7 @@ pub(super) fn job(fieldbus: &Fieldbus, image: &BusImage) -> FieldbusJob {
     });
     FieldbusJob {
         interface: match &fieldbus.interface {
-            Interface::Network(name) => InterfaceJob::Network(name.clone()),
+            Interface::Network(name) => InterfaceJob::Network { name: name.clone(), limited },
             Interface::Simulated => InterfaceJob::Simulated {
                 plants: fieldbus.plants().iter().map(|plant| wire(fieldbus, plant)).collect(),
                 faults: fieldbus.faults.iter().map(fault).collect(),

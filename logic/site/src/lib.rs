@@ -49,6 +49,6 @@ pub use site::{
     LoadPlace, Mapping, Monitor, Network, OnFault, OverrideError, Overrun, Partition, PlantKind,
     PlantOnLine, Profile, Program, RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT,
     RESTART_WAIT_MAX, Reaction, Release, Restart, SHED_PERIOD_MIN, Scheduling, Shedding, Signal,
-    SignalKind, SignalType, Site, Startup, SubDevice, Substitute, Task, Vcr, WATCHDOG_FREEWHEELING,
-    WORKERS_MAX, Wire, real_time_share,
+    SignalKind, SignalType, Site, Startup, SubDevice, Substitute, Task, Traffic, Vcr,
+    WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire, real_time_share,
 };

@@ -1,6 +1,6 @@
 //! Words for texts that people read: remedies, lists, quotations, exact quantities.
 
-use quietcore_units::{ByteSize, Nanos};
+use quietcore_units::{BitCount, BitRate, ByteSize, Nanos};
 use quietcore_wording::meant;
 pub(crate) use quietcore_wording::nearest;
 
@@ -44,6 +44,18 @@ pub(crate) fn shortened(text: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// A rate without rounding.
+pub(crate) fn exact_rate(rate: BitRate) -> String {
+    format!("{}/s", exact_bits(BitCount::new(rate.get())))
+}
+
+/// A number of bits without rounding.
+pub(crate) fn exact_bits(bits: BitCount) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(1_000_000_000, "Gbit"), (1_000_000, "Mbit"), (1_000, "kbit"), (1, "bit")];
+    whole(bits.get(), &UNITS)
 }
 
 /// A duration without rounding, so that two that differ also look different.
@@ -98,6 +110,8 @@ mod tests {
         assert_eq!(exact(Nanos::from_micros(1_001)), "1001 µs");
         assert_eq!(exact(Nanos::from_secs(5_400)), "90 min");
         assert_eq!(exact(Nanos::ZERO), "0 ns");
+        assert_eq!(exact_rate(BitRate::new(1_500_000)), "1500 kbit/s");
+        assert_eq!(exact_bits(BitCount::new(12_112)), "12112 bit");
         assert_eq!(exact_size(ByteSize::new(64_000_000)), "64 MB");
         assert_eq!(exact_size(ByteSize::new(64 << 20)), "64 MiB");
     }

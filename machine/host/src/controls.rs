@@ -25,7 +25,7 @@ mod want;
 use thiserror::Error;
 
 pub use cache_ways::{CacheWays, CacheWaysError};
-pub use changed::{Changed, Found, Heard, Links, ReservedGroup, Wanted};
+pub use changed::{ChangeError, Changed, Found, Heard, Links, ReservedGroup, Wanted};
 pub use dma_latency::{DmaLatency, FakeLatency, HeldLatency, LatencyControl, LiveLatency};
 pub use fake::FakeSettings;
 pub use group::CpusetKind;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! send    ─► send(2), past the queueing discipline ─► driver
+//!                     through it, where the interface is limited
 //! receive ─► recv(2), again and again for `spin` ─► ppoll(2) until the time-out
 //! ```
 //!
@@ -64,6 +65,13 @@ pub enum OpenError {
     },
 }
 
+/// How frames go to the driver, as to the queueing discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Past,
+    Through,
+}
+
 /// EtherCAT frames on a network interface.
 #[derive(Debug)]
 pub struct PacketWire {
@@ -72,11 +80,24 @@ pub struct PacketWire {
 }
 
 impl PacketWire {
-    /// Opens the interface of this name.
+    /// Opens the interface of this name, past its queueing discipline.
     ///
     /// # Errors
     /// When there is no such interface, without `CAP_NET_RAW`, or when the kernel refuses.
     pub fn open(interface: &str) -> Result<Self, OpenError> {
+        Self::open_by(interface, Way::Past)
+    }
+
+    /// Opens the interface of this name, through its queueing discipline: what that does not let
+    /// pass is [`WireError::Full`].
+    ///
+    /// # Errors
+    /// Those of [`PacketWire::open`].
+    pub fn open_limited(interface: &str) -> Result<Self, OpenError> {
+        Self::open_by(interface, Way::Through)
+    }
+
+    fn open_by(interface: &str, way: Way) -> Result<Self, OpenError> {
         let failed = |cause: Errno| match cause {
             Errno::PERM | Errno::ACCESS => {
                 OpenError::NotPermitted { interface: interface.to_owned() }
@@ -91,7 +112,9 @@ impl PacketWire {
             OpenError::NoInterface { interface: interface.to_owned(), cause: cause.into() }
         })?;
         switch_on(&socket, PACKET_IGNORE_OUTGOING).map_err(failed)?;
-        switch_on(&socket, libc::PACKET_QDISC_BYPASS).map_err(failed)?;
+        if way == Way::Past {
+            switch_on(&socket, libc::PACKET_QDISC_BYPASS).map_err(failed)?;
+        }
         bind(&socket, index).map_err(failed)?;
         Ok(Self { socket, spin: SPIN })
     }

@@ -10,7 +10,7 @@ use quietcore_backend::container::Containers;
 use quietcore_backend::process::{Partition, PartitionError, Room};
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
-use quietcore_host::controls::{Changed, Controls, JournalError, LiveSettings, ReservedGroup};
+use quietcore_host::controls::{ChangeError, Changed, Controls, LiveSettings, ReservedGroup};
 use quietcore_load::{LoadError, LoadSet};
 use quietcore_record::isolation::Row;
 use quietcore_record::record::Record;
@@ -78,7 +78,7 @@ pub enum MeasureError {
     Partition(#[from] PartitionError),
     /// The machine's settings can't be changed so that they could be put back.
     #[error(transparent)]
-    Settings(#[from] JournalError),
+    Settings(#[from] ChangeError),
     /// It took far longer than planned.
     #[error("the partition did not end within {overtime} beyond its time; it was stopped")]
     Hung {

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use quietcore_host::controls::{
-    Changed, Controls, JournalError, LiveSettings, ReservedGroup, Wanted,
+    ChangeError, Changed, Controls, LiveSettings, ReservedGroup, Wanted,
 };
 use quietcore_site::Site as SiteFile;
 
@@ -26,9 +26,9 @@ pub(crate) const HOST: &str = "host";
 /// Settings that can't be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// The journal can't be written.
+    /// The journal can't be written, or a reservation can't be made.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    Change(#[from] ChangeError),
     /// There is no thread that watches them.
     #[error("the machine's settings can't be watched: {0}")]
     Watch(#[source] io::Error),

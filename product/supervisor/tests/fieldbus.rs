@@ -3,6 +3,7 @@
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
 
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
@@ -109,4 +110,53 @@ fn subdevices_behind_an_interface_get_the_programs_outputs() {
     assert!(served.received > 60 && served.answered > 60, "{served:?}");
     let valves = server.segment_mut().subdevices()[1].outputs();
     assert_eq!(valves[..2], 1500_i16.to_le_bytes(), "1.5 in units of 0.001");
+}
+
+/// What `tc` says of an interface, with its counts.
+fn queue_of_left() -> String {
+    let mut order = Command::new("tc");
+    let told = order.args(["-s", "qdisc", "show", "dev", "left"]).output();
+    String::from_utf8_lossy(&told.expect("`tc` runs").stdout).into_owned()
+}
+
+/// Bytes that went through the queue.
+fn sent(queue: &str) -> u64 {
+    let (_, sent) = queue.split_once("Sent ").expect("a count");
+    sent.split(' ').next().and_then(|bytes| bytes.parse().ok()).expect("a number")
+}
+
+/// Goal: what a partition with a share of the network sends goes through the limit, and the
+/// interface is what it was when the site is down.
+/// Method: as above, with a share that is enough for one frame a cycle.
+#[test]
+fn a_partition_with_a_share_of_the_network_sends_through_its_limit() {
+    quietcore_skip::own_network!();
+    let kind = |queue: &str| queue.lines().next().unwrap_or_default().to_owned();
+    let before = kind(&queue_of_left());
+    let line = ["coupler", "analog-output-4"].map(|name| SubDevice::by_name(name).unwrap());
+    let wire = PacketWire::open("right").unwrap();
+    let mut server = Server::new(wire, Segment::new(line.into(), Options::default()));
+    let stop = AtomicBool::new(false);
+    let share = "cpus = [0]\nnetwork = { rate = \"10 Mbit/s\" }";
+    thread::scope(|scope| {
+        let server = scope.spawn(|| server.serve(|_| stop.load(Relaxed)).unwrap());
+        let stopping = StopAtEnd(&stop);
+        let site = Site::up(&elsewhere().replace("cpus = [0]", share), "counter");
+        let first = queue_of_left();
+        assert!(first.contains("tbf 5163: root") && first.contains("rate 10Mbit"), "{first}");
+        let cycles = site.value("counter_DW.total");
+        site.wait_for_value("counter_DW.total", |total| total > cycles + 10.0);
+        let then = queue_of_left();
+        // Each frame has 60 bytes at least.
+        assert!(sent(&then) >= sent(&first) + 600, "{first}\n{then}");
+        let fieldbus = site.client().list().unwrap().remove(0).fieldbus.unwrap();
+        assert_eq!((&*fieldbus.state, fieldbus.subdevices), ("OP", 2));
+        let events = site.client().events(0).unwrap();
+        let text = "what `left` may send: `tbf rate 10000000bit burst 3072b`";
+        assert!(events.iter().any(|event| event.text == text), "{events:#?}");
+        drop(site);
+        assert_eq!(kind(&queue_of_left()), before);
+        drop(stopping);
+        server.join().unwrap()
+    });
 }

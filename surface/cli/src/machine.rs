@@ -53,9 +53,9 @@ pub(crate) fn hold_awake() -> Option<DmaLatency> {
     }
 }
 
-/// The settings of this machine, where these are to be changed; `None` for users who may not.
-pub(crate) fn controls(wanted: &[Control]) -> Result<Option<Controls<LiveSettings>>, Failure> {
-    if wanted.is_empty() { Ok(None) } else { settings(&Places::of_environment()?) }
+/// The settings of this machine, where any are to be changed; `None` for users who may not.
+pub(crate) fn controls(is_any: bool) -> Result<Option<Controls<LiveSettings>>, Failure> {
+    if !is_any { Ok(None) } else { settings(&Places::of_environment()?) }
 }
 
 /// The settings of this machine, where a journal says that some were changed.
@@ -82,7 +82,8 @@ pub(crate) fn with<T>(
 ) -> Result<T, Failure> {
     let runtime = files::runtime()?;
     let awake = hold_awake();
-    let controls = self::controls(controls)?;
+    let is_any = !controls.is_empty() || runs.iter().any(|run| !run.settings.is_empty());
+    let controls = self::controls(is_any)?;
     let container_folder = container_folder(runs)?;
     let emulated = emulated(facts);
     Ok(measure(&Machine {

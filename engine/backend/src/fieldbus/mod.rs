@@ -28,7 +28,12 @@ pub struct FieldbusJob {
 #[serde(rename_all = "kebab-case")]
 pub enum InterfaceJob {
     /// A network interface.
-    Network(String),
+    Network {
+        /// Its name.
+        name: String,
+        /// Whether what it sends is limited, so that no frame may go past the limit.
+        limited: bool,
+    },
     /// A simulated segment in the partition's own process.
     Simulated {
         /// Plants behind the SubDevices.

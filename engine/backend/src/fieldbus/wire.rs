@@ -24,8 +24,9 @@ impl AnyWire {
     /// Why it can't be, in words.
     pub fn open(job: &FieldbusJob) -> Result<Self, String> {
         match &job.interface {
-            InterfaceJob::Network(name) => {
-                PacketWire::open(name).map(Self::Packet).map_err(|error| error.to_string())
+            InterfaceJob::Network { name, limited } => {
+                let open = if *limited { PacketWire::open_limited } else { PacketWire::open };
+                open(name).map(Self::Packet).map_err(|error| error.to_string())
             }
             InterfaceJob::Simulated { plants, seed, .. } => {
                 let segment: Segment = line::segment(&job.bus.subdevices, plants, *seed)?;
@@ -84,7 +85,7 @@ impl<'map> HostBus<'map> {
         let bus = Bus::bring_up(AnyWire::open(job)?, &job.bus, region);
         let faults = match &job.interface {
             InterfaceJob::Simulated { faults, .. } => faults.clone(),
-            InterfaceJob::Network(_) => Vec::new(),
+            InterfaceJob::Network { .. } => Vec::new(),
         };
         Ok(Self { bus: bus.map_err(|error| error.to_string())?, faults })
     }

@@ -57,7 +57,7 @@ impl Network {
                 // The segment answers within the call.
                 (Service::AtBell { wait: Nanos::ZERO }, faults.clone())
             }
-            InterfaceJob::Network(_) => (Service::Thread { spin: Nanos::ZERO }, Vec::new()),
+            InterfaceJob::Network { .. } => (Service::Thread { spin: Nanos::ZERO }, Vec::new()),
         };
         let link = Box::new(FieldbusLink { wire, faults, exchange });
         let memory = machine.memory().mapping().clone();

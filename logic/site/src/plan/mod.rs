@@ -6,7 +6,7 @@
 //! ```text
 //! build the programs, hold the CPUs awake
 //! ┌ for each profile ─────────────────────────────────────────────┐
-//! │ change settings of the machine                                │
+//! │ change settings of the machine, limit traffic                 │
 //! │ start loads, create exchanges and channels                    │
 //! │ bring fieldbuses to OP, start partitions                      │
 //! │ warm up, measure                                              │
@@ -169,6 +169,13 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     let controls = controls(site, machine, profile);
     let cpus = site.claimed_cpus();
     steps.extend(controls.iter().map(|control| Step::Change { control: *control, cpus }));
+    let traffic = site.traffic();
+    steps.extend(traffic.iter().map(|one| Step::LimitTraffic {
+        partition: one.partition.clone(),
+        interface: one.interface.clone(),
+        rate: one.share.rate,
+        burst: one.share.burst,
+    }));
     steps.extend(profile.loads.iter().map(|load| Step::StartLoad {
         profile: name.clone(),
         kind: load.kind,
@@ -209,7 +216,7 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     if !profile.loads.is_empty() {
         steps.push(Step::StopLoads { profile: name.clone() });
     }
-    if !controls.is_empty() {
+    if !controls.is_empty() || !traffic.is_empty() {
         steps.push(Step::PutBack);
     }
     steps.push(Step::WriteRecords { profile: name.clone() });

@@ -1,6 +1,7 @@
 //! What stands against a plan: the site asks for it and this machine or version can't do it.
 
 mod cache;
+mod network;
 
 use std::ops::RangeInclusive;
 
@@ -197,18 +198,12 @@ impl Refusals<'_> {
     /// Reservations that the backend doesn't realise: measured without them, a partition would not
     /// be the one in the file.
     fn not_realised(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
-        let (vcr, backend) = (&partition.vcr, partition.backend);
+        let vcr = &partition.vcr;
         if vcr.budget_percent.is_some() {
             self.budget(partition, key);
         }
         self.cache(partition, key);
-        if vcr.network.is_some() {
-            self.refuse(
-                &key("vcr.network"),
-                format!("backend `{backend}` can't reserve bandwidth yet"),
-                "take it out",
-            );
-        }
+        self.network(partition, key);
     }
 
     /// A budget is run time that the kernel gives in each period: only SCHED_DEADLINE does.

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use quietcore_units::{ByteSize, CpuSet, Nanos};
+use quietcore_units::{BitCount, BitRate, ByteSize, CpuSet, Nanos};
 use serde::{Serialize, Serializer};
 
 use crate::site::{Backend, Control, EarlyWake, Length, LoadKind, Release, Scheduling};
-use crate::words::{exact, exact_size};
+use crate::words::{exact, exact_bits, exact_rate, exact_size};
 
 /// One step of a plan. Its text says what is done; its fields say it to a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,6 +28,17 @@ pub enum Step {
         /// For these CPUs.
         #[serde(serialize_with = "as_text")]
         cpus: CpuSet,
+    },
+    /// Limit what an interface sends, and read it back.
+    LimitTraffic {
+        /// The partition that drives it.
+        partition: String,
+        /// The network interface.
+        interface: String,
+        /// The sustained rate, in bit/s.
+        rate: BitRate,
+        /// What may pass at once after a pause, in bit; `None` leaves it to us.
+        burst: Option<BitCount>,
     },
     /// Put back what was changed of the machine.
     PutBack,
@@ -164,6 +175,14 @@ impl fmt::Display for Step {
             ),
             Self::Change { control, cpus } => {
                 write!(f, "{}, and read back that it holds", control.step(cpus))
+            }
+            Self::LimitTraffic { partition, interface, rate, burst } => {
+                let rate = exact_rate(*rate);
+                write!(f, "limit what `{partition}` sends on `{interface}` to {rate}")?;
+                if let Some(burst) = burst {
+                    write!(f, ", {} at once", exact_bits(*burst))?;
+                }
+                f.write_str(", and read back that it holds")
             }
             Self::PutBack => f.write_str("put the machine's settings back as they were"),
             Self::StartLoad { .. } => self.write_load(f),

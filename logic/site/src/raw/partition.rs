@@ -62,7 +62,8 @@ pub(crate) struct RawVcr {
     /// A part of the last-level cache of its own.
     #[schemars(example = serde_json::json!({ "ways": 4 }))]
     pub(crate) cache: Option<RawCache>,
-    /// A part of the network's bandwidth.
+    /// A part of the network's bandwidth: what the partition may send on the interface of its
+    /// fieldbus, which nothing else may have set up. It needs root, and `tc` on the host.
     #[schemars(example = serde_json::json!({ "rate": "100 Mbit/s", "burst": "1 Mbit" }))]
     pub(crate) network: Option<RawNetwork>,
 }
@@ -81,7 +82,8 @@ pub(crate) struct RawCache {
     pub(crate) colours: Option<String>,
 }
 
-/// A part of the network's bandwidth.
+/// A part of the network's bandwidth: what the partition may send on the interface of its fieldbus.
+/// A frame that would wait longer than 50 ms is dropped.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Network")]
@@ -93,7 +95,8 @@ pub(crate) struct RawNetwork {
         example = &"100 Mbit/s"
     )]
     pub(crate) rate: Option<BitRate>,
-    /// What may pass at once after a pause.
+    /// What may pass at once after a pause; a whole frame at least. Left out: what the rate carries
+    /// in 1 ms, two frames at least.
     #[serde(default)]
     #[schemars(
         schema_with = "format::bit_count",

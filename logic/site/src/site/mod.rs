@@ -30,7 +30,7 @@ pub use fieldbus::{
 };
 pub(crate) use isolation::names_of;
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
-pub use partition::{Backend, Cache, Network, Partition, Vcr};
+pub use partition::{Backend, Cache, Network, Partition, Traffic, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
 pub use program::{
@@ -202,6 +202,21 @@ impl Site {
     pub fn keeps_reservation(&self, profile: &Profile) -> bool {
         let changed = self.controls_under(profile);
         profile.pinned && self.controls.iter().all(|control| changed.contains(control))
+    }
+
+    /// What partitions may send on the interfaces that they drive. One without a program drives
+    /// none.
+    pub fn traffic(&self) -> Vec<Traffic> {
+        let limited = self.partitions.iter().filter_map(|partition| {
+            let share = partition.vcr.network?;
+            partition.program.model.as_ref()?;
+            let is_driven = |bus: &&Fieldbus| bus.partition == partition.name;
+            self.fieldbuses.iter().filter(is_driven).find_map(|bus| match &bus.interface {
+                Interface::Network(name) => Some(Traffic::new(&partition.name, name, share)),
+                Interface::Simulated => None,
+            })
+        });
+        limited.collect()
     }
 
     /// How long all profiles are measured and warmed up. The partitions run at the same time, so

@@ -122,3 +122,29 @@ pub struct Network {
     /// What may pass at once after a pause.
     pub burst: Option<BitCount>,
 }
+
+/// What a partition may send on the interface that it drives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// The partition.
+    pub partition: String,
+    /// The network interface of its fieldbus.
+    pub interface: String,
+    /// Its part of the bandwidth.
+    pub share: Network,
+}
+
+impl Traffic {
+    /// The share of a partition on an interface.
+    pub fn new(partition: &str, interface: &str, share: Network) -> Self {
+        Self { partition: partition.to_owned(), interface: interface.to_owned(), share }
+    }
+}
+
+impl Network {
+    /// A sustained rate, and what may pass at once after a pause.
+    pub const fn new(rate: BitRate, burst: Option<BitCount>) -> Self {
+        Self { rate, burst }
+    }
+}

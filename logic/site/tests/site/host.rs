@@ -127,3 +127,59 @@ fn containers_share_the_real_time_run_time_that_is_left() {
     assert_eq!(said(1, Some(0), true), (true, Vec::new()), "none is left");
     assert_eq!(said(1, Some(0), false), (false, Vec::new()), "users make no groups");
 }
+
+/// A partition that drives an interface and has a share of the network.
+fn limited(share: &str) -> String {
+    let program = "[partition.program]\nmodel = \"m\"\nperiod = \"1 ms\"\n";
+    let fieldbus = "[fieldbus.ec0]\npartition = \"a\"\ninterface = \"eth1\"\ncycle = \"1 ms\"\n";
+    let text = text("[]").replace("cpus = [1]\n", "cpus = [1]\n#N\n#P");
+    let text = text.replace("#N", &format!("network = {{ {share} }}"));
+    text.replace("#P", &format!("{program}{fieldbus}"))
+}
+
+#[test]
+fn a_share_of_the_network_is_a_step_of_every_profile() {
+    let machine = Machine { root: true, ..machine(2) };
+    let site = read_text(&limited("rate = \"1 Mbit/s\", burst = \"40 kbit\"")).unwrap();
+    let traffic = site.traffic();
+    assert_eq!(traffic.len(), 1);
+    assert_eq!((traffic[0].partition.as_str(), traffic[0].interface.as_str()), ("a", "eth1"));
+    let plan = plan(&site, &machine).unwrap();
+    let said: Vec<_> = plan.steps.iter().map(ToString::to_string).collect();
+    let limit = "limit what `a` sends on `eth1` to 1 Mbit/s, 40 kbit at once, and read back that \
+                 it holds";
+    let count = |text: &str| said.iter().filter(|step| step.as_str() == text).count();
+    assert_eq!(count(limit), 2, "{said:#?}");
+    assert_eq!(count("put the machine's settings back as they were"), 2, "{said:#?}");
+    let simulated = limited("rate = \"1 Mbit/s\"").replace("eth1", "sim");
+    let simulated =
+        simulated + "[[fieldbus.ec0.subdevice]]\nname = \"d\"\ndevice = \"servo-drive\"\n";
+    assert_eq!(read_text(&simulated).unwrap().traffic(), []);
+}
+
+#[test]
+fn a_share_of_the_network_that_can_not_be_had_is_refused() {
+    let refused = |text: &str, machine: &Machine, key: &str, part: &str| {
+        let site = read_text(text).unwrap_or_else(|problems| panic!("{problems}"));
+        let refusals = plan(&site, machine).unwrap_err();
+        let is_told = |it: &quietcore_site::Refusal| {
+            it.place.key == format!("partition.a.vcr.network{key}") && it.to_string().contains(part)
+        };
+        assert!(refusals.iter().any(is_told), "{refusals:#?}");
+    };
+    let root = Machine { root: true, ..machine(2) };
+    let good = limited("rate = \"1 Mbit/s\"");
+    assert!(plan(&read_text(&good).unwrap(), &root).is_ok());
+    let user = Machine { root: false, ..machine(2) };
+    refused(&good, &user, "", "only root may limit what an interface sends");
+    let probe = good.replace("model = \"m\"\n", "");
+    refused(&probe, &root, "", "sends on no network interface");
+    let fast = limited("rate = \"1000 Gbit/s\"");
+    refused(&fast, &root, ".rate", "write 400 Gbit/s at most");
+    let cut = limited("rate = \"1 Mbit/s\", burst = \"12111 bit\"");
+    refused(&cut, &root, ".burst", "a frame has up to 12112 bit");
+    let long = limited("rate = \"1 Mbit/s\", burst = \"101 Mbit\"");
+    refused(&long, &root, ".burst", "write 100 Mbit at most");
+    let large = limited("rate = \"10 Gbit/s\", burst = \"9 Gbit\"");
+    refused(&large, &root, ".burst", "write 8 Gbit at most");
+}

@@ -102,7 +102,7 @@ fn what_a_process_cannot_reserve_is_refused_and_not_ignored() {
     );
     let mut machine = machine(2);
     refused(&site, &machine, "partition.a.vcr.cache.ways", "no CAT");
-    refused(&site, &machine, "partition.a.vcr.network", "can't reserve bandwidth");
+    refused(&site, &machine, "partition.a.vcr.network", "sends on no network interface");
     machine.cache_ways = Some(2);
     refused(&site, &machine, "partition.a.vcr.cache.ways", "2 can be assigned, one of");
     machine.cache_ways = Some(8);

@@ -4,13 +4,13 @@ mod links;
 
 use std::path::{Path, PathBuf};
 
-use quietcore_site::{Control, Profile, Site};
+use quietcore_site::{Control, Profile, Site, Traffic};
 use quietcore_units::CpuSet;
 
 use super::group::{CpusetKind, PROCESSES};
-use super::holding::{Controls, Effect, Held, Outcome};
+use super::holding::{Controls, Effect, Held, Outcome, Request};
 use super::journal::JournalError;
-use super::requests::requests;
+use super::requests::{limit, limit_behind, requests};
 use super::setting::{LiveSettings, Setting};
 use super::tally::Tally;
 use crate::source::Source;
@@ -24,20 +24,63 @@ pub struct Wanted {
     pub controls: Vec<Control>,
     /// The CPUs that are to be quiet.
     pub cpus: CpuSet,
+    /// What partitions may send.
+    pub traffic: Vec<Traffic>,
 }
 
 impl Wanted {
     /// What a site wants while its partitions are pinned.
     pub fn of(site: &Site) -> Self {
-        Self { controls: site.controls().to_vec(), cpus: site.claimed_cpus() }
+        Self {
+            controls: site.controls().to_vec(),
+            cpus: site.claimed_cpus(),
+            traffic: site.traffic(),
+        }
     }
 
     /// What a site wants under one profile of its campaign; nothing where that pins no partition.
     pub fn under(site: &Site, profile: &Profile) -> Self {
         let controls = site.controls_under(profile).to_vec();
         let cpus = if profile.pinned { site.claimed_cpus() } else { CpuSet::EMPTY };
-        Self { controls, cpus }
+        Self { controls, cpus, traffic: site.traffic() }
     }
+
+    /// What a site wants while its partitions are not pinned, and no CPU is theirs.
+    pub fn unpinned(site: &Site) -> Self {
+        Self { traffic: site.traffic(), ..Self::default() }
+    }
+
+    /// Whether nothing is to be changed.
+    pub fn is_empty(&self) -> bool {
+        self.controls.is_empty() && self.traffic.is_empty()
+    }
+}
+
+/// The machine can't be changed as a site needs it.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// The journal can't be written, and nothing is changed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A reservation that a partition has can't be made, and nothing is changed.
+    #[error("the share of the network of partition `{partition}` can't be had: {reason}")]
+    Traffic {
+        /// Whose.
+        partition: String,
+        /// What stands in the way.
+        reason: String,
+    },
+}
+
+/// Why a setting is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// A control wants it.
+    Control(Control),
+    /// It is the share of one of the partitions, counted in [`Wanted::traffic`].
+    Share(usize),
+    /// It is the same share, kept to by the switch behind the interface.
+    Behind,
 }
 
 /// What was found of the settings, in words.
@@ -66,16 +109,25 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// Changes what is wanted for a holder of this name, as far as the machine lets it. Without
-    /// `controls` nothing is changed.
+    /// Changes what is wanted for a holder of this name: controls as far as the machine lets it,
+    /// reservations whole. Without `controls`, which is for users who may not, nothing is changed.
     ///
     /// # Errors
-    /// The journal can't be written, and nothing is changed.
+    /// The journal can't be written, or a reservation can't be made; nothing is changed then.
     pub fn begin(
         wanted: &Wanted,
         holder: &str,
         controls: Option<&Controls<LiveSettings>>,
-    ) -> Result<Self, JournalError> {
+    ) -> Result<Self, ChangeError> {
+        Self::begin_on(&Source::live(), wanted, holder, controls)
+    }
+
+    fn begin_on(
+        source: &Source,
+        wanted: &Wanted,
+        holder: &str,
+        controls: Option<&Controls<LiveSettings>>,
+    ) -> Result<Self, ChangeError> {
         let mut changed = Self {
             held: None,
             found: Found::default(),
@@ -84,30 +136,69 @@ impl Changed {
             cpus: wanted.cpus,
             links: None,
         };
-        let Some(controls) = controls.filter(|_| !wanted.controls.is_empty()) else {
+        if wanted.is_empty() {
             return Ok(changed);
+        }
+        let Some(controls) = controls else {
+            let without = |traffic| Err(refused(traffic, "only root may limit it".to_owned()));
+            return wanted.traffic.first().map_or(Ok(changed), without);
         };
-        if wanted.controls.contains(&Control::Interrupts) {
-            // Before they are read, so that none comes up unseen in between.
-            match Links::listen() {
-                Ok(links) => changed.links = Some(links),
-                Err(error) => {
-                    let trouble = format!("links that come up can't be heard of: {error}");
-                    changed.found.troubles.push(trouble);
+        changed.listen(wanted);
+        let quiet = requests(source, holder, &wanted.controls, &wanted.cpus).into_iter();
+        let quiet = quiet.map(|Request { control, setting, want }| Request {
+            control: Cause::Control(control),
+            setting,
+            want,
+        });
+        let shares = wanted.traffic.iter().enumerate().map(|(index, traffic)| {
+            let (setting, want) = limit(traffic);
+            Request { control: Cause::Share(index), setting, want }
+        });
+        let behind = wanted.traffic.iter().filter_map(|traffic| limit_behind(source, traffic));
+        let behind =
+            behind.map(|(setting, want)| Request { control: Cause::Behind, setting, want });
+        let all = shares.chain(behind).chain(quiet).collect();
+        let (held, outcomes) = controls.hold(holder, all)?;
+        let mut words = Vec::new();
+        let mut of_controls = Vec::new();
+        for outcome in outcomes {
+            match outcome.control {
+                Cause::Control(control) => of_controls.push(outcome.of(control)),
+                // What is held is put back when it is dropped.
+                Cause::Share(index) => {
+                    let traffic = &wanted.traffic[index];
+                    let limited = limited(&outcome).map_err(|reason| refused(traffic, reason))?;
+                    words.push(limited);
                 }
+                Cause::Behind => match limited(&outcome) {
+                    Ok(limited) => words.push(limited),
+                    Err(reason) => changed.found.troubles.push(reason),
+                },
             }
         }
-        let asked = requests(&Source::live(), holder, &wanted.controls, &wanted.cpus);
-        let (held, outcomes) = controls.hold(holder, asked)?;
-        let tallies = Tally::of(&wanted.controls, &outcomes);
-        let words: Vec<String> = tallies.iter().map(ToString::to_string).collect();
+        let tallies = Tally::of(&wanted.controls, &of_controls);
+        words.extend(tallies.iter().map(ToString::to_string));
         changed.found.controls = words.join("; ");
         changed.found.troubles.extend(tallies.iter().filter_map(Tally::trouble));
         let absent = tallies.iter().filter(|tally| tally.is_absent());
         changed.found.absent = absent.map(|tally| tally.control).collect();
-        changed.group = outcomes.iter().find_map(group);
+        changed.group = of_controls.iter().find_map(group);
         changed.held = Some(held);
         Ok(changed)
+    }
+
+    /// Listens for links, before interrupts are read, so that none comes up unseen in between.
+    fn listen(&mut self, wanted: &Wanted) {
+        if !wanted.controls.contains(&Control::Interrupts) {
+            return;
+        }
+        match Links::listen() {
+            Ok(links) => self.links = Some(links),
+            Err(error) => {
+                let trouble = format!("links that come up can't be heard of: {error}");
+                self.found.troubles.push(trouble);
+            }
+        }
     }
 
     /// The group that has these CPUs for itself, where there is one. Others can't run on them.
@@ -198,6 +289,21 @@ impl Outcome<Control> {
     }
 }
 
+/// How a partition's share is kept, in words; or why it is not.
+fn limited(outcome: &Outcome<Cause>) -> Result<String, String> {
+    let Outcome { setting, wanted, .. } = outcome;
+    match &outcome.effect {
+        Effect::Effective | Effect::Unchanged => Ok(format!("{setting}: `{wanted}`")),
+        Effect::Refused(reason) => Err(format!("{setting}: {reason}")),
+        Effect::Ignored(found) => Err(format!("{setting}: wrote `{wanted}`, read back `{found}`")),
+        Effect::Gone => Err(format!("{setting}: there is no such interface")),
+    }
+}
+
+fn refused(traffic: &Traffic, reason: String) -> ChangeError {
+    ChangeError::Traffic { partition: traffic.partition.clone(), reason }
+}
+
 fn group(outcome: &Outcome<Control>) -> Option<PathBuf> {
     match (&outcome.setting, &outcome.effect) {
         (Setting::Cpuset { path, kind: CpusetKind::Isolated }, Effect::Effective) => {
@@ -206,3 +312,6 @@ fn group(outcome: &Outcome<Control>) -> Option<PathBuf> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,6 +32,14 @@ pub struct Outcome<C> {
     pub effect: Effect,
 }
 
+impl<C> Outcome<C> {
+    /// The same, asked for by another.
+    pub(super) fn of<D>(self, control: D) -> Outcome<D> {
+        let Self { setting, before, wanted, effect, .. } = self;
+        Outcome { control, setting, before, wanted, effect }
+    }
+}
+
 /// Whether a setting holds what it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {

@@ -12,7 +12,8 @@
 //! A setting is written down before it is touched, and struck out after it was put back. So
 //! whoever opens the journal next can undo what a process left that was killed at any instant: the
 //! holder says which process it is of, and a holder that is gone holds nothing. After a reboot all
-//! settings are the kernel's own again, and the journal says of which boot it is.
+//! settings are the kernel's own again, and the journal says of which boot it is; but those that
+//! some program keeps on disk are owed then.
 //!
 //! **What others changed since stays.** A value that is neither ours nor the one before is somebody
 //! else's; it is told and left.
@@ -95,6 +96,13 @@ impl Journal {
     /// Whether nothing is changed.
     pub(super) fn is_empty(&self) -> bool {
         self.holders.is_empty() && self.entries.is_empty()
+    }
+
+    /// What remains of it in another boot: what is kept on disk is still changed, for nobody.
+    pub(super) fn after_reboot(self, boot: &str) -> Self {
+        let kept = self.entries.into_iter().filter(|entry| entry.setting.outlives_boot());
+        let entries = kept.map(|entry| Entry { wishes: Vec::new(), ..entry }).collect();
+        Self { entries, ..Self::empty(boot) }
     }
 
     /// The names of holders whose process is gone.

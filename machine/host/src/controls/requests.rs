@@ -5,10 +5,12 @@
 //! | `kernel` | interrupts, threads, work, timers and statistics of the kernel |
 //! | `cpusets` | load balancing |
 //! | `power` | frequency, idle states and siblings of CPUs |
+//! | `traffic` | no control: what partitions may send, where their reservation says it |
 
 mod cpusets;
 mod kernel;
 mod power;
+mod traffic;
 
 use quietcore_site::Control;
 use quietcore_units::CpuSet;
@@ -18,6 +20,8 @@ use super::setting::Setting;
 use super::want::Want;
 use crate::cpu_list::CpuList;
 use crate::source::Source;
+
+pub(super) use traffic::{limit, limit_behind};
 
 /// The settings that these controls change on this machine for a holder of this name, so that the
 /// CPUs are quiet. A machine that lacks a control has no settings for it.

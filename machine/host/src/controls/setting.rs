@@ -4,6 +4,10 @@
 //! (`0,2-5`), choices as their word, everything else as it stands. So a value that was read can be
 //! kept in the journal, compared, and written back.
 
+pub(super) mod policing;
+pub(super) mod qdisc;
+mod tool;
+
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write as _};
@@ -46,12 +50,27 @@ pub enum Setting {
         /// Its name.
         name: String,
     },
+    /// What a network interface may send: the queueing discipline at its root.
+    Qdisc {
+        /// The interface.
+        interface: String,
+    },
+    /// What Open vSwitch takes from one of its ports.
+    Policing {
+        /// The interface.
+        interface: String,
+    },
 }
 
 impl Setting {
     /// A file of the kernel.
     pub fn file(path: impl Into<String>, form: Form) -> Self {
         Self::File { path: path.into(), form }
+    }
+
+    /// Whether it is kept on disk, so that a reboot does not undo it.
+    pub(super) fn outlives_boot(&self) -> bool {
+        matches!(self, Self::Policing { .. })
     }
 }
 
@@ -60,6 +79,10 @@ impl fmt::Display for Setting {
         match self {
             Self::File { path, .. } | Self::Cpuset { path, .. } => f.write_str(path),
             Self::Affinity { thread, name, .. } => write!(f, "affinity of `{name}` ({thread})"),
+            Self::Qdisc { interface } => write!(f, "what `{interface}` may send"),
+            Self::Policing { interface } => {
+                write!(f, "what Open vSwitch takes from `{interface}`")
+            }
         }
     }
 }
@@ -162,6 +185,8 @@ impl Settings for LiveSettings {
                 let cpus = cpus.filter_map(|cpu| quietcore_units::CpuId::new(cpu as u32));
                 Ok(cpus.collect::<CpuSet>().to_string())
             }
+            Setting::Qdisc { interface } => qdisc::read(interface),
+            Setting::Policing { interface } => policing::read(&self.source, interface),
         }
     }
 
@@ -182,6 +207,8 @@ impl Settings for LiveSettings {
                 }
                 Ok(sched_setaffinity(Some(thread), &set).map_err(io::Error::from)?)
             }
+            Setting::Qdisc { interface } => qdisc::write(interface, value),
+            Setting::Policing { interface } => policing::write(&self.source, interface, value),
         }
     }
 
@@ -244,6 +271,23 @@ impl Form {
             }
         }
     }
+}
+
+/// Bytes of the name of a network interface, as the kernel allows.
+const INTERFACE_BYTES_MAX: usize = 15;
+
+/// Whether a name can be one of a network interface, and no option of a program that gets it.
+fn check_interface(name: &str) -> Result<(), SettingError> {
+    let is_odd = |it: char| it.is_whitespace() || it.is_control() || it == '/';
+    let is_sound = !name.is_empty() && name.len() <= INTERFACE_BYTES_MAX && !name.contains(is_odd);
+    if is_sound && !name.starts_with('-') && name != "." && name != ".." {
+        return Ok(());
+    }
+    let name = name.escape_debug();
+    Err(SettingError::Refused(format!(
+        "`{name}` is no name of an interface: 1 to {INTERFACE_BYTES_MAX} bytes, no blank, no `/`, \
+         no `-` in front"
+    )))
 }
 
 /// The CPUs of a value.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use backend::PATIENCE;
 use backend::realised;
+use quietcore_host::controls::{Controls, LiveSettings, Store};
 use quietcore_record::class::catalogue;
 use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart};
@@ -82,12 +83,16 @@ impl Site {
 
     pub(crate) fn start(&mut self, start: Restart) -> Result<(), String> {
         let site = quietcore_site::read("press.toml", self.text.as_bytes(), &catalogue());
+        let site = site.expect("a good site file");
+        let store = || Store::new(self.folder.path().join("journal"));
+        let limits = !site.traffic().is_empty();
+        let controls = limits.then(|| Controls::new(LiveSettings::default(), store()));
         let plan = Plan {
-            site: Arc::new(site.expect("a good site file")),
+            site: Arc::new(site),
             site_file: self.folder.path().join("press.toml"),
             runtime: runtime(),
             start,
-            controls: None,
+            controls,
         };
         let running = Running::up(plan, &self.places(), &mut |line| println!("{line}"));
         self.running = Some(running.map_err(|error| {

@@ -206,6 +206,25 @@ fn after_a_reboot_the_journal_says_nothing() {
     assert!(bench.journal_is_gone());
 }
 
+/// What is kept on disk by others is still changed after a reboot, and is put back.
+#[test]
+fn what_outlives_a_reboot_is_owed_after_it() {
+    let bench = Bench::new();
+    let policing = Setting::Policing { interface: "right".to_owned() };
+    let none = (policing.clone(), "rate 0 burst 0".to_owned());
+    bench.settings.reboot([none.clone(), (pages(), "2".to_owned())]);
+    let limit = Want::Exactly("rate 1000 burst 100".to_owned());
+    let asked = vec![asks(policing.clone(), limit), asks(pages(), Want::More(8))];
+    let (held, _) = bench.of(2).hold("press", asked).unwrap();
+    std::mem::forget(held);
+    let still = (policing.clone(), bench.value(&policing));
+    assert_eq!(still.1, "rate 1000 burst 100");
+    bench.settings.reboot([still, (pages(), "5".to_owned())]);
+    assert_eq!(bench.of(3).recover().unwrap(), Recovery::default());
+    assert_eq!(bench.settings.values(), [none, (pages(), "5".to_owned())].into());
+    assert!(bench.journal_is_gone());
+}
+
 #[test]
 fn a_damaged_journal_is_refused_and_nothing_is_changed() {
     let bench = Bench::new();

@@ -80,7 +80,8 @@ impl Store {
         self.folder.join("journal.json").exists()
     }
 
-    /// Waits until nobody else has it open, and reads it. One of another boot is empty.
+    /// Waits until nobody else has it open, and reads it. Of one of
+    /// another boot, what that did not undo remains.
     ///
     /// # Errors
     /// It can't be read, or is damaged.
@@ -97,7 +98,8 @@ impl Store {
         let path = self.folder.join("journal.json");
         let journal = match read(&path)? {
             Some(journal) if journal.boot == boot => journal,
-            _ => Journal::empty(boot),
+            Some(journal) => journal.after_reboot(boot),
+            None => Journal::empty(boot),
         };
         Ok(Opened { path, journal, _lock: lock })
     }

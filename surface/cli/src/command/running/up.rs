@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_host::Facts;
+use quietcore_host::controls::Wanted;
 use quietcore_host::facts::TimeReality;
 use quietcore_record::verdict::thousands;
 use quietcore_supervisor::Site;
@@ -43,7 +44,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     let degraded = command::plan::make_run(&file.site, &facts)?;
     command::plan::remark(&file.site, &degraded);
     let name = file.site.name().to_owned();
-    let controls = machine::controls(file.site.controls())?;
+    let controls = machine::controls(!Wanted::of(&file.site).is_empty())?;
     let plan = Plan {
         site: Arc::new(file.site),
         site_file: request.site.clone(),
