@@ -19,8 +19,21 @@ pub struct Kind {
     pub kernel_words: &'static str,
 }
 
-/// What every machine needs: its shares, and network interfaces for fieldbuses and partitions.
-pub const MODULES: &[&str] = &["virtio_pci", "virtio_rng", "9pnet_virtio", "9p", "veth", "tun"];
+/// What every machine needs: its shares, network interfaces for fieldbuses and partitions, and what
+/// limits those.
+pub const MODULES: &[&str] = &[
+    "virtio_pci",
+    "virtio_rng",
+    "9pnet_virtio",
+    "9p",
+    "veth",
+    "tun",
+    "sch_tbf",
+    "sch_ingress",
+    "cls_basic",
+    "cls_matchall",
+    "act_police",
+];
 
 /// A processor that can hold guests. KVM insists on a constant time stamp counter, which this QEMU
 /// grants only when forced.

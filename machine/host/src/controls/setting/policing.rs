@@ -13,8 +13,9 @@
 //! rate 1000 burst 100 (not in force)
 //! ```
 //!
-//! A filter that is there is all that is looked at. Whether it meets what a switch whose datapath is
-//! a process reads from the port was not measured; so the interface's own limit is never left out.
+//! A filter that is there is all that is looked at. Whether it meets what a switch whose datapath
+//! is a process reads from the port was not measured; so the interface's own limit is never left
+//! out.
 
 use quietcore_site::Network;
 use serde::Deserialize;
