@@ -1,4 +1,5 @@
-//! The machine's settings while a site is up: changed, watched, and put back when it comes down.
+//! The machine's settings while a site is up: changed, watched, and put back when it comes down. The
+//! site's CPUs are watched, too.
 
 use std::io;
 
@@ -50,10 +51,9 @@ impl Settings {
     ) -> Result<Self, SettingsError> {
         let mut changed = Changed::begin(&Wanted::of(site), site.name(), controls)?;
         let found = changed.found();
-        if found.controls.is_empty() {
-            return Ok(Self { end: None, watching: None, group: None });
+        if !found.controls.is_empty() {
+            events.note(HOST, "settings", Severity::Information, &found.controls);
         }
-        events.note(HOST, "settings", Severity::Information, &found.controls);
         for trouble in &found.troubles {
             events.note(HOST, "settings", Severity::Warning, trouble);
         }
@@ -63,7 +63,7 @@ impl Settings {
         let watch = move || {
             while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                 for drift in changed.look() {
-                    events.note(HOST, "drift", Severity::Warning, drift);
+                    events.note(HOST, "drift", Severity::Warning, &drift);
                 }
             }
             changed.end().1

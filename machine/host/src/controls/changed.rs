@@ -11,6 +11,7 @@ use super::journal::JournalError;
 use super::requests::requests;
 use super::setting::{LiveSettings, Setting};
 use super::tally::Tally;
+use crate::cpu_list::CpuList;
 use crate::source::Source;
 
 /// What of the machine is to be changed.
@@ -36,7 +37,7 @@ pub struct Found {
     pub controls: String,
     /// Controls that don't do what they should, with the reason.
     pub troubles: Vec<String>,
-    /// Settings that did not stay what they were given.
+    /// Settings that did not stay what they were given, and CPUs that went offline.
     pub drifts: Vec<String>,
 }
 
@@ -44,13 +45,17 @@ pub struct Found {
 #[derive(Debug)]
 pub struct Changed {
     held: Option<Held<LiveSettings>>,
+    /// Those that are to stay online.
+    cpus: CpuSet,
+    /// Those of them that were offline when this was last looked at.
+    offline: CpuSet,
     found: Found,
-    group: Option<PathBuf>,
+    group: Option<ReservedGroup>,
 }
 
 impl Changed {
     /// Changes what is wanted for a holder of this name, as far as the machine lets it. Without
-    /// `controls` nothing is changed.
+    /// `controls` nothing is changed, and it is only looked whether the CPUs stay online.
     ///
     /// # Errors
     /// The journal can't be written, and nothing is changed.
@@ -59,7 +64,13 @@ impl Changed {
         holder: &str,
         controls: Option<&Controls<LiveSettings>>,
     ) -> Result<Self, JournalError> {
-        let mut changed = Self { held: None, found: Found::default(), group: None };
+        let mut changed = Self {
+            held: None,
+            cpus: wanted.cpus,
+            offline: CpuSet::EMPTY,
+            found: Found::default(),
+            group: None,
+        };
         let Some(controls) = controls.filter(|_| !wanted.controls.is_empty()) else {
             return Ok(changed);
         };
@@ -76,7 +87,7 @@ impl Changed {
 
     /// The group that has these CPUs for itself, where there is one. Others can't run on them.
     pub fn group(&self) -> Option<ReservedGroup> {
-        self.group.clone().map(ReservedGroup)
+        self.group.clone()
     }
 
     /// What was found so far.
@@ -84,9 +95,14 @@ impl Changed {
         &self.found
     }
 
-    /// Looks whether the settings are still what they were given. Returns what was not known yet.
-    pub fn look(&mut self) -> &[String] {
-        let known = self.found.drifts.len();
+    /// Looks whether the CPUs are online and the settings what they were given. Returns what was
+    /// not known yet.
+    pub fn look(&mut self) -> Vec<String> {
+        let mut news = self.look_at_cpus(&Source::live());
+        // How often CPUs go and come says nothing more about what was measured.
+        let unknown = news.iter().filter(|text| !self.found.drifts.contains(text));
+        let unknown: Vec<String> = unknown.cloned().collect();
+        self.found.drifts.extend(unknown);
         let drifts = match self.held.as_ref().map(Held::check) {
             None => Vec::new(),
             Some(Ok(drifts)) => drifts.iter().map(ToString::to_string).collect(),
@@ -94,10 +110,27 @@ impl Changed {
         };
         for drift in drifts {
             if !self.found.drifts.contains(&drift) {
-                self.found.drifts.push(drift);
+                self.found.drifts.push(drift.clone());
+                news.push(drift);
             }
         }
-        &self.found.drifts[known..]
+        news
+    }
+
+    /// Which of the CPUs went offline and came back since the last look.
+    fn look_at_cpus(&mut self, source: &Source) -> Vec<String> {
+        let online = source.value::<CpuList>("/sys/devices/system/cpu/online");
+        let Some(online) = online.get() else { return Vec::new() };
+        let offline = self.cpus.without(&online.0);
+        let (gone, back) = (offline.without(&self.offline), self.offline.without(&offline));
+        self.offline = offline;
+        let gone = gone.iter().map(|cpu| {
+            format!("CPU {cpu} was taken offline; partitions on it run elsewhere, as others do")
+        });
+        let back = back.iter().map(|cpu| {
+            format!("CPU {cpu} is online again; partitions may run elsewhere until restarted")
+        });
+        gone.chain(back).collect()
     }
 
     /// Puts the settings back. Returns what was found, and what could not be put back.
@@ -112,27 +145,64 @@ impl Changed {
     }
 }
 
-/// The folder of a control group that has CPUs for itself.
+/// A control group that has CPUs for itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReservedGroup(PathBuf);
+pub struct ReservedGroup {
+    folder: PathBuf,
+    kind: CpusetKind,
+}
 
 impl ReservedGroup {
     /// The file through which a process enters it.
     pub fn entrance(&self) -> PathBuf {
-        self.0.join(PROCESSES).join("cgroup.procs")
+        let of_processes = match self.kind {
+            CpusetKind::Exclusive | CpusetKind::Isolated => self.folder.join(PROCESSES),
+            CpusetKind::Domain | CpusetKind::Entered => self.folder.clone(),
+        };
+        of_processes.join("cgroup.procs")
     }
 
-    /// Its name in the hierarchy, below which containers have their groups.
-    pub fn name(&self) -> PathBuf {
-        Path::new("/").join(self.0.file_name().unwrap_or_default())
+    /// Its name in the hierarchy, below which containers have their groups. `None` under version 1,
+    /// where a group of CPUs is none of memory or time, and containers have CPUs wherever they are.
+    pub fn name(&self) -> Option<PathBuf> {
+        let name = self.folder.file_name()?;
+        (self.kind != CpusetKind::Entered).then(|| Path::new("/").join(name))
     }
 }
 
-fn group(outcome: &Outcome<Control>) -> Option<PathBuf> {
-    match (&outcome.setting, &outcome.effect) {
-        (Setting::Cpuset { path, kind: CpusetKind::Isolated }, Effect::Effective) => {
-            Some(PathBuf::from(path))
+fn group(outcome: &Outcome<Control>) -> Option<ReservedGroup> {
+    let Setting::Cpuset { path, kind } = &outcome.setting else { return None };
+    let is_entered = *kind != CpusetKind::Domain && outcome.effect == Effect::Effective;
+    is_entered.then(|| ReservedGroup { folder: PathBuf::from(path), kind: *kind })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn cpus_that_go_and_come_back_are_told_once_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let online = folder.path().join("sys/devices/system/cpu/online");
+        let source = Source::below(folder.path());
+        let wanted = Wanted { controls: Vec::new(), cpus: "1-2".parse().unwrap() };
+        let mut changed = Changed::begin(&wanted, "press", None).unwrap();
+        assert_eq!(changed.look_at_cpus(&source), Vec::<String>::new(), "not to be seen");
+        fs::create_dir_all(online.parent().unwrap()).unwrap();
+        for (now, told) in [
+            ("0-3", None),
+            ("0,2", Some("CPU 1 was taken offline")),
+            ("0,2", None),
+            ("0-2", Some("CPU 1 is online again")),
+            ("0-2", None),
+            ("0-1", Some("CPU 2 was taken offline")),
+        ] {
+            fs::write(&online, now).unwrap();
+            let news = changed.look_at_cpus(&source);
+            assert_eq!(news.len(), usize::from(told.is_some()), "{now}: {news:?}");
+            assert!(news.iter().zip(told).all(|(news, told)| news.starts_with(told)));
         }
-        _ => None,
     }
 }

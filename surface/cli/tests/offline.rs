@@ -1,0 +1,161 @@
+//! A CPU that is taken offline while partitions run on it.
+//!
+//! It is one of the whole machine's, so these tests run where `QUIETCORE_OWN_MACHINE` says that it
+//! is theirs alone: in the lab.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[expect(dead_code, reason = "other tests call it in other ways")]
+mod command;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use command::{Said, quietcore, said};
+use serde_json::Value;
+
+const STATE: &str = "/sys/devices/system/cpu/cpu1/online";
+/// Long enough for an emulated machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// CPU 1 while it is offline; it comes back when this is dropped, whatever fails.
+struct Offline;
+
+impl Offline {
+    fn take() -> Self {
+        let offline = Self;
+        fs::write(STATE, "0").unwrap();
+        offline
+    }
+}
+
+impl Drop for Offline {
+    fn drop(&mut self) {
+        fs::write(STATE, "1").unwrap();
+    }
+}
+
+macro_rules! need_own_machine {
+    () => {
+        if std::env::var_os("QUIETCORE_OWN_MACHINE").is_none() {
+            quietcore_skip::skip!("takes a CPU offline; the lab has some of its own");
+            return;
+        }
+    };
+}
+
+fn site(folder: &Path, duration: &str) {
+    let text = format!(
+        "[site]\nname = \"press\"\n[host]\ncontrols = [\"standard\", \"programs\"]\n\
+         [[partition]]\nname = \"axis\"\nclass = \"process-control\"\n\
+         [partition.vcr]\ncpus = [1]\n\
+         [partition.workload]\nkind = \"latency\"\nperiod = \"10 ms\"\n\
+         [[campaign]]\nprofiles = [\"tp2\"]\nduration = \"{duration}\"\n"
+    );
+    fs::write(folder.join("site.toml"), text).unwrap();
+}
+
+fn command_in(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = quietcore(folder);
+    command.args(arguments);
+    command.env("QUIETCORE_RUN_DIR", folder.join("run"));
+    command.env("QUIETCORE_STATE_DIR", folder.join("state"));
+    command
+}
+
+fn call(folder: &Path, arguments: &[&str]) -> Said {
+    said(&command_in(folder, arguments).output().unwrap())
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What controls change that these tests can see, as it stands in the kernel's files.
+fn machine() -> Vec<String> {
+    let files = [
+        "/proc/irq/default_smp_affinity",
+        "/sys/devices/virtual/workqueue/cpumask",
+        "/proc/sys/kernel/timer_migration",
+        "/proc/sys/vm/stat_interval",
+        "/sys/fs/cgroup/cgroup.subtree_control",
+    ];
+    files.iter().map(|file| fs::read_to_string(file).unwrap_or_default()).collect()
+}
+
+fn groups() -> Vec<String> {
+    let entries = fs::read_dir("/sys/fs/cgroup").unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("quietcore")).collect()
+}
+
+/// Goal: what was measured while its CPU went away is no evidence, and says so; nothing hangs and
+/// nothing is left.
+#[test]
+fn a_campaign_whose_cpu_goes_offline_is_invalid_and_says_why() {
+    need_own_machine!();
+    let before = machine();
+    let folder = tempfile::tempdir().unwrap();
+    site(folder.path(), "20 s");
+    let mut command = command_in(folder.path(), &["qualify", "site.toml", "--out", "out", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the group of the partition has a process", || {
+        let group = groups().pop();
+        let procs = group.map(|name| format!("/sys/fs/cgroup/{name}/processes/cgroup.procs"));
+        procs.is_some_and(|procs| fs::read_to_string(procs).is_ok_and(|text| !text.is_empty()))
+            || child.try_wait().unwrap().is_some()
+    });
+    thread::sleep(Duration::from_secs(5));
+    let offline = Offline::take();
+    let end = Instant::now() + PATIENCE;
+    while child.try_wait().unwrap().is_none() && Instant::now() < end {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let has_ended = child.try_wait().unwrap().is_some();
+    let _ = child.kill();
+    let ended = said(&child.wait_with_output().unwrap());
+    assert!(has_ended, "it hangs: {}", ended.err);
+    let evidence: Value = serde_json::from_str(&ended.out).unwrap_or_default();
+    let record = &evidence["records"][0];
+    assert!(record["statistics"]["count"].as_u64().unwrap_or_default() > 0, "{}", ended.err);
+    let because = record["invalid_because"].to_string();
+    eprintln!("{because}\n{}", ended.err);
+    assert!(because.contains("CPU 1 was taken offline"), "{because}");
+    assert!(because.contains("the settings drifted during the run"), "{because}");
+    drop(offline);
+    let down = call(folder.path(), &["down"]);
+    eprintln!("{}{}", down.out, down.err);
+    assert_eq!(machine(), before);
+    assert_eq!(groups(), Vec::<String>::new());
+}
+
+/// Goal: a site that is up tells that its CPU went and came back, and comes down whole.
+#[test]
+fn a_site_whose_cpu_goes_offline_tells_it() {
+    need_own_machine!();
+    let before = machine();
+    let folder = tempfile::tempdir().unwrap();
+    site(folder.path(), "1 s");
+    let up = call(folder.path(), &["up", "site.toml", "--detach"]);
+    assert_eq!(up.status, Some(0), "{}", up.err);
+    let offline = Offline::take();
+    let told = |text: &str| {
+        let events = call(folder.path(), &["events", "press"]);
+        events.out.contains(text)
+    };
+    wait_until("it is told that the CPU is gone", || told("CPU 1 was taken offline"));
+    assert_eq!(call(folder.path(), &["ps"]).status, Some(0));
+    drop(offline);
+    wait_until("it is told that the CPU is back", || told("CPU 1 is online again"));
+    let down = call(folder.path(), &["down", "press"]);
+    assert_eq!(down.status, Some(0), "{}", down.err);
+    assert_eq!(machine(), before);
+    assert_eq!(groups(), Vec::<String>::new());
+}
