@@ -1,5 +1,5 @@
-//! The machine's settings while a site is up: changed, watched, and put back when it comes down. The
-//! site's CPUs are watched, too.
+//! The machine's settings while a site is up: changed, watched, and put back when it comes down.
+//! The site's CPUs are watched, too.
 
 use std::io;
 

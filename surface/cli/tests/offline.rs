@@ -5,22 +5,21 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[expect(dead_code, reason = "other tests look closer at a site")]
+mod bench;
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod command;
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use command::{Said, quietcore, said};
+use bench::{Bench, PATIENCE};
+use command::said;
 use serde_json::Value;
 
 const STATE: &str = "/sys/devices/system/cpu/cpu1/online";
-/// Long enough for an emulated machine.
-const PATIENCE: Duration = Duration::from_secs(90);
-
 /// CPU 1 while it is offline; it comes back when this is dropped, whatever fails.
 struct Offline;
 
@@ -47,27 +46,15 @@ macro_rules! need_own_machine {
     };
 }
 
-fn site(folder: &Path, duration: &str) {
+fn bench(program: &str) -> Bench {
     let text = format!(
-        "[site]\nname = \"press\"\n[host]\ncontrols = [\"standard\", \"programs\"]\n\
-         [[partition]]\nname = \"axis\"\nclass = \"process-control\"\n\
-         [partition.vcr]\ncpus = [1]\n\
-         [partition.workload]\nkind = \"latency\"\nperiod = \"10 ms\"\n\
-         [[campaign]]\nprofiles = [\"tp2\"]\nduration = \"{duration}\"\n"
+        "[site]\nname = \"press\"\n[host]\nhousekeeping = [0]\ncontrols = [\"standard\", \
+         \"programs\"]\n[[partition]]\nname = \"axis\"\nclass = \"process-control\"\nbackend = \
+         \"process\"\n[partition.vcr]\ncpus = [1]\n[partition.program]\nperiod = \"10 ms\"\n\
+         {program}\n[campaign]\nwarm_up = \"100 ms\"\nexceedance = 1e-2\nprofiles = [\"tp2\"]\n\
+         duration = \"20 s\"\n"
     );
-    fs::write(folder.join("site.toml"), text).unwrap();
-}
-
-fn command_in(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = quietcore(folder);
-    command.args(arguments);
-    command.env("QUIETCORE_RUN_DIR", folder.join("run"));
-    command.env("QUIETCORE_STATE_DIR", folder.join("state"));
-    command
-}
-
-fn call(folder: &Path, arguments: &[&str]) -> Said {
-    said(&command_in(folder, arguments).output().unwrap())
+    Bench::new(&text)
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -102,9 +89,8 @@ fn groups() -> Vec<String> {
 fn a_campaign_whose_cpu_goes_offline_is_invalid_and_says_why() {
     need_own_machine!();
     let before = machine();
-    let folder = tempfile::tempdir().unwrap();
-    site(folder.path(), "20 s");
-    let mut command = command_in(folder.path(), &["qualify", "site.toml", "--out", "out", "--json"]);
+    let bench = bench("priority = 50");
+    let mut command = bench.command(&["qualify", "press.toml", "--out", "out", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("the group of the partition has a process", || {
         let group = groups().pop();
@@ -130,7 +116,7 @@ fn a_campaign_whose_cpu_goes_offline_is_invalid_and_says_why() {
     assert!(because.contains("CPU 1 was taken offline"), "{because}");
     assert!(because.contains("the settings drifted during the run"), "{because}");
     drop(offline);
-    let down = call(folder.path(), &["down"]);
+    let down = bench.call(&["down"]);
     eprintln!("{}{}", down.out, down.err);
     assert_eq!(machine(), before);
     assert_eq!(groups(), Vec::<String>::new());
@@ -141,21 +127,18 @@ fn a_campaign_whose_cpu_goes_offline_is_invalid_and_says_why() {
 fn a_site_whose_cpu_goes_offline_tells_it() {
     need_own_machine!();
     let before = machine();
-    let folder = tempfile::tempdir().unwrap();
-    site(folder.path(), "1 s");
-    let up = call(folder.path(), &["up", "site.toml", "--detach"]);
-    assert_eq!(up.status, Some(0), "{}", up.err);
+    let bench = bench("model = \"counter\"\npriority = 50");
+    let mut up = bench.up();
+    bench.wait_until_running();
     let offline = Offline::take();
-    let told = |text: &str| {
-        let events = call(folder.path(), &["events", "press"]);
-        events.out.contains(text)
-    };
+    let told = |text: &str| bench.call(&["events", "press"]).out.contains(text);
     wait_until("it is told that the CPU is gone", || told("CPU 1 was taken offline"));
-    assert_eq!(call(folder.path(), &["ps"]).status, Some(0));
+    assert_eq!(bench.partition().unwrap()["state"]["is"], "running");
     drop(offline);
     wait_until("it is told that the CPU is back", || told("CPU 1 is online again"));
-    let down = call(folder.path(), &["down", "press"]);
+    let down = bench.call(&["down", "press"]);
     assert_eq!(down.status, Some(0), "{}", down.err);
+    up.wait().unwrap();
     assert_eq!(machine(), before);
     assert_eq!(groups(), Vec::<String>::new());
 }

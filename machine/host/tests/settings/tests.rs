@@ -26,6 +26,7 @@ macro_rules! need_own_machine {
     };
 }
 
+mod offline;
 mod programs;
 
 fn online() -> CpuSet {

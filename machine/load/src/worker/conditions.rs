@@ -27,6 +27,10 @@ const TIMER_SLACK_NS: NonZeroU64 = NonZeroU64::new(50_000).expect("50 000 is not
 /// The score with which the kernel takes a process first when memory runs out.
 const OOM_SCORE: &str = "1000";
 
+/// Why a CPU can't be had.
+const NOT_ITS: &str = "its control group lacks some, as it does where the controls `programs` or \
+                       `load-balance` keep them for partitions";
+
 /// Sets everything for the calling thread and those it will start.
 ///
 /// # Errors
@@ -93,11 +97,11 @@ fn reset_niceness() -> Result<(), String> {
 
 fn bind_exactly(cpus: &CpuSet) -> Result<(), String> {
     let bound = affinity::bind(cpus)
-        .map_err(|error| format!("could not bind to cpus `{cpus}`: {error}; see its cpuset"))?;
+        .map_err(|error| format!("could not bind to cpus `{cpus}`: {error}; {NOT_ITS}"))?;
     if bound == *cpus {
         Ok(())
     } else {
-        Err(format!("asked for cpus `{cpus}` and got `{bound}`; see its cpuset"))
+        Err(format!("asked for cpus `{cpus}` and got `{bound}`; {NOT_ITS}"))
     }
 }
 

@@ -9,12 +9,12 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use super::*;
 
 /// Cpusets of version 1, which the lab's kernel has, too, while nobody uses those of version 2.
-struct VersionOne {
+pub(super) struct VersionOne {
     place: tempfile::TempDir,
 }
 
 impl VersionOne {
-    fn mount() -> Self {
+    pub(super) fn mount() -> Self {
         let place = tempfile::tempdir().unwrap();
         mount("cpuset", place.path(), "cgroup", MountFlags::empty(), c"cpuset").unwrap();
         Self { place }
