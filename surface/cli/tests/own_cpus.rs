@@ -1,7 +1,7 @@
-//! A CPU that is taken offline while partitions run on it.
+//! CPUs that a partition has for itself, and one that is taken offline while it runs there.
 //!
-//! It is one of the whole machine's, so these tests run where `QUIETCORE_OWN_MACHINE` says that it
-//! is theirs alone: in the lab.
+//! They are those of the whole machine, so these tests run where `QUIETCORE_OWN_MACHINE` says that
+//! it is theirs alone: in the lab.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -40,19 +40,18 @@ impl Drop for Offline {
 macro_rules! need_own_machine {
     () => {
         if std::env::var_os("QUIETCORE_OWN_MACHINE").is_none() {
-            quietcore_skip::skip!("takes a CPU offline; the lab has some of its own");
+            quietcore_skip::skip!("takes CPUs of the whole machine; the lab has its own");
             return;
         }
     };
 }
 
-fn bench(program: &str) -> Bench {
+fn bench(program: &str, campaign: &str) -> Bench {
     let text = format!(
         "[site]\nname = \"press\"\n[host]\nhousekeeping = [0]\ncontrols = [\"standard\", \
          \"programs\"]\n[[partition]]\nname = \"axis\"\nclass = \"process-control\"\nbackend = \
          \"process\"\n[partition.vcr]\ncpus = [1]\n[partition.program]\nperiod = \"10 ms\"\n\
-         {program}\n[campaign]\nwarm_up = \"100 ms\"\nexceedance = 1e-2\nprofiles = [\"tp2\"]\n\
-         duration = \"20 s\"\n"
+         {program}\n[campaign]\nwarm_up = \"100 ms\"\nexceedance = 1e-2\n{campaign}\n"
     );
     Bench::new(&text)
 }
@@ -89,7 +88,7 @@ fn groups() -> Vec<String> {
 fn a_campaign_whose_cpu_goes_offline_is_invalid_and_says_why() {
     need_own_machine!();
     let before = machine();
-    let bench = bench("priority = 50");
+    let bench = bench("priority = 50", "profiles = [\"tp2\"]\nduration = \"20 s\"");
     let mut command = bench.command(&["qualify", "press.toml", "--out", "out", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("the group of the partition has a process", || {
@@ -127,7 +126,7 @@ fn a_campaign_whose_cpu_goes_offline_is_invalid_and_says_why() {
 fn a_site_whose_cpu_goes_offline_tells_it() {
     need_own_machine!();
     let before = machine();
-    let bench = bench("model = \"counter\"\npriority = 50");
+    let bench = bench("model = \"counter\"\npriority = 50", "profiles = [\"tp2\"]");
     let mut up = bench.up();
     bench.wait_until_running();
     let offline = Offline::take();
@@ -141,4 +140,28 @@ fn a_site_whose_cpu_goes_offline_tells_it() {
     up.wait().unwrap();
     assert_eq!(machine(), before);
     assert_eq!(groups(), Vec::<String>::new());
+}
+
+/// Goal: a load that is to disturb a partition on its CPU is let onto it although other programs
+/// are kept off, and one that is to run anywhere is not.
+#[test]
+fn a_load_on_the_partitions_cpu_is_let_onto_it() {
+    need_own_machine!();
+    let before = machine();
+    let campaign = "profiles = [\"beside\"]\nduration = \"5 s\"\n[[profile]]\nname = \"beside\"\n\
+                    like = \"tp2\"\n[[profile.load]]\nkind = \"sqrt\"\nplace = \"same-cpu\"\n\
+                    [[profile.load]]\nkind = \"sqrt\"\nplace = \"anywhere\"";
+    let bench = bench("priority = 50", campaign);
+    let measured = bench.call(&["qualify", "press.toml", "--out", "out", "--json"]);
+    let evidence: Value = serde_json::from_str(&measured.out).unwrap_or_default();
+    let loads = &evidence["records"][0]["conditions"]["loads"];
+    let placed: Vec<_> = loads.as_array().unwrap_or(&Vec::new()).iter().map(cpus).collect();
+    assert_eq!(placed, ["1", "0"], "{}\n{loads}", measured.err);
+    assert!(!evidence.to_string().contains("did not run as asked"), "{evidence}");
+    assert_eq!(machine(), before);
+    assert_eq!(groups(), Vec::<String>::new());
+}
+
+fn cpus(load: &Value) -> String {
+    load["cpus"].as_str().unwrap_or_default().to_owned()
 }
