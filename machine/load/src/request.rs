@@ -31,6 +31,9 @@ pub struct LoadRequest {
     /// The CPUs on which the workers may run. `None` is anywhere: the CPUs of the first process of
     /// the system, thus all but isolated ones, whatever the caller is bound to.
     pub cpus: Option<CpuSet>,
+    /// The file through which the workers enter a control group that has their CPUs for itself, its
+    /// `cgroup.procs`; `None` is the group of the caller.
+    pub entrance: Option<PathBuf>,
     /// Where `disk` makes its files; `None` is `/var/tmp`. The other kinds have no folder.
     pub folder: Option<PathBuf>,
 }
@@ -38,6 +41,6 @@ pub struct LoadRequest {
 impl LoadRequest {
     /// Workers of a kind with the default size, running anywhere.
     pub const fn new(kind: LoadKind, workers: u32) -> Self {
-        Self { kind, workers, size: None, cpus: None, folder: None }
+        Self { kind, workers, size: None, cpus: None, entrance: None, folder: None }
     }
 }

@@ -84,7 +84,7 @@ fn begin(arguments: &WorkerArguments) -> Result<(), String> {
         set_parent_process_death_signal(Some(Signal::KILL))
             .map_err(|error| format!("could not ask for the parent's death: {error}"))?;
     }
-    conditions::set_up(arguments.cpus.as_ref())?;
+    conditions::set_up(arguments.cpus.as_ref(), arguments.entrance.as_deref())?;
     let kind = arguments.kind;
     let settings = Settings { size: arguments.size, folder: arguments.folder.clone() };
     let work = move || {

@@ -1,7 +1,7 @@
 //! One run on the machine: loads and partitions up, watched, and down again.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use quietcore_backend::process::{Partition, PartitionError, Room};
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
 use quietcore_host::controls::{ChangeError, Changed, Controls, LiveSettings, ReservedGroup};
-use quietcore_load::{LoadError, LoadSet};
+use quietcore_load::{LoadError, LoadRequest, LoadSet};
 use quietcore_record::isolation::Row;
 use quietcore_record::record::Record;
 use quietcore_site::Control;
@@ -107,7 +107,8 @@ pub fn measure(
     let mut settings = Changed::begin(&run.settings, &holder, machine.controls)?;
     let containers = prepare_containers(run, machine, &holder, settings.group().as_ref())?;
     findings.container_runtime = containers.as_ref().map(Containers::runtime);
-    let mut loads = start_loads(run, machine.runtime, observer)?;
+    let entrance = settings.group().map(|group| group.entrance());
+    let mut loads = start_loads(run, machine.runtime, entrance.as_ref(), observer)?;
     let mut activity = Activity::begin();
     let mut explaining = Explaining::prepare(run);
     let mut partitions = Vec::new();
@@ -221,6 +222,7 @@ fn not_changed(run: &Run, may: bool, absent: &[Control]) -> Vec<String> {
 fn start_loads(
     run: &Run,
     runtime: &Path,
+    entrance: Option<&PathBuf>,
     observer: &mut dyn Observer,
 ) -> Result<Option<LoadSet>, MeasureError> {
     if run.loads.is_empty() {
@@ -228,7 +230,15 @@ fn start_loads(
     }
     let workers: u32 = run.loads.iter().map(|load| load.workers).sum();
     observer.step(&format!("starting {workers} load workers"));
-    let mut loads = LoadSet::start(runtime, &run.loads)?;
+    // Those on the partitions' CPUs have to be let onto them.
+    let reserved = |load: &LoadRequest| {
+        load.cpus.is_some_and(|cpus| cpus.without(&run.settings.cpus).is_empty())
+    };
+    let mut requests = run.loads.clone();
+    for load in requests.iter_mut().filter(|load| reserved(load)) {
+        load.entrance = entrance.cloned();
+    }
+    let mut loads = LoadSet::start(runtime, &requests)?;
     loads.wait_until_running(LOAD_START_MAX)?;
     Ok(Some(loads))
 }

@@ -155,6 +155,7 @@ fn request(load: &Load, online: CpuSet, claimed: CpuSet) -> LoadRequest {
             LoadPlace::OtherCpus => Some(online.without(&claimed)),
             LoadPlace::SameCpu => Some(claimed),
         },
+        entrance: None,
         folder: None,
     }
 }

@@ -1,4 +1,5 @@
 //! The machine's settings while a site is up: changed, watched, and put back when it comes down.
+//! The site's CPUs are watched, too.
 
 use std::io;
 
@@ -52,10 +53,9 @@ impl Settings {
     ) -> Result<Self, SettingsError> {
         let mut changed = Changed::begin(&Wanted::of(site), site.name(), controls)?;
         let found = changed.found();
-        if found.controls.is_empty() {
-            return Ok(Self { end: None, watching: None, group: None });
+        if !found.controls.is_empty() {
+            events.note(HOST, "settings", Severity::Information, &found.controls);
         }
-        events.note(HOST, "settings", Severity::Information, &found.controls);
         for trouble in &found.troubles {
             events.note(HOST, "settings", Severity::Warning, trouble);
         }
@@ -73,7 +73,7 @@ impl Settings {
                 note(changed.follow_links());
                 looks = looks.wrapping_add(1);
                 if looks.is_multiple_of(SETTINGS_EVERY) {
-                    note(changed.look());
+                    note(&changed.look());
                 }
             }
             changed.end().1

@@ -56,7 +56,8 @@ impl Containers {
             runtime,
             folders,
             holder: holder.to_owned(),
-            group: is_root.then(|| group.map_or_else(|| PathBuf::from("/"), ReservedGroup::name)),
+            group: is_root
+                .then(|| group.and_then(ReservedGroup::name).unwrap_or_else(|| PathBuf::from("/"))),
             real_time_us: share.filter(|share| is_root && *share > 0),
         })
     }

@@ -65,7 +65,8 @@ fn cpus_of(partition: &RawPartition) -> Option<CpuSet> {
     Some(partition.vcr.as_ref()?.cpus?.0)
 }
 
-/// Reports the CPUs that an earlier partition claims, unless both share by budget.
+/// Reports the CPUs that earlier partitions claim, unless both share by budget: once, whoever has
+/// them.
 fn shared_with(
     partitions: &[RawPartition],
     index: usize,
@@ -74,26 +75,37 @@ fn shared_with(
     collector: &mut Collector<'_, '_>,
 ) {
     let budget_path = |index| Path::top().key("partition").index(index).key("vcr").key("budget");
+    let lacks_budget = |index| !collector.has(&budget_path(index));
+    let (mut shared, mut owners, mut without) = (CpuSet::EMPTY, Vec::new(), None);
     for (earlier, other) in partitions[..index].iter().enumerate() {
         let both = cpus.intersection(&cpus_of(other).unwrap_or_default());
-        if both.is_empty() {
+        let lacking = [index, earlier].into_iter().find(|one| lacks_budget(*one));
+        if both.is_empty() || lacking.is_none() {
             continue;
         }
-        let without = [index, earlier].into_iter().find(|one| !collector.has(&budget_path(*one)));
-        let Some(without) = without else { continue };
-        let name = |index: usize| match &partitions[index].name {
-            Some(name) => format!("`{name}`"),
-            None => format!("number {}", index + 1),
-        };
-        collector.refuse(
-            path,
-            format!("CPU {both} is also claimed by partition {}", name(earlier)),
-            format!(
-                "a CPU has one owner; to share it give both a `budget` (partition {} has none)",
-                name(without)
-            ),
-        );
+        shared = shared.union(&both);
+        owners.push(earlier);
+        without = without.or(lacking);
     }
+    let (Some((first, others)), Some(without)) = (owners.split_first(), without) else { return };
+    let name = |index: usize| match &partitions[index].name {
+        Some(name) => format!("`{name}`"),
+        None => format!("number {}", index + 1),
+    };
+    let all = if others.is_empty() { "both" } else { "all" };
+    let more = match others {
+        [] => String::new(),
+        [one] => format!(" and by {}", name(*one)),
+        more => format!(" and by {} more", more.len()),
+    };
+    collector.refuse(
+        path,
+        format!("CPU {shared} is also claimed by partition {}{more}", name(*first)),
+        format!(
+            "a CPU has one owner; to share it give {all} a `budget` (partition {} has none)",
+            name(without)
+        ),
+    );
 }
 
 /// Reports CPUs whose budgets add up to more than the whole.

@@ -68,27 +68,41 @@ fn shared_cpus(
 ) {
     let pinned = site.campaign().profiles.iter().any(|profile| profile.pinned);
     let shared: CpuSet = site.claimed_cpus().without(&machine.isolated);
-    if pinned && !shared.is_empty() {
+    if pinned
+        && !shared.is_empty()
+        && let Some(cost) = what_else_runs(machine, changed)
+    {
         add(
             match shared.len() {
                 1 => format!("{} is not kept free of other tasks", cpu_words(&shared)),
                 _ => format!("{} are not kept free of other tasks", cpu_words(&shared)),
             },
-            what_else_runs(machine, changed),
+            cost,
             format!("boot the kernel with isolcpus=managed_irq,domain,{shared}"),
         );
     }
 }
 
 /// What is on the partitions' CPUs beside them, as far as no control keeps it off.
-fn what_else_runs(machine: &Machine, changed: &Changed) -> &'static str {
-    let is_off = |control| machine.root && changed.always.contains(&control);
-    match (is_off(Control::Interrupts), is_off(Control::KernelThreads)) {
-        (true, true) => "other programs run there as well and add latency",
-        (true, false) => "other programs and kernel threads run there as well and add latency",
-        (false, true) => "other programs and interrupts run there as well and add latency",
-        (false, false) => {
-            "other programs, kernel threads and interrupts run there as well and add latency"
+fn what_else_runs(machine: &Machine, changed: &Changed) -> Option<&'static str> {
+    let runs = |control| !(machine.root && changed.always.contains(&control));
+    let all = [Control::Programs, Control::KernelThreads, Control::Interrupts].map(runs);
+    match all {
+        [false, false, false] => None,
+        [true, false, false] => Some("other programs run there as well and add latency"),
+        [false, true, false] => Some("kernel threads run there as well and add latency"),
+        [false, false, true] => Some("interrupts run there as well and add latency"),
+        [true, true, false] => {
+            Some("other programs and kernel threads run there as well and add latency")
+        }
+        [true, false, true] => {
+            Some("other programs and interrupts run there as well and add latency")
+        }
+        [false, true, true] => {
+            Some("kernel threads and interrupts run there as well and add latency")
+        }
+        [true, true, true] => {
+            Some("other programs, kernel threads and interrupts run there as well and add latency")
         }
     }
 }

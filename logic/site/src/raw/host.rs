@@ -35,7 +35,8 @@ const GROUPS: [(&str, &[Control], &str); 2] = [
     (
         "standard",
         &Control::STANDARD,
-        "All that take nothing from others: without `load-balance`, `siblings`, `throttling`.",
+        "All that take nothing from others: without `load-balance`, `programs`, `siblings`, \
+         `throttling`.",
     ),
     ("all", &Control::ALL, "All of them."),
 ];

@@ -36,6 +36,8 @@ pub enum Control {
     /// The scheduler moves no load to the partitions' CPUs. Under version 2 of cgroups nothing else
     /// can run there at all.
     LoadBalance,
+    /// Other programs are kept off the partitions' CPUs.
+    Programs,
     /// CPUs that share a core with a partition's are taken offline.
     Siblings,
     /// Real-time threads are not stopped when they use all of their CPU. One that never sleeps then
@@ -45,7 +47,7 @@ pub enum Control {
 
 impl Control {
     /// All of them, in the order in which they are applied.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Interrupts,
         Self::KernelThreads,
         Self::Workqueues,
@@ -56,6 +58,7 @@ impl Control {
         Self::Governor,
         Self::IdleStates,
         Self::LoadBalance,
+        Self::Programs,
         Self::Siblings,
         Self::Throttling,
     ];
@@ -86,6 +89,7 @@ impl Control {
             Self::Governor => "governor",
             Self::IdleStates => "idle-states",
             Self::LoadBalance => "load-balance",
+            Self::Programs => "programs",
             Self::Siblings => "siblings",
             Self::Throttling => "throttling",
         }
@@ -105,6 +109,7 @@ impl Control {
             Self::Governor => format!("run {on} at the highest frequency"),
             Self::IdleStates => format!("use no idle state of {on} that takes over 10 µs to leave"),
             Self::LoadBalance => format!("take {on} out of load balancing"),
+            Self::Programs => format!("keep other programs off {on}"),
             Self::Siblings => format!("take CPUs offline that share a core with {on}"),
             Self::Throttling => {
                 "do not stop real-time threads that use all of their CPU".to_owned()

@@ -51,6 +51,21 @@ fn a_plan_changes_the_machine_where_partitions_are_pinned_and_puts_it_back() {
 }
 
 #[test]
+fn a_plan_says_what_else_runs_on_the_partitions_cpus() {
+    let machine = quietcore_site::Machine { root: true, ..machine(2) };
+    let costs = |controls: &str| {
+        let plan = plan(&site(controls), &machine).unwrap();
+        let of_cpus = plan.degraded.iter().filter(|it| it.what.contains("not kept free of"));
+        of_cpus.map(|it| it.cost.clone()).collect::<Vec<_>>()
+    };
+    let runs = |what: &str| vec![format!("{what} run there as well and add latency")];
+    assert_eq!(costs("[]"), runs("other programs, kernel threads and interrupts"));
+    assert_eq!(costs("[\"standard\"]"), runs("other programs"));
+    assert_eq!(costs("[\"programs\"]"), runs("kernel threads and interrupts"));
+    assert_eq!(costs("[\"standard\", \"programs\"]"), Vec::<String>::new());
+}
+
+#[test]
 fn without_root_the_plan_says_what_is_left_undone() {
     let machine = quietcore_site::Machine { root: false, ..machine(2) };
     let plan = plan(&site("[\"interrupts\", \"governor\"]"), &machine).unwrap();

@@ -65,6 +65,28 @@ fn a_cpu_has_one_owner() {
     breaks("cpus = [2]", "cpus = [1]\nbudget = 10", cpus, "partition `a` has none");
 }
 
+/// Goal: a site of which all partitions claim one CPU is refused in a line for each, and not in one
+/// for each two of them.
+#[test]
+fn a_cpu_of_many_is_refused_once_for_each() {
+    let partition = |number: u32| {
+        format!(
+            "[[partition]]\nname = \"p{number}\"\nclass = \"motion-control\"\n\
+             [partition.vcr]\ncpus = [1]\n"
+        )
+    };
+    let partitions: String = (1..=8).map(partition).collect();
+    let problems = read_text(&format!("[site]\nname = \"s\"\n{partitions}")).unwrap_err();
+    let lines: Vec<String> = problems.to_string().lines().map(str::to_owned).collect();
+    let claimed = lines.iter().filter(|line| line.contains("is also claimed by"));
+    let claimed: Vec<&String> = claimed.collect();
+    assert_eq!(claimed.len(), 7, "{lines:#?}");
+    assert!(claimed[0].contains("CPU 1 is also claimed by partition `p1`; a CPU has one owner"));
+    assert!(claimed[1].contains("by partition `p1` and by `p2`;"), "{}", claimed[1]);
+    assert!(claimed[6].contains("by partition `p1` and by 6 more;"), "{}", claimed[6]);
+    assert!(claimed[6].contains("give all a `budget` (partition `p8` has none)"));
+}
+
 #[test]
 fn budgets_share_a_cpu_up_to_the_whole() {
     let shared = |budget| {

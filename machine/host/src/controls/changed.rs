@@ -13,6 +13,7 @@ use super::journal::JournalError;
 use super::requests::{limit, limit_behind, requests};
 use super::setting::{LiveSettings, Setting};
 use super::tally::Tally;
+use crate::cpu_list::CpuList;
 use crate::source::Source;
 
 pub use links::{Heard, Links};
@@ -92,7 +93,7 @@ pub struct Found {
     pub troubles: Vec<String>,
     /// Controls of which the machine has nothing.
     pub absent: Vec<Control>,
-    /// Settings that did not stay what they were given.
+    /// Settings that did not stay what they were given, and CPUs that went offline.
     pub drifts: Vec<String>,
 }
 
@@ -100,17 +101,21 @@ pub struct Found {
 #[derive(Debug)]
 pub struct Changed {
     held: Option<Held<LiveSettings>>,
-    found: Found,
-    group: Option<PathBuf>,
-    holder: String,
+    /// Those that are to stay online.
     cpus: CpuSet,
+    /// Those of them that were offline when this was last looked at.
+    offline: CpuSet,
+    found: Found,
+    group: Option<ReservedGroup>,
+    holder: String,
     /// Links whose interrupts are kept off; `None` where that was not asked for.
     links: Option<Links>,
 }
 
 impl Changed {
     /// Changes what is wanted for a holder of this name: controls as far as the machine lets it,
-    /// reservations whole. Without `controls`, which is for users who may not, nothing is changed.
+    /// reservations whole. Without `controls`, which is for users who may not, nothing is changed,
+    /// and it is only looked whether the CPUs stay online.
     ///
     /// # Errors
     /// The journal can't be written, or a reservation can't be made; nothing is changed then.
@@ -134,6 +139,7 @@ impl Changed {
             group: None,
             holder: holder.to_owned(),
             cpus: wanted.cpus,
+            offline: CpuSet::EMPTY,
             links: None,
         };
         if wanted.is_empty() {
@@ -203,7 +209,7 @@ impl Changed {
 
     /// The group that has these CPUs for itself, where there is one. Others can't run on them.
     pub fn group(&self) -> Option<ReservedGroup> {
-        self.group.clone().map(ReservedGroup)
+        self.group.clone()
     }
 
     /// What was found so far.
@@ -211,9 +217,14 @@ impl Changed {
         &self.found
     }
 
-    /// Looks whether the settings are still what they were given. Returns what was not known yet.
-    pub fn look(&mut self) -> &[String] {
-        let known = self.found.drifts.len();
+    /// Looks whether the CPUs are online and the settings what they were given. Returns what was
+    /// not known yet.
+    pub fn look(&mut self) -> Vec<String> {
+        let mut news = self.look_at_cpus(&Source::live());
+        // How often CPUs go and come says nothing more about what was measured.
+        let unknown = news.iter().filter(|text| !self.found.drifts.contains(text));
+        let unknown: Vec<String> = unknown.cloned().collect();
+        self.found.drifts.extend(unknown);
         let drifts = match self.held.as_ref().map(Held::check) {
             None => Vec::new(),
             Some(Ok(drifts)) => drifts.iter().map(ToString::to_string).collect(),
@@ -221,10 +232,27 @@ impl Changed {
         };
         for drift in drifts {
             if !self.found.drifts.contains(&drift) {
-                self.found.drifts.push(drift);
+                self.found.drifts.push(drift.clone());
+                news.push(drift);
             }
         }
-        &self.found.drifts[known..]
+        news
+    }
+
+    /// Which of the CPUs went offline and came back since the last look.
+    fn look_at_cpus(&mut self, source: &Source) -> Vec<String> {
+        let online = source.value::<CpuList>("/sys/devices/system/cpu/online");
+        let Some(online) = online.get() else { return Vec::new() };
+        let offline = self.cpus.without(&online.0);
+        let (gone, back) = (offline.without(&self.offline), self.offline.without(&offline));
+        self.offline = offline;
+        let gone = gone.iter().map(|cpu| {
+            format!("CPU {cpu} was taken offline; partitions on it run elsewhere, as others do")
+        });
+        let back = back.iter().map(|cpu| {
+            format!("CPU {cpu} is online again; partitions may run elsewhere until restarted")
+        });
+        gone.chain(back).collect()
     }
 
     /// Keeps interrupts off the CPUs when a link has come up since the last call: those that its
@@ -259,19 +287,28 @@ impl Changed {
     }
 }
 
-/// The folder of a control group that has CPUs for itself.
+/// A control group that has CPUs for itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReservedGroup(PathBuf);
+pub struct ReservedGroup {
+    folder: PathBuf,
+    kind: CpusetKind,
+}
 
 impl ReservedGroup {
     /// The file through which a process enters it.
     pub fn entrance(&self) -> PathBuf {
-        self.0.join(PROCESSES).join("cgroup.procs")
+        let of_processes = match self.kind {
+            CpusetKind::Exclusive | CpusetKind::Isolated => self.folder.join(PROCESSES),
+            CpusetKind::Domain | CpusetKind::Entered => self.folder.clone(),
+        };
+        of_processes.join("cgroup.procs")
     }
 
-    /// Its name in the hierarchy, below which containers have their groups.
-    pub fn name(&self) -> PathBuf {
-        Path::new("/").join(self.0.file_name().unwrap_or_default())
+    /// Its name in the hierarchy, below which containers have their groups. `None` under version 1,
+    /// where a group of CPUs is none of memory or time, and containers have CPUs wherever they are.
+    pub fn name(&self) -> Option<PathBuf> {
+        let name = self.folder.file_name()?;
+        (self.kind != CpusetKind::Entered).then(|| Path::new("/").join(name))
     }
 }
 
@@ -304,13 +341,10 @@ fn refused(traffic: &Traffic, reason: String) -> ChangeError {
     ChangeError::Traffic { partition: traffic.partition.clone(), reason }
 }
 
-fn group(outcome: &Outcome<Control>) -> Option<PathBuf> {
-    match (&outcome.setting, &outcome.effect) {
-        (Setting::Cpuset { path, kind: CpusetKind::Isolated }, Effect::Effective) => {
-            Some(PathBuf::from(path))
-        }
-        _ => None,
-    }
+fn group(outcome: &Outcome<Control>) -> Option<ReservedGroup> {
+    let Setting::Cpuset { path, kind } = &outcome.setting else { return None };
+    let is_entered = *kind != CpusetKind::Domain && outcome.effect == Effect::Effective;
+    is_entered.then(|| ReservedGroup { folder: PathBuf::from(path), kind: *kind })
 }
 
 #[cfg(test)]

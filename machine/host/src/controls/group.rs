@@ -11,6 +11,8 @@
 //! when one is not valid, and why. That is part of the value then, so that it never equals what was
 //! asked for.
 
+pub(super) mod programs;
+
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
@@ -24,6 +26,8 @@ use crate::cpu_list::CpuList;
 
 /// The group in an isolated one that processes enter: one that has groups below it can't hold any.
 pub(super) const PROCESSES: &str = "processes";
+/// What a group holds that is there and has no CPUs.
+const NO_CPUS: &str = "no CPUs";
 /// Tries to empty and remove a group, in which processes may begin meanwhile, and the time between.
 const REMOVE_TRIES: u32 = 20;
 const REMOVE_EVERY: Duration = Duration::from_millis(5);
@@ -34,8 +38,23 @@ const REMOVE_EVERY: Duration = Duration::from_millis(5);
 pub enum CpusetKind {
     /// Version 1: a domain in which the scheduler balances load.
     Domain,
+    /// Version 1: CPUs for those who enter; it is no domain, but may be within one.
+    Entered,
+    /// Version 2: CPUs that no other group has, in a domain of their own.
+    Exclusive,
     /// Version 2: CPUs that no other group has, in no domain at all.
     Isolated,
+}
+
+impl CpusetKind {
+    /// The kind of partition under version 2.
+    const fn partition(self) -> Option<&'static str> {
+        match self {
+            Self::Domain | Self::Entered => None,
+            Self::Exclusive => Some("root"),
+            Self::Isolated => Some("isolated"),
+        }
+    }
 }
 
 /// The CPUs of a group, with what is wrong with it.
@@ -48,11 +67,15 @@ pub(super) fn read(folder: &Path, kind: CpusetKind) -> Result<String, SettingErr
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
         other => other?,
     };
+    if cpus.trim().is_empty() {
+        // Version 1 takes CPUs that go offline out of it.
+        return Ok(NO_CPUS.to_owned());
+    }
     let nonsense = |_| SettingError::Refused(format!("`{}` is no list of CPUs", cpus.trim()));
     let cpus = cpus.parse::<CpuList>().map_err(nonsense)?.0.to_string();
-    if kind == CpusetKind::Isolated {
+    if let Some(wanted) = kind.partition() {
         let partition = text("cpuset.cpus.partition")?;
-        if partition.trim() != "isolated" {
+        if partition.trim() != wanted {
             return Ok(format!("{cpus} ({})", partition.trim()));
         }
     }
@@ -62,7 +85,7 @@ pub(super) fn read(folder: &Path, kind: CpusetKind) -> Result<String, SettingErr
 /// Makes a group with these CPUs, gives one that is there other CPUs, or removes it.
 pub(super) fn write(folder: &Path, kind: CpusetKind, cpus: &str) -> Result<(), SettingError> {
     if cpus.is_empty() {
-        if kind == CpusetKind::Isolated && folder.is_dir() {
+        if kind.partition().is_some() && folder.is_dir() {
             // At once; a group that is removed gives its CPUs back a while later.
             put(folder, "cpuset.cpus.partition", "member")?;
         }
@@ -90,9 +113,13 @@ fn fill(folder: &Path, kind: CpusetKind, cpus: &str) -> io::Result<()> {
             put("cpuset.mems", mems.trim())?;
             put("cpuset.cpus", cpus)
         }
-        CpusetKind::Isolated => {
+        CpusetKind::Entered => {
+            put("cpuset.sched_load_balance", "0")?;
+            fill(folder, CpusetKind::Domain, cpus)
+        }
+        CpusetKind::Exclusive | CpusetKind::Isolated => {
             put("cpuset.cpus", cpus)?;
-            put("cpuset.cpus.partition", "isolated")?;
+            put("cpuset.cpus.partition", kind.partition().unwrap_or_default())?;
             match fs::create_dir(folder.join(PROCESSES)) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
                 other => other,

@@ -297,7 +297,7 @@ impl<S: Settings> Controls<S> {
         match self.settings.read(&change.setting) {
             Err(SettingError::Gone) => return Ok(original),
             Ok(found) if found == original => return Ok(found),
-            Ok(found) if change.is_proven && found != change.from => {
+            Ok(found) if change.is_proven && found != change.from && !change.setting.is_ours() => {
                 return Err(Left::Foreign { setting, found, original });
             }
             Ok(_) | Err(SettingError::Refused(_)) => {}

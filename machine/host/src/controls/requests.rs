@@ -3,7 +3,7 @@
 //! | module | controls |
 //! |--------|----------|
 //! | `kernel` | interrupts, threads, work, timers and statistics of the kernel |
-//! | `cpusets` | load balancing |
+//! | `cpusets` | load balancing, programs |
 //! | `power` | frequency, idle states and siblings of CPUs |
 //! | `traffic` | no control: what partitions may send, where their reservation says it |
 
@@ -37,7 +37,7 @@ pub fn requests(
     let asked = |control: &&Control| controls.contains(control);
     let mut requests = Vec::new();
     for control in Control::ALL.iter().filter(asked) {
-        let settings = claim.settings(*control);
+        let settings = claim.settings(*control, controls);
         let request = |(setting, want)| Request { control: *control, setting, want };
         requests.extend(settings.into_iter().map(request));
     }
@@ -56,7 +56,7 @@ struct Claim<'s> {
 type Wanted = Vec<(Setting, Want)>;
 
 impl Claim<'_> {
-    fn settings(&self, control: Control) -> Wanted {
+    fn settings(&self, control: Control, beside: &[Control]) -> Wanted {
         match control {
             Control::Interrupts => self.interrupts(),
             Control::KernelThreads => self.kernel_threads(),
@@ -68,6 +68,7 @@ impl Claim<'_> {
             Control::Governor => self.governor(),
             Control::IdleStates => self.idle_states(),
             Control::LoadBalance => self.load_balance(),
+            Control::Programs => self.programs(beside.contains(&Control::LoadBalance)),
             Control::Siblings => self.siblings(),
             Control::Throttling => self.one("/proc/sys/kernel/sched_rt_runtime_us", "-1"),
         }

@@ -17,7 +17,7 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet as KernelSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
-use super::group::{self, CpusetKind};
+use super::group::{self, CpusetKind, programs};
 use super::process::{ProcessName, began_at};
 use crate::cpu_list::CpuList;
 use crate::source::{Source, marked};
@@ -40,6 +40,11 @@ pub enum Setting {
         /// What it is.
         #[serde(rename = "of")]
         kind: CpusetKind,
+    },
+    /// Where programs are under version 1 of cgroups: everywhere, or in this cpuset of our own.
+    Programs {
+        /// Its folder, which begins with `/`.
+        path: String,
     },
     /// The CPUs on which a thread may run.
     Affinity {
@@ -72,12 +77,18 @@ impl Setting {
     pub(super) fn outlives_boot(&self) -> bool {
         matches!(self, Self::Policing { .. })
     }
+
+    /// Whether nobody else has anything to do with it, so that it goes whatever became of it.
+    pub(super) const fn is_ours(&self) -> bool {
+        matches!(self, Self::Cpuset { .. } | Self::Programs { .. })
+    }
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, .. } | Self::Cpuset { path, .. } => f.write_str(path),
+            Self::Programs { path } => write!(f, "programs in {path}"),
             Self::Affinity { thread, name, .. } => write!(f, "affinity of `{name}` ({thread})"),
             Self::Qdisc { interface } => write!(f, "what `{interface}` may send"),
             Self::Policing { interface } => {
@@ -159,6 +170,21 @@ impl LiveSettings {
         Self { source }
     }
 
+    /// Why a file is not there: some of a CPU are not while it is offline, and come back as they
+    /// were left.
+    fn missing(&self, path: &str) -> SettingError {
+        let of_cpu = path.strip_prefix("/sys/devices/system/cpu/cpu");
+        let number = of_cpu.and_then(|rest| rest.split('/').next());
+        let is_offline = |number: &&str| {
+            let state = self.source.text(&format!("/sys/devices/system/cpu/cpu{number}/online"));
+            state.get().is_some_and(|state| state.trim() == "0")
+        };
+        match number.filter(is_offline) {
+            None => SettingError::Gone,
+            Some(number) => SettingError::Refused(format!("CPU {number} is offline")),
+        }
+    }
+
     fn is_there(&self, thread: u32, began: u64) -> Result<Pid, SettingError> {
         if began_at(&self.source, thread) != Some(began) {
             return Err(SettingError::Gone);
@@ -175,9 +201,11 @@ impl Settings for LiveSettings {
                 if let Some(reason) = reading.unreadable() {
                     return Err(SettingError::Refused(reason.to_owned()));
                 }
-                form.value(reading.get().ok_or(SettingError::Gone)?)
+                let text = reading.get().ok_or_else(|| self.missing(path))?;
+                form.value(text)
             }
             Setting::Cpuset { path, kind } => group::read(&self.source.place(path), *kind),
+            Setting::Programs { path } => programs::read(&self.source, path),
             Setting::Affinity { thread, began, .. } => {
                 let thread = self.is_there(*thread, *began)?;
                 let set = sched_getaffinity(Some(thread)).map_err(io::Error::from)?;
@@ -194,11 +222,16 @@ impl Settings for LiveSettings {
         match setting {
             Setting::File { path, form } => {
                 // Neither created nor cut: where there is no such file, there is no such setting.
-                let mut file = OpenOptions::new().write(true).open(self.source.place(path))?;
+                let file = OpenOptions::new().write(true).open(self.source.place(path));
+                let mut file = file.map_err(|error| match SettingError::from(error) {
+                    SettingError::Gone => self.missing(path),
+                    other @ SettingError::Refused(_) => other,
+                })?;
                 let before = if *form == Form::Words { self.read(setting)? } else { String::new() };
                 Ok(file.write_all(form.text(value, &before)?.as_bytes())?)
             }
             Setting::Cpuset { path, kind } => group::write(&self.source.place(path), *kind, value),
+            Setting::Programs { path } => programs::write(&self.source, path, value),
             Setting::Affinity { thread, began, .. } => {
                 let thread = self.is_there(*thread, *began)?;
                 let mut set = KernelSet::new();
@@ -365,6 +398,23 @@ mod tests {
         ] {
             let error = settings.read(&Setting::file("/sys/setting", form)).unwrap_err();
             assert_eq!(error.to_string(), what);
+        }
+    }
+
+    #[test]
+    fn what_an_offline_cpu_has_is_not_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let cpu = folder.path().join("sys/devices/system/cpu/cpu1");
+        fs::create_dir_all(&cpu).unwrap();
+        let settings = LiveSettings::below(Source::below(folder.path()));
+        let path = "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor";
+        let governor = Setting::file(path, Form::Text);
+        for (online, error) in
+            [("1\n", SettingError::Gone), ("0\n", SettingError::Refused("CPU 1 is offline".into()))]
+        {
+            fs::write(cpu.join("online"), online).unwrap();
+            assert_eq!(settings.read(&governor), Err(error.clone()));
+            assert_eq!(settings.write(&governor, "performance"), Err(error));
         }
     }
 

@@ -26,6 +26,9 @@ macro_rules! need_own_machine {
     };
 }
 
+mod offline;
+mod programs;
+
 fn online() -> CpuSet {
     std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap().trim().parse().unwrap()
 }
@@ -116,6 +119,10 @@ fn what_is_kept_off_a_cpu_is_off_it_and_comes_back() {
 #[test]
 fn after_a_hundred_random_plans_the_machine_is_what_it_was() {
     need_own_machine!();
+    after_random_plans_the_machine_is_what_it_was(PLANS);
+}
+
+fn after_random_plans_the_machine_is_what_it_was(plans: u32) {
     let before = state();
     let (_folder, journal) = journal();
     let seed = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64 | 1;
@@ -123,7 +130,7 @@ fn after_a_hundred_random_plans_the_machine_is_what_it_was() {
     let mut random = Random(seed);
     let controls = Controls::new(LiveSettings::default(), Store::new(&journal));
     let (mut cut, mut changed) = (0, 0);
-    for plan in 0..PLANS {
+    for plan in 0..plans {
         let chosen = Control::ALL.into_iter().filter(|_| random.below(2) == 0);
         let chosen: Vec<_> = chosen.collect();
         let cpu: CpuSet = CpuId::new(random.below(online().len() as u32)).into_iter().collect();
@@ -148,6 +155,6 @@ fn after_a_hundred_random_plans_the_machine_is_what_it_was() {
         assert!(!Store::new(&journal).exists());
     }
     eprintln!("{changed} plans had changed something when looked at, {cut} were cut short");
-    assert!(changed > PLANS / 10, "{changed}");
-    assert!(cut > PLANS / 10, "{cut}");
+    assert!(changed > plans / 10, "{changed}");
+    assert!(cut > plans / 10, "{cut}");
 }

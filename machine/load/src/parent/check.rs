@@ -27,6 +27,7 @@ pub(crate) struct CheckedLoad {
     /// Present for the kinds that have a size.
     pub(crate) size: Option<ByteSize>,
     pub(crate) cpus: Option<CpuSet>,
+    pub(crate) entrance: Option<PathBuf>,
     /// Present for `disk`.
     pub(crate) folder: Option<PathBuf>,
 }
@@ -50,6 +51,7 @@ pub(crate) fn check(
             workers: request.workers,
             size,
             cpus: request.cpus,
+            entrance: request.entrance.clone(),
             folder: folder_of(position, request, &mut problems),
         };
         if load.workers == 0 {

@@ -64,6 +64,7 @@ impl Worker {
             size: load.size,
             folder: load.folder.clone(),
             cpus: load.cpus,
+            entrance: load.entrance.clone(),
             // The main thread ends with the process, other threads may end before it.
             die_with_parent: gettid() == getpid(),
         };

@@ -16,6 +16,7 @@ const SLOT: &str = "--slot";
 const SIZE: &str = "--size";
 const FOLDER: &str = "--folder";
 const CPUS: &str = "--cpus";
+const ENTRANCE: &str = "--entrance";
 const DIE_WITH_PARENT: &str = "--die-with-parent";
 
 /// What one worker must know.
@@ -31,6 +32,8 @@ pub(crate) struct WorkerArguments {
     pub(crate) folder: Option<PathBuf>,
     /// `None` is anywhere.
     pub(crate) cpus: Option<CpuSet>,
+    /// Of the control group that has these CPUs; `None` is that of the parent.
+    pub(crate) entrance: Option<PathBuf>,
     /// Whether the kernel shall kill the worker when the thread that started it ends.
     pub(crate) die_with_parent: bool,
 }
@@ -40,8 +43,8 @@ pub(crate) struct WorkerArguments {
 pub enum ArgumentError {
     /// An option that a worker doesn't have.
     #[error(
-        "`{0}` is not known; known are {KIND}, {BOARD}, {SLOT}, {SIZE}, {FOLDER}, {CPUS} and \
-         {DIE_WITH_PARENT}, which is how the parent of a load calls this program"
+        "`{0}` is not known; known are {KIND}, {BOARD}, {SLOT}, {SIZE}, {FOLDER}, {CPUS}, \
+         {ENTRANCE} and {DIE_WITH_PARENT}, which is how the parent of a load calls this program"
     )]
     Unknown(String),
     /// An option that needs a value and is the last word.
@@ -78,6 +81,7 @@ struct Words {
     size: Option<OsString>,
     folder: Option<OsString>,
     cpus: Option<OsString>,
+    entrance: Option<OsString>,
     die_with_parent: bool,
 }
 
@@ -97,6 +101,9 @@ impl WorkerArguments {
         }
         if let Some(cpus) = self.cpus {
             option(CPUS, cpus.to_string().into());
+        }
+        if let Some(entrance) = &self.entrance {
+            option(ENTRANCE, entrance.into());
         }
         if self.die_with_parent {
             words.push(DIE_WITH_PARENT.into());
@@ -143,6 +150,7 @@ impl Words {
             Some(SIZE) => Ok((SIZE, &mut self.size)),
             Some(FOLDER) => Ok((FOLDER, &mut self.folder)),
             Some(CPUS) => Ok((CPUS, &mut self.cpus)),
+            Some(ENTRANCE) => Ok((ENTRANCE, &mut self.entrance)),
             _ => Err(ArgumentError::Unknown(option.display().to_string())),
         }
     }
@@ -164,6 +172,7 @@ impl Words {
             size,
             folder: self.folder.map(PathBuf::from),
             cpus,
+            entrance: self.entrance.map(PathBuf::from),
             die_with_parent: self.die_with_parent,
         })
     }
@@ -232,6 +241,7 @@ mod tests {
             size in any::<Option<u64>>(),
             folder in any::<Option<Vec<u8>>>(),
             numbers in proptest::option::of(proptest::collection::vec(0_u32..1024, 1..8)),
+            entrance in any::<Option<Vec<u8>>>(),
             die_with_parent in any::<bool>(),
         ) {
             let arguments = WorkerArguments {
@@ -241,6 +251,7 @@ mod tests {
                 size: size.map(ByteSize::new),
                 folder: folder.map(|bytes| OsString::from_vec(bytes).into()),
                 cpus: numbers.map(|numbers| numbers.into_iter().filter_map(CpuId::new).collect()),
+                entrance: entrance.map(|bytes| OsString::from_vec(bytes).into()),
                 die_with_parent,
             };
             let mut words = arguments.command_line();

@@ -14,6 +14,7 @@
 use std::fs;
 use std::io;
 use std::num::NonZeroU64;
+use std::path::Path;
 
 use quietcore_units::{CPU_LIMIT, CpuId, CpuSet};
 use rustix::process::{Pid, getpriority_process, setpriority_process};
@@ -27,11 +28,15 @@ const TIMER_SLACK_NS: NonZeroU64 = NonZeroU64::new(50_000).expect("50 000 is not
 /// The score with which the kernel takes a process first when memory runs out.
 const OOM_SCORE: &str = "1000";
 
+/// Why a CPU can't be had.
+const NOT_ITS: &str = "its control group lacks some, as it does where the controls `programs` or \
+                       `load-balance` keep them for partitions";
+
 /// Sets everything for the calling thread and those it will start.
 ///
 /// # Errors
 /// The setting that could not be made, and why.
-pub(super) fn set_up(cpus: Option<&CpuSet>) -> Result<(), String> {
+pub(super) fn set_up(cpus: Option<&CpuSet>, entrance: Option<&Path>) -> Result<(), String> {
     reset_policy().map_err(|error| format!("could not leave the inherited policy: {error}"))?;
     reset_niceness()?;
     notice_ended_children().map_err(|error| format!("could not reset SIGCHLD: {error}"))?;
@@ -40,6 +45,9 @@ pub(super) fn set_up(cpus: Option<&CpuSet>) -> Result<(), String> {
         .map_err(|error| format!("could not set the timer slack: {error}"))?;
     if slack != TIMER_SLACK_NS.get() {
         return Err(format!("the timer slack is {slack} ns, not {TIMER_SLACK_NS} ns"));
+    }
+    if let Some(entrance) = entrance {
+        enter(entrance)?;
     }
     match cpus {
         Some(cpus) => bind_exactly(cpus)?,
@@ -91,13 +99,20 @@ fn reset_niceness() -> Result<(), String> {
     }
 }
 
+/// In a control group's file, 0 is who writes it.
+fn enter(entrance: &Path) -> Result<(), String> {
+    let refused =
+        |error| format!("could not enter a control group by `{}`: {error}", entrance.display());
+    fs::write(entrance, "0").map_err(refused)
+}
+
 fn bind_exactly(cpus: &CpuSet) -> Result<(), String> {
     let bound = affinity::bind(cpus)
-        .map_err(|error| format!("could not bind to cpus `{cpus}`: {error}; see its cpuset"))?;
+        .map_err(|error| format!("could not bind to cpus `{cpus}`: {error}; {NOT_ITS}"))?;
     if bound == *cpus {
         Ok(())
     } else {
-        Err(format!("asked for cpus `{cpus}` and got `{bound}`; see its cpuset"))
+        Err(format!("asked for cpus `{cpus}` and got `{bound}`; {NOT_ITS}"))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Shares of the network beside a switch: Open vSwitch with its datapath in a process, in a network
-//! and a folder of its own.
+//! CPUs that come and go; shares of the network beside a switch: Open vSwitch with its datapath in a
+//! process, in a network and a folder of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -169,4 +169,28 @@ fn the_switch_behind_an_interface_keeps_to_the_share_too() {
     let port = Changed::begin_on(&source, &wanted("right"), "site", Some(&controls)).unwrap();
     assert_eq!(port.found().controls, own.replace("left", "right"));
     assert_eq!(port.end().1, Vec::<String>::new());
+}
+
+#[test]
+fn cpus_that_go_and_come_back_are_told_once_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let online = folder.path().join("sys/devices/system/cpu/online");
+    let source = Source::below(folder.path());
+    let wanted = Wanted { cpus: "1-2".parse().unwrap(), ..Wanted::default() };
+    let mut changed = Changed::begin(&wanted, "press", None).unwrap();
+    assert_eq!(changed.look_at_cpus(&source), Vec::<String>::new(), "not to be seen");
+    fs::create_dir_all(online.parent().unwrap()).unwrap();
+    for (now, told) in [
+        ("0-3", None),
+        ("0,2", Some("CPU 1 was taken offline")),
+        ("0,2", None),
+        ("0-2", Some("CPU 1 is online again")),
+        ("0-2", None),
+        ("0-1", Some("CPU 2 was taken offline")),
+    ] {
+        fs::write(&online, now).unwrap();
+        let news = changed.look_at_cpus(&source);
+        assert_eq!(news.len(), usize::from(told.is_some()), "{now}: {news:?}");
+        assert!(news.iter().zip(told).all(|(news, told)| news.starts_with(told)));
+    }
 }

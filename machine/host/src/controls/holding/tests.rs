@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::controls::fake::FakeSettings;
+use crate::controls::group::CpusetKind;
 use crate::controls::setting::Form;
 
 fn file(name: &str, form: Form) -> Setting {
@@ -173,6 +174,28 @@ fn what_has_drifted_or_come_since_is_given_again() {
     assert_eq!(held.check().unwrap(), []);
     assert_eq!(held.release().unwrap(), []);
     assert!(bench.is_as_before());
+    assert!(bench.journal_is_gone());
+}
+
+/// Goal: what is nobody else's goes, whatever became of it meanwhile.
+#[test]
+fn groups_of_our_own_go_though_the_kernel_changed_them() {
+    let bench = Bench::new();
+    let path = "/cs/quietcore-others".to_owned();
+    let own = Setting::Cpuset { path: path.clone(), kind: CpusetKind::Entered };
+    let programs = Setting::Programs { path };
+    bench.settings.put(&own, Some(""));
+    bench.settings.put(&programs, Some("everywhere"));
+    let requests = vec![
+        asks(own.clone(), Want::Exactly("1".into())),
+        asks(programs.clone(), Want::Exactly("apart".into())),
+    ];
+    let (held, _) = bench.of(2).hold("press", requests).unwrap();
+    bench.settings.put(&own, Some("no CPUs"));
+    bench.settings.put(&programs, Some("apart, less 3"));
+    assert_eq!(held.check().unwrap().len(), 2);
+    assert_eq!(held.release().unwrap(), []);
+    assert_eq!((bench.value(&own), bench.value(&programs)), ("".into(), "everywhere".into()));
     assert!(bench.journal_is_gone());
 }
 

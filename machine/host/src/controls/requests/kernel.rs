@@ -1,12 +1,8 @@
 //! Interrupts, threads and work of the kernel, kept off CPUs.
 
 use super::{Claim, Wanted};
-use crate::controls::process::began_at;
+use crate::controls::process::ThreadFacts;
 use crate::controls::setting::{Form, Setting};
-
-/// Flags of a task (Linux, `include/linux/sched.h`), the ninth field of its `stat`.
-const KERNEL_THREAD: u64 = 0x0020_0000;
-const IS_BOUND: u64 = 0x0400_0000;
 
 /// Where work that is bound to no CPU has its settings.
 const WORKQUEUES: &str = "/sys/devices/virtual/workqueue";
@@ -28,15 +24,13 @@ impl Claim<'_> {
     /// their interrupts do.
     pub(super) fn kernel_threads(&self) -> Wanted {
         let threads = self.source.numbered("/proc", "").into_iter().filter_map(|thread| {
-            let stat = self.source.text(&format!("/proc/{thread}/stat"));
-            let (name, fields) = stat.get()?.split_once('(')?.1.rsplit_once(')')?;
-            let flags: u64 = fields.split_whitespace().nth(6)?.parse().ok()?;
-            let is_of_interrupt = name.starts_with("irq/");
-            if flags & KERNEL_THREAD == 0 || flags & IS_BOUND != 0 || is_of_interrupt {
+            let facts = ThreadFacts::read(self.source, thread)?;
+            let is_of_interrupt = facts.name.starts_with("irq/");
+            if !facts.is_of_kernel || facts.is_bound || is_of_interrupt {
                 return None;
             }
-            let began = began_at(self.source, thread)?;
-            Some((Setting::Affinity { thread, began, name: name.to_owned() }, self.without()))
+            let ThreadFacts { name, began, .. } = facts;
+            Some((Setting::Affinity { thread, began, name }, self.without()))
         });
         threads.collect()
     }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::controls::group::CpusetKind;
 use crate::controls::setting::Form;
 
 /// A machine with four CPUs, 1 and 3 on one core.
@@ -44,7 +45,10 @@ fn machine() -> (tempfile::TempDir, Source) {
 
 /// The settings of one control, as text, each with what it would be given.
 fn given(source: &Source, control: Control) -> Vec<(String, String)> {
-    let requests = requests(source, "press", &[control], &"1".parse().unwrap());
+    words(requests(source, "press", &[control], &"1".parse().unwrap()))
+}
+
+fn words(requests: Vec<Request<Control>>) -> Vec<(String, String)> {
     let given = requests.into_iter().map(|Request { setting, want, .. }| {
         let value = match want {
             Want::Exactly(value) => value,
@@ -144,5 +148,37 @@ fn load_balancing_ends_by_the_version_that_has_cpusets() {
         pairs(
             &[("/cs/quietcore-others", "0-3 without 1"), ("/cs/cpuset.sched_load_balance", "0"),]
         )
+    );
+}
+
+#[test]
+fn programs_are_kept_off_by_the_version_that_has_cpusets() {
+    let (folder, source) = machine();
+    assert_eq!(given(&source, Control::Programs), []);
+    let unified = "30 1 0:1 / /cg rw - cgroup2 cgroup2 rw\n";
+    mount(&folder, unified, &[("cg/cgroup.controllers", "cpuset cpu io\n")]);
+    let kinds = |controls: &[Control]| {
+        let asked = requests(&source, "press", controls, &"1".parse().unwrap());
+        let kinds = asked.into_iter().filter_map(|it| match it.setting {
+            Setting::Cpuset { path, kind } if path == "/cg/quietcore-press" => Some(kind),
+            _ => None,
+        });
+        kinds.collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&[Control::Programs]), [CpusetKind::Exclusive]);
+    // The stronger of two is asked for by both.
+    assert_eq!(
+        kinds(&[Control::LoadBalance, Control::Programs]),
+        [CpusetKind::Isolated, CpusetKind::Isolated]
+    );
+    let both = format!("{unified}31 1 0:2 / /cs rw - cgroup cgroup rw,cpuset\n");
+    mount(&folder, &both, &[]);
+    assert_eq!(
+        given(&source, Control::Programs),
+        pairs(&[
+            ("/cs/quietcore-others", "0-3 without 1"),
+            ("/cs/quietcore-of-press", "1"),
+            ("programs in /cs/quietcore-others", "apart"),
+        ])
     );
 }
