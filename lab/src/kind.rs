@@ -21,19 +21,8 @@ pub struct Kind {
 
 /// What every machine needs: its shares, network interfaces for fieldbuses and partitions, and what
 /// limits those.
-pub const MODULES: &[&str] = &[
-    "virtio_pci",
-    "virtio_rng",
-    "9pnet_virtio",
-    "9p",
-    "veth",
-    "tun",
-    "sch_tbf",
-    "sch_ingress",
-    "cls_basic",
-    "cls_matchall",
-    "act_police",
-];
+pub const MODULES: &[&str] =
+    &["virtio_pci", "virtio_rng", "9pnet_virtio", "9p", "veth", "tun", "sch_tbf"];
 
 /// A processor that can hold guests. KVM insists on a constant time stamp counter, which this QEMU
 /// grants only when forced.

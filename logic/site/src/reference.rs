@@ -105,8 +105,8 @@ on one kernel. Their load is that of `tp3`, and what they change of the machine 
 | `iso1`, `iso2` | not pinned | nothing | none; anywhere |
 | `iso3`, `iso4` | pinned | nothing | none; anywhere |
 | `iso5`, `iso6` | pinned | `interrupts`, `load-balance` | none; anywhere |
-| `iso7`, `iso8` | pinned | `kernel-threads`, `workqueues` | none; on the other CPUs |
-| `iso9`, `iso10` | pinned | all four | none; on the other CPUs |
+| `iso7`, `iso8` | pinned | `programs`, `kernel-threads`, `workqueues` | none; on the other CPUs |
+| `iso9`, `iso10` | pinned | all five | none; on the other CPUs |
 | `iso11`, `iso12` | as `iso9`, `iso10` | the same | the same |
 
 The paper turns load balancing and interrupts off in the guest or on the host; one kernel has them

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskState;
 use quietcore_host::controls::{ChangeError, Changed, Controls, LiveSettings, ReservedGroup};
 use quietcore_load::{LoadError, LoadRequest, LoadSet};
+use quietcore_process::exchange::Exchange;
 use quietcore_record::isolation::Row;
 use quietcore_record::record::Record;
 use quietcore_site::Control;
@@ -118,10 +120,7 @@ pub fn measure(
     }
     explaining.begin(&partitions);
     let exchanges: Vec<_> = partitions.iter().map(Partition::exchange).collect();
-    let exchanged = run.partitions.iter().zip(&exchanges);
-    let mut listeners: Vec<_> = exchanged
-        .map(|(partition, exchange)| Listener::new(&partition.work, exchange.region()))
-        .collect();
+    let mut listeners = listeners(run, &exchanges);
     let mut watch = Watch {
         run,
         loads: loads.as_mut(),
@@ -165,6 +164,14 @@ pub fn measure(
     }
     observer.end(run, &records);
     Ok(Measured { records, interrupted })
+}
+
+/// Who hears what each partition tells.
+fn listeners<'e>(run: &'e Run, exchanges: &'e [Arc<Exchange>]) -> Vec<Listener<'e>> {
+    let exchanged = run.partitions.iter().zip(exchanges);
+    exchanged
+        .map(|(partition, exchange)| Listener::new(&partition.work, exchange.region()))
+        .collect()
 }
 
 /// Starts a partition of the run, by its place there.

@@ -165,3 +165,23 @@ fn a_load_on_the_partitions_cpu_is_let_onto_it() {
 fn cpus(load: &Value) -> String {
     load["cpus"].as_str().unwrap_or_default().to_owned()
 }
+
+/// Goal: all rows of the isolation matrix are measured, with all that they keep off.
+#[test]
+fn every_row_of_the_isolation_matrix_is_measured() {
+    need_own_machine!();
+    let before = machine();
+    let bench = bench("priority = 50", "profiles = [\"isolation\"]\nduration = \"200 ms\"");
+    let output = bench.command(&["qualify", "press.toml", "--out", "out", "--json"]).output();
+    let ended = said(&output.unwrap());
+    let evidence: Value = serde_json::from_str(&ended.out).unwrap_or_default();
+    let rows = evidence["isolation"][0]["rows"].as_array().expect(&ended.err);
+    assert!(rows.iter().all(|row| row["release"]["count"] == 20), "{rows:?}");
+    let changed = evidence["records"][8]["conditions"]["machine"]["controls"].to_string();
+    for control in ["interrupts", "kernel-threads", "workqueues", "programs", "load-balance"] {
+        let reasons = rows[8]["not_as_asked"].to_string();
+        assert!(changed.contains(control) || reasons.contains(control), "{control}: {reasons}");
+    }
+    assert_eq!(machine(), before);
+    assert_eq!(groups(), Vec::<String>::new());
+}

@@ -20,7 +20,7 @@ use super::profile::papers_load;
 use super::{Control, LoadPlace, Profile};
 
 /// What keeps everything else of the machine off the partitions' CPUs.
-const OTHERS_OFF: [Control; 2] = [Control::KernelThreads, Control::Workqueues];
+const OTHERS_OFF: [Control; 3] = [Control::Programs, Control::KernelThreads, Control::Workqueues];
 
 /// The profiles that a name stands for: itself, or all of the matrix.
 pub(crate) fn names_of(name: &str) -> Vec<String> {

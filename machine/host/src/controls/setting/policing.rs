@@ -5,17 +5,17 @@
 //! what is beyond the share.
 //!
 //! A value is `rate 1000 burst 100`, in kbit/s and kbit; rate 0 is no limit. It is kept in the
-//! switch's database, on disk. The switch accepts it where the kernel can't do it, too, so whether
-//! the kernel has such a filter is part of the value:
+//! switch's database, on disk. The switch accepts it where it does nothing, too, and that is part
+//! of the value:
 //!
 //! ```text
 //! rate 1000 burst 100
 //! rate 1000 burst 100 (not in force)
 //! ```
 //!
-//! A filter that is there is all that is looked at. Whether it meets what a switch whose datapath
-//! is a process reads from the port was not measured; so the interface's own limit is never left
-//! out.
+//! It does nothing where the kernel has no such filter, and where the datapath is a process, which
+//! reads frames from a raw socket before the filter meets them: of 56 MB sent in 3 s, of which the
+//! filter dropped all but 0.4, 18 MB came out of the switch (Open vSwitch 3.1, in the lab).
 
 use quietcore_site::Network;
 use serde::Deserialize;
@@ -80,8 +80,8 @@ fn other_end(told: &str) -> Option<String> {
 /// Rate and burst of a port.
 pub(super) fn read(source: &Source, interface: &str) -> Result<String, SettingError> {
     let (rate, burst) = given(source, interface)?;
-    let filters = if rate == 0 { None } else { Some(filters(interface)?) };
-    let is_in_force = filters.is_none_or(|filters| filters.contains("police"));
+    let is_in_force =
+        rate == 0 || !is_in_process(source, interface)? && filters(interface)?.contains("police");
     let doubt = if is_in_force { "" } else { " (not in force)" };
     Ok(format!("rate {rate} burst {burst}{doubt}"))
 }
@@ -98,6 +98,14 @@ fn given(source: &Source, interface: &str) -> Result<(u64, u64), SettingError> {
         (Some(Ok(rate)), Some(Ok(burst)), None) => Ok((rate, burst)),
         _ => Err(SettingError::Refused(format!("`ovs-vsctl` says `{}`", told.escape_debug()))),
     }
+}
+
+/// Whether the datapath of a port's switch is a process.
+fn is_in_process(source: &Source, interface: &str) -> Result<bool, SettingError> {
+    let socket = socket(source)?;
+    let bridge = VSCTL.run(&[TIMEOUT, &socket, "iface-to-br", interface])?;
+    let kind = VSCTL.run(&[TIMEOUT, &socket, "get", "Bridge", &bridge, "datapath_type"])?;
+    Ok(kind.trim_matches('"') == "netdev")
 }
 
 fn filters(interface: &str) -> Result<String, SettingError> {
