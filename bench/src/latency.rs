@@ -107,6 +107,7 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
         policy: Policy::Fifo(request.priority),
         wake,
         injection: None,
+        memory: None,
         snare: None,
     };
     // What cyclictest does as well, with the same effect on the machine.

@@ -8,8 +8,8 @@ use core::ptr;
 use core::sync::atomic::AtomicU64;
 
 use quietcore_boot::{
-    CRASH_RECORD, CrashRecord, HOST_PAGE, HOST_TIME, HostPage, HostTime, RECORD_BYTES, Refused,
-    port,
+    CRASH_RECORD, CrashRecord, HOST_PAGE, HOST_TIME, HostPage, HostTime, LATE_BYTES, LATE_RELEASES,
+    LateReleases, RECORD_BYTES, Refused, port,
 };
 
 /// What the host said before it started this guest.
@@ -32,6 +32,21 @@ pub fn time() -> HostTime<'static> {
         unsafe { AtomicU64::from_ptr(place) }
     };
     HostTime::new([word(0), word(1), word(2)])
+}
+
+/// Tells of releases that were late.
+pub fn tell_late(late: &LateReleases) {
+    let place: *mut [u8; LATE_BYTES] = ptr::with_exposed_provenance_mut(LATE_RELEASES as usize);
+    // SAFETY: memory of this guest that nothing else uses, and no reference to it is made.
+    unsafe { place.write_volatile(late.to_bytes()) };
+    // SAFETY: the port is the host's, which asked for it.
+    unsafe {
+        asm!(
+            "out dx, al",
+            in("dx") port::LATE, in("al") 0_u8,
+            options(nostack, preserves_flags),
+        );
+    }
 }
 
 /// Leaves a crash record and ends.

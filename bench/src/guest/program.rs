@@ -98,14 +98,8 @@ impl Program {
         channels: Vec<OwnedFd>,
     ) -> Result<Partition, String> {
         let job = Job::of_program(job.clone(), None, self.guest.as_ref());
-        Partition::start_with(
-            &runtime()?,
-            &job,
-            &self.shape,
-            channels,
-            &Room::Host { entrance: None },
-        )
-        .map_err(|error| Causes(&error).to_string())
+        Partition::start_with(&runtime()?, &job, &self.shape, channels, &Room::among_others())
+            .map_err(|error| Causes(&error).to_string())
     }
 }
 

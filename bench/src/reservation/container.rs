@@ -94,17 +94,18 @@ impl Side<'_> {
             policy: Policy::Fifo(90),
             wake,
             injection: None,
+            memory: None,
             snare: None,
         }
     }
 
     fn room(&self, contained: bool) -> Room {
         if !contained {
-            return Room::Host { entrance: None };
+            return Room::among_others();
         }
         let cpus = CpuId::new(self.request.cpu).into_iter().collect();
         let wish = ContainerWish { cpus: Some(cpus), real_time: true, ..ContainerWish::default() };
-        Room::Container(self.containers.of_partition("probe", wish).into())
+        Room::container(self.containers.of_partition("probe", wish))
     }
 
     fn start(&self, job: &LatencyJob, contained: bool) -> Result<Partition, String> {

@@ -49,7 +49,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     );
     let mut findings = Findings::begin("controls", method, common, rounds);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let wanted = Wanted { controls: all, cpus, traffic: Vec::new() };
+    let wanted = Wanted { controls: all, cpus, ..Wanted::default() };
     let changes = changes(&wanted, folder.path())?;
     findings.remark(format!("{} settings of this machine are changed", changes.len()));
     let (mut applied, mut undone, mut bare) = (Vec::new(), Vec::new(), Vec::new());
@@ -108,7 +108,7 @@ fn held(wanted: &Wanted, folder: &Path) -> Result<(f64, f64), String> {
 /// The settings that are changed by this, with the value that they had and the one that they get. A
 /// group that would have to be made is none of them.
 fn changes(wanted: &Wanted, folder: &Path) -> Result<Vec<(Setting, String, String)>, String> {
-    let asked = requests(&Source::live(), "bench", &wanted.controls, &wanted.cpus);
+    let asked = requests(&Source::live(), "bench", wanted);
     let (held, outcomes) =
         controls(folder).hold("bench", asked).map_err(|error| Causes(&error).to_string())?;
     held.release().map_err(|error| Causes(&error).to_string())?;

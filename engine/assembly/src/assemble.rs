@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use quietcore_backend::container::ContainerWish;
 use quietcore_backend::fieldbus::{FieldbusJob, InterfaceJob};
 use quietcore_backend::kvm::GuestSetting;
-use quietcore_backend::kvm::cache::{CacheSetting, colours_here};
+use quietcore_backend::kvm::colours::{ColourSetting, colours_here};
 use quietcore_exchange::{PAGE_BYTES, Shape};
 use quietcore_microvm::colour::{PoolError, Unassignable};
 use quietcore_process::module::DataImage;
@@ -201,6 +201,8 @@ impl Workshop {
             probation_cycles: PROBATION.whole_times(program.period).max(1),
             warm_up_cycles: 0,
             cycles: None,
+            memory: partition.vcr.memory,
+            snare: None,
         };
         let fieldbus =
             fieldbus.map(|fieldbus| fieldbus::job(fieldbus, &bus, partition.vcr.network.is_some()));
@@ -238,21 +240,18 @@ fn guest(partition: &Partition) -> Result<Option<GuestSetting>, AssemblyError> {
     }
     let memory = partition.vcr.memory.unwrap_or(GuestSetting::default().memory);
     let name = &partition.name;
-    let cache = match &partition.vcr.cache {
-        None => None,
-        Some(Cache::Ways(ways)) => {
-            Some(CacheSetting::Ways { partition: name.clone(), ways: *ways })
-        }
+    let colours = match &partition.vcr.cache {
+        None | Some(Cache::Ways(_)) => None,
         Some(Cache::Colours(colours)) => {
             let cpu = partition.vcr.cpus.iter().next().map_or(0, CpuId::get);
             let measured = colours_here(cpu)
                 .map_err(|source| AssemblyError::Colours { partition: name.clone(), source })?;
             let (colouring, colours) = (measured.colouring, colours.clone());
             colouring.check([(name.as_str(), &colours[..])])?;
-            Some(CacheSetting::Colours { mask: colouring.mask(), colours })
+            Some(ColourSetting { mask: colouring.mask(), colours })
         }
     };
-    Ok(Some(GuestSetting { memory, cache, ..GuestSetting::default() }))
+    Ok(Some(GuestSetting { memory, colours, ..GuestSetting::default() }))
 }
 
 /// What a partition's container is to have, the folder of its builds for one; `None` where it is
@@ -265,7 +264,7 @@ pub fn container(
     let frames = |bus: &FieldbusJob| matches!(bus.interface, InterfaceJob::Network { .. });
     (partition.backend == Backend::Container).then(|| ContainerWish {
         cpus: Some(partition.vcr.cpus),
-        memory: partition.vcr.container_memory(),
+        memory: partition.vcr.memory_max(),
         reads: builds.map(Path::to_owned).into_iter().collect(),
         host_network: fieldbus.is_some_and(frames),
         real_time: partition.program.is_real_time(),

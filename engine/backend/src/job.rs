@@ -3,7 +3,9 @@
 use quietcore_exchange::Shape;
 use quietcore_probe::job::LatencyJob;
 use quietcore_probe::memory::MemoryJob;
+use quietcore_process::snare::SnareJob;
 use quietcore_scan::process::job::ProgramJob;
+use quietcore_units::ByteSize;
 use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
@@ -49,13 +51,28 @@ impl Job {
         }
     }
 
+    /// The memory that is reserved for its process, and how many threads that will have; `None`
+    /// where nothing is, or it is a guest, whose memory is another.
+    pub(crate) fn reservation(&self) -> Option<(ByteSize, usize)> {
+        match self {
+            Self::Program { program, .. } => Some((program.memory?, program.tasks.len())),
+            Self::Latency(job) => Some((job.memory?, job.cpus.len())),
+            Self::Guest { .. } | Self::Memory(_) => None,
+        }
+    }
+
     /// Gives the files that it names other numbers.
     pub(crate) fn renumber(&mut self, new: impl Fn(i32) -> i32) {
+        let renumber_snare = |snare: &mut SnareJob| {
+            snare.memory = new(snare.memory);
+            snare.tracing_on = snare.tracing_on.map(&new);
+        };
         match self {
             Self::Program { program, .. } | Self::Guest { program, .. } => {
                 for channel in &mut program.channels {
                     channel.descriptor = new(channel.descriptor);
                 }
+                program.snare.iter_mut().for_each(renumber_snare);
             }
             Self::Memory(job) => {
                 for pipe in [&mut job.commands, &mut job.answers] {
@@ -63,10 +80,7 @@ impl Job {
                 }
             }
             Self::Latency(job) => {
-                if let Some(snare) = &mut job.snare {
-                    snare.memory = new(snare.memory);
-                    snare.tracing_on = snare.tracing_on.map(new);
-                }
+                job.snare.iter_mut().for_each(renumber_snare);
             }
         }
     }

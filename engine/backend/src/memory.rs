@@ -90,7 +90,7 @@ impl Victim {
             &Job::Memory(job),
             &Shape::of_tasks(1),
             files.into(),
-            &Room::Host { entrance: None },
+            &Room::among_others(),
         )?;
         let answers = Answers { pipe: answers, kept: Vec::new() };
         let mut victim =

@@ -2,7 +2,7 @@
 
 use quietcore_process::setting::Policy;
 use quietcore_process::snare::SnareJob;
-use quietcore_units::Nanos;
+use quietcore_units::{ByteSize, Nanos};
 use serde::{Deserialize, Serialize};
 
 pub use crate::latency::Injection;
@@ -28,6 +28,9 @@ pub struct LatencyJob {
     pub wake: Wake,
     /// A delay to inject.
     pub injection: Option<Injection>,
+    /// The memory that is reserved for its process; none leaves that open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<ByteSize>,
     /// What late releases spring; none where they are not to be explained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snare: Option<SnareJob>,
@@ -75,6 +78,7 @@ mod tests {
             policy: Policy::Fifo(90),
             wake: Wake::Adaptive { share_percent: 25 },
             injection: None,
+            memory: None,
             snare: None,
         };
         let text = serde_json::to_string(&job).unwrap();

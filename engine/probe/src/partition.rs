@@ -9,7 +9,6 @@
 //! of programs on one fieldbus are. A setting that the kernel refuses is written into the exchange
 //! and the run goes on: the host decides what such a record is worth.
 
-use std::fs::{File, OpenOptions};
 use std::io;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +17,7 @@ use std::thread;
 use quietcore_clock::{Clock, Monotonic};
 use quietcore_exchange::{Recorder, Region, SLOT_COUNT, Setting};
 use quietcore_process::setting::{self, Policy};
-use quietcore_process::snare::{Snare, SnareJob, Trap};
+use quietcore_process::snare::{Laid, SnareJob};
 use quietcore_units::{CpuId, Nanos};
 use rustix::thread::gettid;
 
@@ -41,7 +40,7 @@ pub fn run_latency(job: &LatencyJob, region: Region<'_>) {
     let memory = setting::lock_memory().err().map(|error| number_of(&error));
     let ready = Barrier::new(job.cpus.len());
     let start = AtomicU64::new(0);
-    let snare = job.snare.as_ref().and_then(Laid::take_over);
+    let snare = job.snare.as_ref().and_then(take_over);
     let snare = snare.as_ref();
     thread::scope(|scope| {
         for (index, cpu) in (0_u32..).zip(&job.cpus) {
@@ -121,25 +120,9 @@ struct Task<'a> {
     snare: Option<&'a Laid>,
 }
 
-/// A snare as this process has it.
-struct Laid {
-    memory: Snare,
-    tracing_on: Option<File>,
-    limit: Nanos,
-}
-
-impl Laid {
-    /// Takes over what the host has made; one that can't be had is said, and the run goes on.
-    fn take_over(job: &SnareJob) -> Option<Self> {
-        let memory = Snare::inherited(job.memory);
-        let memory = memory.map_err(|error| eprintln!("quietcore-runtime: snare: {error}")).ok()?;
-        let open =
-            |descriptor| OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
-        let tracing_on = job.tracing_on.map(open).transpose();
-        let tracing_on =
-            tracing_on.map_err(|error| eprintln!("quietcore-runtime: tracing_on: {error}")).ok()?;
-        Some(Self { memory, tracing_on, limit: job.limit })
-    }
+/// Takes over the snare that the host has laid; one that can't be had is said, and the run goes on.
+pub fn take_over(job: &SnareJob) -> Option<Laid> {
+    Laid::take_over(job).map_err(|error| eprintln!("quietcore-runtime: snare: {error}")).ok()
 }
 
 impl Task<'_> {
@@ -164,19 +147,13 @@ impl Task<'_> {
             injection: self.job.injection,
             cpu: pinned_to,
         };
-        let mut trap = self.trap();
+        let mut trap = self.snare.and_then(|snare| snare.trap(self.index));
         let stop = || self.region.stop_requested();
         latency::carry_out(&clock, &whole, &mut recorder, stop, |release, cycle| {
             if let Some(trap) = &mut trap {
                 trap.started(release, cycle.due, cycle.started, cycle.cpu);
             }
         });
-    }
-
-    /// What a late release springs, where releases are to be explained.
-    fn trap(&self) -> Option<Trap<'_>> {
-        let snare = self.snare?;
-        Trap::new(&snare.memory, snare.tracing_on.as_ref(), snare.limit, self.index)
     }
 
     /// Waits until all threads are ready; one of them chooses the start for all.

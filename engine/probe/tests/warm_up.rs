@@ -24,6 +24,7 @@ fn a_stop_during_the_warm_up_leaves_nothing_measured() {
         policy: Policy::Other,
         wake: Wake::Sleep,
         injection: None,
+        memory: None,
         snare: None,
     };
     let task = region.task(0).unwrap();

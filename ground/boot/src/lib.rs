@@ -7,6 +7,7 @@
 //! | [`CRASH_RECORD`] | the [`CrashRecord`]: where and how the guest crashed | the guest, before it ends |
 //! | [`places::POST`] | the job and the orders: [`post`] | the host; the guest says what it took |
 //! | [`port`] | how the guest is heard | the guest |
+//! | [`LATE_RELEASES`] | its [`LateReleases`] | the guest, before it says so |
 //! | [`board`] | the clock board: when it raised its last interrupt | the host |
 //!
 //! Both records are words of 64 bits, little-endian, in the order of their fields, the first of
@@ -20,6 +21,7 @@ pub mod board;
 mod crash;
 mod device;
 mod host;
+mod late;
 pub mod places;
 pub mod post;
 mod time;
@@ -28,5 +30,6 @@ mod words;
 pub use crash::{CrashRecord, REGISTERS};
 pub use device::{BARS, PassedDevice};
 pub use host::{HostPage, Place, Refused};
-pub use places::{CRASH_RECORD, HOST_PAGE, RECORD_BYTES, port, vector};
+pub use late::{LATE_BYTES, LateReleases};
+pub use places::{CRASH_RECORD, HOST_PAGE, LATE_RELEASES, RECORD_BYTES, port, vector};
 pub use time::{HOST_TIME, HOST_TIME_WORDS, HostTime, Moment, Told};

@@ -3,6 +3,9 @@
 //! Addresses are physical ones, and are mapped as they are. What is behind the guest's own memory
 //! is what the host shares; see [`HostPage`](crate::HostPage) for how much of it there is.
 
+/// Where late releases are told, in the guest's memory: behind what it is started with.
+pub const LATE_RELEASES: u64 = 0x6C00;
+
 /// Where the host page is, in the guest's memory.
 pub const HOST_PAGE: u64 = 0x7000;
 
@@ -87,6 +90,8 @@ pub mod port {
     /// A rest: whoever has the guest sleeps for a moment when it is written, so that others get its
     /// CPU. For probes, which measure without an end.
     pub const REST: u16 = 0x502;
+    /// Releases were late, where the host asked for that: [`LateReleases`](crate::LateReleases).
+    pub const LATE: u16 = 0x503;
     /// The statuses of guests that ended well, and that crashed.
     pub const ENDED: u8 = 0;
     /// See [`ENDED`].

@@ -11,6 +11,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release as Published},
 };
 
+use quietcore_boot::LateReleases;
 use quietcore_boot::post::{Bell, Taker};
 use quietcore_exchange::com::ComTable;
 use quietcore_exchange::{Recorder, Region, SLOT_COUNT, TaskState};
@@ -30,8 +31,10 @@ use quietcore_scan::watchdog::Watchdog;
 use quietcore_units::Nanos;
 
 use crate::clock::Clock;
+use crate::host;
 use crate::partition::board::{self, TaskClock};
 use crate::partition::kernel::KernelCycle;
+use crate::partition::late::Late;
 use crate::partition::program::{Loaded, Loader};
 use crate::partition::{LEADER, LOADER};
 
@@ -71,6 +74,7 @@ pub(crate) struct Hall {
     start: AtomicU64,
     is_measuring: AtomicBool,
     is_done: AtomicBool,
+    late: Late,
 }
 
 // SAFETY: see above.
@@ -97,7 +101,7 @@ impl Hall {
         post: Taker<'static>,
     ) -> Self {
         Self {
-            job,
+            late: Late::new(job.late_beyond),
             region,
             clock,
             shared: Shared::default(),
@@ -113,6 +117,7 @@ impl Hall {
             start: AtomicU64::new(0),
             is_measuring: AtomicBool::new(false),
             is_done: AtomicBool::new(false),
+            job,
         }
     }
 
@@ -251,6 +256,14 @@ pub(crate) fn follow(index: usize) {
     }
 }
 
+/// Tells the host what there is to be told of the task that runs.
+#[cold]
+fn tell_late(late: impl FnOnce(usize) -> Option<LateReleases>) {
+    if let Some(late) = board::running_context().and_then(late) {
+        host::tell_late(&late);
+    }
+}
+
 impl running::Hall for Hall {
     type Program = Loaded;
 
@@ -298,6 +311,17 @@ impl running::Hall for Hall {
         if let (Some(kernel), Some(allowance)) = (self.kernel, self.allowance.get()) {
             kernel.begin_cycle(release, cycle, &allowance);
         }
+    }
+
+    #[inline]
+    fn released(&self, number: u64, release: &Release) {
+        if self.late.is_late(release.due, release.started) {
+            tell_late(|task| Some(self.late.one(task, number, release.due, release.started)));
+        }
+    }
+
+    fn skipped(&self, period: Nanos, count: u64) {
+        tell_late(|task| self.late.passed(task, period, count));
     }
 
     fn measure(&self, due: Nanos) {

@@ -19,6 +19,7 @@
 //! | `board` | the kernel's processor: the timer, interrupts, waiting |
 //! | `releases` | when tasks are due, and what the timer is set to |
 //! | `calls` | calls into the program, which may fail |
+//! | `late` | late releases, for a host that explains them |
 //! | `kernel` | the cycle of a program that is a kernel |
 //! | `face`, `program` | a program at its places |
 //!
@@ -34,6 +35,8 @@ mod face;
 mod hall;
 #[cfg(target_os = "none")]
 mod kernel;
+#[cfg(any(test, target_os = "none"))]
+mod late;
 #[cfg(target_os = "none")]
 mod loader;
 #[cfg(target_os = "none")]

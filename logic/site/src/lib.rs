@@ -35,7 +35,7 @@ mod words;
 
 pub use export::{ExportError, ExportKind, ExportPaths, ExportedFile, export};
 pub use init::{Example, Model, ModelFile, UnknownExample, init};
-pub use machine::{Machine, Obstacle};
+pub use machine::{CacheWays, Machine, Obstacle};
 pub use plan::{Degradation, Monitored, Plan, Refusal, Step, TaskStart, plan, plan_run};
 pub use problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};
 pub use read::read;
@@ -45,10 +45,11 @@ pub use reference::reference;
 pub use site::{
     Backend, CAMPAIGN_MAX, CYCLES_MAX, Cache, Campaign, Channel, ContainerRuntime, Control,
     Criticality, DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, EarlyWake, Entry, Fault,
-    FaultEffect, FaultKind, Fieldbus, Initial, Interface, Length, Literal, Load, LoadKind,
-    LoadPlace, Mapping, Monitor, Network, OnFault, OverrideError, Overrun, Partition, PlantKind,
-    PlantOnLine, Profile, Program, RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT,
-    RESTART_WAIT_MAX, Reaction, Release, Restart, SHED_PERIOD_MIN, Scheduling, Shedding, Signal,
-    SignalKind, SignalType, Site, Startup, SubDevice, Substitute, Task, Traffic, Vcr,
-    WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire, real_time_share,
+    FaultEffect, FaultKind, Fieldbus, GUEST_MEMORY_DEFAULT, Initial, Interface, Length, Literal,
+    Load, LoadKind, LoadPlace, Mapping, Monitor, Network, OWN_MEMORY, OnFault, OverrideError,
+    Overrun, Partition, PlantKind, PlantOnLine, Profile, Program, RESTART_LIMIT_DEFAULT,
+    RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction, Release, Restart,
+    SHED_PERIOD_MIN, Scheduling, Shedding, Signal, SignalKind, SignalType, Site, Startup,
+    SubDevice, Substitute, Task, Traffic, Vcr, WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire,
+    real_time_share,
 };

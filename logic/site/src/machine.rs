@@ -15,8 +15,11 @@ pub struct Machine {
     pub memory_available: ByteSize,
     /// What this user may lock; `None` means without limit.
     pub memory_lock_limit: Option<ByteSize>,
-    /// Ways of the last-level cache that can be assigned; `None` without cache allocation (CAT).
-    pub cache_ways: Option<u32>,
+    /// Ways of the last-level cache that can be assigned; or why there are none.
+    pub cache_ways: Result<CacheWays, Obstacle>,
+    /// The least limit of the memory's bandwidth that a partition can have, in percent; or why
+    /// there is none.
+    pub memory_bandwidth: Result<u32, Obstacle>,
     /// How many colours pages may have in the last-level cache at most; or why they have none.
     /// Which of them are real is measured when a partition starts.
     pub page_colours: Result<u32, String>,
@@ -41,6 +44,15 @@ pub struct Machine {
     /// Real-time run time that new control groups can be given, in µs a second of each CPU; `None`
     /// where groups need none.
     pub container_real_time_us: Option<i64>,
+}
+
+/// Ways of a cache that can be assigned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheWays {
+    /// How many there are.
+    pub all: u32,
+    /// The fewest that a partition can have.
+    pub least: u32,
 }
 
 /// Something that stands in the way, and how it is removed.

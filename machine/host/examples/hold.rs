@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::process::ExitCode;
 
 use quietcore_host::Source;
-use quietcore_host::controls::{Controls, LiveSettings, Store, Tally, requests};
+use quietcore_host::controls::{Controls, LiveSettings, Store, Tally, Wanted, requests};
 use quietcore_site::Control;
 
 fn main() -> ExitCode {
@@ -30,7 +30,8 @@ fn run() -> Result<(), String> {
     let chosen = chosen.ok_or("there is no such control")?;
     let controls = Controls::new(LiveSettings::default(), Store::new(journal));
     let name = format!("hold-{}", std::process::id());
-    let asked = requests(&Source::live(), &name, &chosen, &cpus);
+    let wanted = Wanted { controls: chosen.clone(), cpus, huge_pages: 4, ..Wanted::default() };
+    let asked = requests(&Source::live(), &name, &wanted);
     let (held, outcomes) = controls.hold(&name, asked).map_err(|error| error.to_string())?;
     for tally in Tally::of(&chosen, &outcomes) {
         println!("{tally}");

@@ -7,9 +7,8 @@
 //! |---------|--------|-----------|
 //! | settings that outlive their process | `holding` | its owner; after a crash, whoever opens the journal next |
 //! | the longest wake-up from idle | `dma_latency` | the kernel, when the file is closed |
-//! | ways of the last-level cache | `cache_ways` | its owner; after a crash, the next one who holds some |
+//! | ways of the last-level cache, a limit of the memory's bandwidth | `resctrl` | its owner; after a crash, whoever holds some or looks next |
 
-pub mod cache_ways;
 mod changed;
 mod dma_latency;
 mod fake;
@@ -18,13 +17,13 @@ mod holding;
 mod journal;
 mod process;
 mod requests;
+pub mod resctrl;
 mod setting;
 mod tally;
 mod want;
 
 use thiserror::Error;
 
-pub use cache_ways::{CacheWays, CacheWaysError};
 pub use changed::{ChangeError, Changed, Found, Heard, Links, ReservedGroup, Wanted};
 pub use dma_latency::{DmaLatency, FakeLatency, HeldLatency, LatencyControl, LiveLatency};
 pub use fake::FakeSettings;
@@ -33,6 +32,7 @@ pub use holding::{Controls, Drift, Effect, Held, Left, Outcome, Recovery, Reques
 pub use journal::{JournalError, Store};
 pub use process::ProcessName;
 pub use requests::requests;
+pub use resctrl::{HeldShare, MemoryShare, ResctrlError};
 pub use setting::{Form, LiveSettings, Setting, SettingError, Settings};
 pub use tally::Tally;
 pub use want::{Want, WantError};

@@ -2,7 +2,7 @@
 
 pub mod boot;
 
-use quietcore_site::{ContainerRuntime, Machine};
+use quietcore_site::{CacheWays, ContainerRuntime, Machine, Obstacle};
 use quietcore_units::ByteSize;
 
 use crate::facts::Facts;
@@ -18,6 +18,7 @@ impl Facts {
             memory_available: ByteSize::new(kib(&self.memory.available_kib).saturating_mul(1024)),
             memory_lock_limit: self.memory_lock_limit(),
             cache_ways: self.assignable_ways(),
+            memory_bandwidth: self.least_bandwidth(),
             page_colours: self.page_colours(),
             processes_left: None,
             root: self.limits.user.get() == Some(&0),
@@ -56,12 +57,48 @@ impl Facts {
         self.clock.calibration.time.why_not_real()
     }
 
-    /// Ways of the last-level cache that resctrl can assign; `None` where it isn't mounted.
-    fn assignable_ways(&self) -> Option<u32> {
+    /// Ways of the last-level cache that resctrl can assign; or why there are none.
+    fn assignable_ways(&self) -> Result<CacheWays, Obstacle> {
         let last = |name: &str| name == "L3" || name == "L3CODE";
-        let level = self.caches.resctrl.levels.iter().find(|level| last(&level.name))?;
-        let mask = u64::from_str_radix(level.mask.get()?.trim(), 16).ok()?;
-        Some(mask.count_ones())
+        let level = self.caches.resctrl.levels.iter().find(|level| last(&level.name));
+        let ways = level.and_then(|level| {
+            let mask = u64::from_str_radix(level.mask.get()?.trim(), 16).ok()?;
+            let least = level.bits_least.get().copied().unwrap_or(1);
+            Some(CacheWays { all: mask.count_ones(), least })
+        });
+        ways.ok_or_else(|| {
+            self.no_resctrl("this machine can't assign cache ways (no CAT)", "cache")
+        })
+    }
+
+    /// Why resctrl can't give what a key of a partition asks for: it is not mounted, or else this.
+    fn no_resctrl(&self, otherwise: &str, key: &str) -> Obstacle {
+        let resctrl = &self.caches.resctrl;
+        let (what, remedy) = if resctrl.known.get() == Some(&true) && !resctrl.mounted {
+            let mount = "`mount -t resctrl resctrl /sys/fs/resctrl` says what this machine divides";
+            ("resctrl is not mounted", format!("{mount}; or take `{key}` out"))
+        } else {
+            (otherwise, format!("take `{key}` out"))
+        };
+        Obstacle { what: what.to_owned(), remedy }
+    }
+
+    /// The least limit of the memory's bandwidth, in percent; or why there is none.
+    fn least_bandwidth(&self) -> Result<u32, Obstacle> {
+        let resctrl = &self.caches.resctrl;
+        let no_limit = || {
+            let why = "this machine can't limit the memory's bandwidth (no MBA)";
+            self.no_resctrl(why, "memory_bandwidth")
+        };
+        let level = resctrl.levels.iter().find(|level| level.name == "MB").ok_or_else(no_limit)?;
+        match resctrl.largest_limit {
+            Some(limit) if limit > 100 => {
+                let why = "this machine limits the memory's bandwidth in other steps than percent";
+                let remedy = "take `memory_bandwidth` out".to_owned();
+                Err(Obstacle { what: format!("{why}: {limit} is no limit"), remedy })
+            }
+            _ => level.limit_least.get().copied().ok_or_else(no_limit),
+        }
     }
 
     /// What may be locked; `None` without limit.
@@ -81,6 +118,7 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::Facts;
+    use quietcore_site::CacheWays;
     use quietcore_units::ByteSize;
 
     use crate::Reading;
@@ -96,6 +134,25 @@ mod tests {
         assert_eq!(machine.memory_lock_limit, None);
         assert!(!machine.online.is_empty());
         assert!(machine.memory_available > ByteSize::new(0));
+    }
+
+    #[test]
+    fn a_plan_learns_what_resctrl_divides_or_what_it_lacks() {
+        let mut facts = Machine::tuned().facts();
+        assert_eq!(facts.machine().cache_ways, Ok(CacheWays { all: 12, least: 1 }));
+        assert!(facts.machine().memory_bandwidth.unwrap_err().what.contains("no MBA"));
+        facts.caches.resctrl.levels.clear();
+        assert!(facts.machine().cache_ways.unwrap_err().what.contains("no CAT"));
+        facts.caches.resctrl.mounted = false;
+        for obstacle in [
+            facts.machine().cache_ways.map(drop).unwrap_err(),
+            facts.machine().memory_bandwidth.map(drop).unwrap_err(),
+        ] {
+            assert_eq!(obstacle.what, "resctrl is not mounted");
+            assert!(obstacle.remedy.contains("`mount -t resctrl resctrl /sys/fs/resctrl`"));
+        }
+        facts.caches.resctrl.known = Reading::Read(false);
+        assert!(facts.machine().cache_ways.unwrap_err().what.contains("no CAT"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | 0x6000 | `hvm_start_info` |
 //! | 0x6800 | the memory map |
+//! | 0x6C00 | late releases, as the guest tells them |
 //! | 0x7000 | the host page and the crash record; see `quietcore-boot` |
 //! | 1 MiB and up | the image |
 
@@ -20,7 +21,7 @@ use linux_loader::loader::elf::start_info::{hvm_memmap_table_entry, hvm_start_in
 use linux_loader::loader::{Elf, KernelLoader as _};
 use quietcore_boot::{
     CRASH_RECORD, CrashRecord, HOST_PAGE, HOST_TIME, HOST_TIME_WORDS, HostPage, HostTime,
-    RECORD_BYTES,
+    LATE_BYTES, LATE_RELEASES, LateReleases, RECORD_BYTES,
 };
 pub use vm_memory::GuestAddress;
 use vm_memory::{Address as _, Bytes as _, GuestMemoryBackend as _, VolatileMemory as _};
@@ -109,6 +110,13 @@ pub fn tell_time(memory: &Memory, now: Moment) {
     };
     let told = quietcore_boot::Moment { counter: now.counter, host_ns: now.host_ns };
     HostTime::new([word(0), word(1), word(2)]).tell(told);
+}
+
+/// What a guest says of its late releases.
+pub fn late_releases(memory: &Memory) -> Option<LateReleases> {
+    let mut bytes = [0; LATE_BYTES];
+    memory.mapping().read_slice(&mut bytes, GuestAddress(LATE_RELEASES)).ok()?;
+    Some(LateReleases::from_bytes(&bytes))
 }
 
 /// What a guest left that crashed; `None` where it left nothing that can be read.

@@ -6,6 +6,7 @@
 //! | [`exchange`] | the memory of an exchange: made, passed on as a file, mapped |
 //! | [`field`] | memory to be measured, in pages of a kind |
 //! | [`guard`] | calls into a control program that may crash or never return |
+//! | [`heap`] | a process's heap: present beforehand, and limited |
 //! | [`memory`] | memory that processes share: a sealed file and its mapping |
 //! | [`module`] | a built control program: loaded, its data moved into shared memory |
 //! | [`setting`] | a thread's CPU, policy, priority and timer slack; the process's locked memory |
@@ -20,6 +21,7 @@ pub mod channel;
 pub mod exchange;
 pub mod field;
 pub mod guard;
+pub mod heap;
 pub mod memory;
 pub mod module;
 pub mod readback;

@@ -146,6 +146,24 @@ impl Snare {
         if task >= TASKS_MAX { 0 } else { self.count(task).load(Ordering::Relaxed) }
     }
 
+    /// If it is armed, switches the trace off and leaves which cycle that was.
+    fn spring(&self, tracing_on: Option<&File>, caught: Caught) {
+        let state = self.word(STATE);
+        if state.compare_exchange(ARMED, CLAIMED, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return;
+        }
+        if let Some(file) = tracing_on {
+            // What it costs if it fails is a trace that runs on, and whose end is looked at.
+            let _ = rustix::io::write(file, b"0");
+        }
+        let Caught { task, release, due, started, cpu } = caught;
+        let words = [u64::from(task), release, due.get(), started.get(), u64::from(cpu)];
+        for (index, word) in words.into_iter().enumerate() {
+            self.word(CAUGHT + index).store(word, Ordering::Relaxed);
+        }
+        state.store(SPRUNG, Ordering::Release);
+    }
+
     fn count(&self, task: u32) -> &AtomicU64 {
         self.word(COUNTS + task as usize)
     }
@@ -159,6 +177,45 @@ impl Snare {
         // SAFETY: a mapping is aligned to a page, and the place to a word in it; it stays mapped as
         // long as `self` lives, and all that share it access it by atomics.
         unsafe { AtomicU64::from_ptr(place) }
+    }
+}
+
+/// A snare as the process of a partition has it.
+#[derive(Debug)]
+pub struct Laid {
+    memory: Snare,
+    tracing_on: Option<File>,
+    limit: Nanos,
+}
+
+impl Laid {
+    /// Takes over what the host has made.
+    ///
+    /// # Errors
+    /// The files that the job names are no snare, or not there.
+    pub fn take_over(job: &SnareJob) -> io::Result<Self> {
+        let memory = Snare::inherited(job.memory).map_err(io::Error::other)?;
+        let open =
+            |descriptor| OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
+        let tracing_on = job.tracing_on.map(open).transpose()?;
+        Ok(Self { memory, tracing_on, limit: job.limit })
+    }
+
+    /// The kernel of a guest tells that a task has been late so often, and the last one of these
+    /// releases, where that was started.
+    pub fn told(&self, task: u32, count: u64, last: Option<Caught>) {
+        if task >= TASKS_MAX {
+            return;
+        }
+        self.memory.count(task).store(count, Ordering::Relaxed);
+        if let Some(caught) = last {
+            self.memory.spring(self.tracing_on.as_ref(), caught);
+        }
+    }
+
+    /// The hold of a task, by its place in the exchange. `None` where there is no room for it.
+    pub fn trap(&self, task: u32) -> Option<Trap<'_>> {
+        Trap::new(&self.memory, self.tracing_on.as_ref(), self.limit, task)
     }
 }
 
@@ -193,92 +250,24 @@ impl<'a> Trap<'a> {
         }
     }
 
+    /// Tells that so many releases passed unseen, each a period before the next one, the last of
+    /// them a period ago. Those that are late by more than the limit are counted.
+    pub fn skipped(&mut self, period: Nanos, count: u64) {
+        let within = self.limit.whole_times(period).min(count);
+        if within < count {
+            self.late += count - within;
+            self.snare.count(self.task).store(self.late, Ordering::Relaxed);
+        }
+    }
+
     #[cold]
     fn spring(&mut self, release: u64, due: Nanos, started: Nanos, cpu: u32) {
         self.late += 1;
         self.snare.count(self.task).store(self.late, Ordering::Relaxed);
-        let state = self.snare.word(STATE);
-        if state.compare_exchange(ARMED, CLAIMED, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            return;
-        }
-        if let Some(file) = self.tracing_on {
-            // What it costs if it fails is a trace that runs on, and whose end is looked at.
-            let _ = rustix::io::write(file, b"0");
-        }
-        let words = [u64::from(self.task), release, due.get(), started.get(), u64::from(cpu)];
-        for (index, word) in words.into_iter().enumerate() {
-            self.snare.word(CAUGHT + index).store(word, Ordering::Relaxed);
-        }
-        state.store(SPRUNG, Ordering::Release);
+        let caught = Caught { task: self.task, release, due, started, cpu };
+        self.snare.spring(self.tracing_on, caught);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::fd::AsRawFd as _;
-
-    use super::*;
-
-    const LIMIT: Nanos = Nanos::from_micros(50);
-
-    fn at(micros: u64) -> Nanos {
-        Nanos::from_micros(micros)
-    }
-
-    #[test]
-    fn the_first_late_cycle_springs_it_and_the_others_are_counted() {
-        let host = Snare::create().unwrap();
-        let partition = Snare::inherited(host.file().unwrap().as_raw_fd()).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let switch = folder.path().join("tracing_on");
-        let file = File::create(&switch).unwrap();
-        let mut trap = Trap::new(&partition, Some(&file), LIMIT, 3).unwrap();
-        trap.started(1, at(1000), at(1100), 2);
-        assert_eq!((host.caught(), host.late(3)), (None, 1), "it is not armed");
-        host.arm();
-        trap.started(2, at(2000), at(2050), 2);
-        assert_eq!((host.caught(), host.late(3)), (None, 1), "at the limit is not later");
-        trap.started(3, at(3000), at(3051), 2);
-        trap.started(4, at(4000), at(4999), 2);
-        let caught = Caught { task: 3, release: 3, due: at(3000), started: at(3051), cpu: 2 };
-        assert_eq!((host.caught(), host.late(3)), (Some(caught), 3));
-        assert_eq!(std::fs::read(&switch).unwrap(), b"0", "one write for three late cycles");
-        host.arm();
-        assert_eq!(host.caught(), None);
-        host.disarm();
-        trap.started(5, at(5000), at(5999), 2);
-        assert_eq!((host.caught(), host.late(3)), (None, 4));
-    }
-
-    #[test]
-    fn one_of_several_tasks_springs_it() {
-        let snare = Snare::create().unwrap();
-        snare.arm();
-        std::thread::scope(|scope| {
-            for task in 0..4 {
-                let mut trap = Trap::new(&snare, None, LIMIT, task).unwrap();
-                scope.spawn(move || {
-                    for release in 0..1000 {
-                        trap.started(release, at(0), at(100), task);
-                    }
-                });
-            }
-        });
-        let caught = snare.caught().unwrap();
-        assert_eq!((caught.started, caught.cpu), (at(100), caught.task));
-        assert!((0..4).all(|task| snare.late(task) == 1000));
-    }
-
-    #[test]
-    fn what_is_no_snare_is_refused() {
-        let other = SharedMemory::create("other", WORDS * 8).unwrap();
-        let file = other.file().unwrap();
-        assert!(Snare::inherited(file.as_raw_fd()).is_err());
-        let short = SharedMemory::create("short", 8).unwrap();
-        assert!(Snare::inherited(short.file().unwrap().as_raw_fd()).is_err());
-        assert!(Snare::inherited(i32::MAX).is_err());
-        let snare = Snare::create().unwrap();
-        assert!(Trap::new(&snare, None, LIMIT, TASKS_MAX).is_none());
-        assert_eq!(snare.late(TASKS_MAX), 0);
-    }
-}
+mod tests;

@@ -113,23 +113,31 @@ impl Instance {
     /// when they were woken. Returns what the kernel refused, with its reason.
     pub fn follow(&self, threads: &[u32]) -> Vec<(&'static str, String)> {
         let mut refused = Vec::new();
-        let any = |field: &str| {
-            let each: Vec<String> =
-                threads.iter().map(|thread| format!("{field}=={thread}")).collect();
-            each.join("||")
-        };
         for event in ["exceptions/page_fault_user", "exceptions/page_fault_kernel"] {
-            let filter = self.write_plain(&format!("events/{event}/filter"), &any("common_pid"));
-            let on = filter.and_then(|()| self.write_plain(&format!("events/{event}/enable"), "1"));
-            if let Err(error) = on {
-                refused.push((event, error.to_string()));
+            if let Err(error) = self.filtered(event, &any("common_pid", threads)) {
+                refused.push((event, error));
             }
         }
-        let trigger = format!("stacktrace if {}", any("pid"));
+        let trigger = format!("stacktrace if {}", any("pid", threads));
         if let Err(error) = self.write_plain("events/sched/sched_waking/trigger", &trigger) {
             refused.push(("stacks at sched_waking", error.to_string()));
         }
         refused
+    }
+
+    /// Traces also when these threads leave the guests that they run, and enter them again. Returns
+    /// what the kernel refused, with its reason.
+    pub fn follow_exits(&self, threads: &[u32]) -> Vec<(&'static str, String)> {
+        let own = any("common_pid", threads);
+        let events = ["kvm/kvm_exit", "kvm/kvm_entry"].into_iter();
+        events.filter_map(|event| Some((event, self.filtered(event, &own).err()?))).collect()
+    }
+
+    /// Switches an event on where a filter lets it through.
+    fn filtered(&self, event: &str, filter: &str) -> Result<(), String> {
+        self.write_plain(&format!("events/{event}/filter"), filter)
+            .and_then(|()| self.write_plain(&format!("events/{event}/enable"), "1"))
+            .map_err(|error| error.to_string())
     }
 
     /// Forgets what was traced, and switches the trace on.
@@ -238,6 +246,12 @@ fn begin_of(process: u32) -> io::Result<u64> {
     // The name may hold anything; behind its parenthesis it is the 20th word.
     let begin = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19));
     begin.and_then(|word| word.parse().ok()).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// A filter that one of these threads passes.
+fn any(field: &str, threads: &[u32]) -> String {
+    let each: Vec<String> = threads.iter().map(|thread| format!("{field}=={thread}")).collect();
+    each.join("||")
 }
 
 /// CPUs as the kernel takes them: groups of eight hexadecimal digits, the highest first.

@@ -1,17 +1,15 @@
 //! From an exchange and what was found around it to records. Pure.
 
-use quietcore_exchange::{
-    Counters as Counted, Region, Setting, TaskState, TaskStatistics, TornRead,
-};
+use quietcore_backend::process::asked::{Asked, not_locked};
+use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
 use quietcore_load::Achieved;
 use quietcore_process::readback::ThreadState;
-use quietcore_process::setting::Policy;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
     Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, Spike, Timeline,
 };
-use quietcore_units::{CpuId, CpuSet, Nanos};
+use quietcore_units::Nanos;
 
 use crate::activity::Activity;
 use crate::findings::{Findings, PartitionFindings, StatesSeen};
@@ -24,6 +22,9 @@ pub(crate) const PROGRAM_BUILD: &str = "program_build";
 
 /// Where the conditions say what of the machine was changed.
 const CONTROLS: &str = "controls";
+/// Where the conditions say what the partition had of the last-level cache and of the memory's
+/// bandwidth.
+const SHARE: &str = "memory_share";
 /// Where the conditions say what ran the partition's container.
 const CONTAINER: &str = "container";
 
@@ -63,10 +64,12 @@ impl Collector<'_> {
                     Some(period) => record.release.count().saturating_mul(period.get()),
                     None => partition.work.duration().get(),
                 };
-                record.degraded = degraded(planned, task);
+                let asked = Asked { policy: planned.policy, cpu: planned.cpu };
+                record.degraded = asked.refused(task);
                 record.degraded.extend(self.findings.settings.troubles.iter().cloned());
                 if let Some(first) = &states.first {
-                    record.degraded.extend(not_as_asked(planned, task, first));
+                    record.degraded.extend(asked.not_in_force(task, first));
+                    record.degraded.extend(not_locked(partition.work.memory(), first));
                 }
                 if let Some(scan) = &mut record.scan {
                     scan.faults = found.heard.faults.words();
@@ -120,6 +123,9 @@ impl Collector<'_> {
             && partition.container.is_some()
         {
             machine.insert(CONTAINER.to_owned(), runtime.clone());
+        }
+        if let Some(share) = &found.share {
+            machine.insert(SHARE.to_owned(), share.clone());
         }
         if let Work::Program(run) = &partition.work {
             let build = &run.assembly.first.build;
@@ -199,6 +205,9 @@ fn untold(found: &PartitionFindings) -> Vec<String> {
     if !found.heard.fieldbus.is_empty() {
         let words = found.heard.fieldbus.words().join("; ");
         because.push(format!("the fieldbus was not whole: {words}"));
+    }
+    if let Some(drift) = &found.share_drift {
+        because.push(format!("what it had of the cache and the bandwidth drifted: {drift}"));
     }
     if found.heard.lost > 0 {
         because.push(format!("{} events of the program were lost unread", found.heard.lost));
@@ -309,51 +318,6 @@ fn load_achieved(achieved: &Achieved) -> LoadAchieved {
         bytes_per_second: achieved.bytes_per_second,
         cpu_share: achieved.cpu_share,
     }
-}
-
-/// What the kernel refused, with what that costs and how it is granted.
-fn degraded(planned: &TaskRun, task: &TaskStatistics) -> Vec<String> {
-    Setting::ALL
-        .into_iter()
-        .filter(|setting| task.refused(*setting))
-        .map(|setting| match setting {
-            Setting::Affinity if matches!(planned.policy, Policy::Deadline { .. }) => {
-                "SCHED_DEADLINE threads can't be pinned outside an exclusive cpuset".to_owned()
-            }
-            Setting::Affinity => "the thread could not be pinned to its CPU".to_owned(),
-            Setting::Policy => format!(
-                "the kernel refused the real-time policy (error {}), so the task ran as \
-                 SCHED_OTHER; run as root, or grant CAP_SYS_NICE or an rtprio limit",
-                task.error_number()
-            ),
-            Setting::MemoryLock => "memory is not locked, so a page fault may delay a release; \
-                                    run as root, or raise the memlock limit"
-                .to_owned(),
-            Setting::TimerSlack => "timers have the kernel's default slack of 50 µs".to_owned(),
-        })
-        .collect()
-}
-
-/// What the kernel granted and something else has taken back before it was read: applied is not
-/// effective.
-fn not_as_asked(planned: &TaskRun, task: &TaskStatistics, found: &ThreadState) -> Vec<String> {
-    let mut words = Vec::new();
-    let policy = match planned.policy {
-        Policy::Fifo(priority) => format!("SCHED_FIFO {priority}"),
-        Policy::Deadline { .. } => "SCHED_DEADLINE".to_owned(),
-        Policy::Other => "SCHED_OTHER".to_owned(),
-    };
-    let in_force = found.policy_text();
-    if in_force != policy && !task.refused(Setting::Policy) {
-        words.push(format!("{policy} was granted and {in_force} is in force"));
-    }
-    if let Some(cpu) = planned.cpu.and_then(CpuId::new)
-        && found.affinity != CpuSet::from_iter([cpu])
-        && !task.refused(Setting::Affinity)
-    {
-        words.push(format!("the thread was pinned to CPU {cpu} and may run on {}", found.affinity));
-    }
-    words
 }
 
 #[cfg(test)]

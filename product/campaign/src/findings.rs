@@ -39,6 +39,11 @@ pub(crate) struct PartitionFindings {
     pub(crate) exits: ExitsSeen,
     /// Where the time of late releases went.
     pub(crate) explained: Explained,
+    /// What it had of the last-level cache and of the memory's bandwidth; `None` where it shared
+    /// them with all others.
+    pub(crate) share: Option<String>,
+    /// Why it did not have that all the time.
+    pub(crate) share_drift: Option<String>,
 }
 
 /// What was in force for one task: at first, and what it became if that changed.
@@ -100,6 +105,8 @@ impl Findings {
             ended_in_time: false,
             exits: ExitsSeen::default(),
             explained: Explained::default(),
+            share: None,
+            share_drift: None,
         };
         Self {
             started_at: (machine.time_of_day)(),

@@ -137,6 +137,7 @@ pub fn measure(
         findings.loads.add(loads.measure());
     }
     let explained = explaining.end();
+    note_shares(&partitions, &mut findings);
     for partition in &mut partitions {
         partition.stop()?;
     }
@@ -202,12 +203,14 @@ fn prepare_containers(
 
 /// Where the process of a partition runs.
 fn room(partition: &PartitionRun, containers: Option<&Containers>, settings: &Changed) -> Room {
-    match partition.container.clone().zip(containers) {
-        Some((wish, containers)) => {
-            Room::Container(containers.of_partition(&partition.name, wish).into())
-        }
-        None => Room::Host { entrance: settings.group().map(|group| group.entrance()) },
-    }
+    let room = match partition.container.clone().zip(containers) {
+        Some((wish, containers)) => Room::container(containers.of_partition(&partition.name, wish)),
+        None => match settings.group() {
+            Some(group) => Room::behind(group.entrance()),
+            None => Room::among_others(),
+        },
+    };
+    room.with_share(&partition.name, partition.share)
 }
 
 /// Why controls that are asked for have changed nothing: this user may not, or, where a row of the
@@ -294,6 +297,7 @@ impl Watch<'_, '_> {
             self.settings.follow_links();
             if looks % SETTINGS_EVERY == SETTINGS_EVERY - 1 {
                 self.settings.look();
+                note_shares(partitions, self.findings);
             }
             if let Some(loads) = &mut self.loads
                 && looks % LOADS_EVERY == LOADS_EVERY - 1
@@ -347,6 +351,17 @@ fn read_back(partition: &Partition, found: &mut PartitionFindings, due: bool) {
             && task.state() == TaskState::Running
         {
             seen.note(state);
+        }
+    }
+}
+
+/// Notes what each partition has of the last-level cache and of the memory's bandwidth.
+fn note_shares(partitions: &[Partition], findings: &mut Findings) {
+    for (partition, found) in partitions.iter().zip(&mut findings.partitions) {
+        let Some(share) = partition.share() else { continue };
+        found.share.get_or_insert_with(|| share.to_string());
+        if let Err(error) = share.check() {
+            found.share_drift.get_or_insert_with(|| error.to_string());
         }
     }
 }

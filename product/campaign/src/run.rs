@@ -1,7 +1,7 @@
 //! One run: partitions under a profile, as jobs and loads. Pure.
 
 use quietcore_backend::container::ContainerWish;
-use quietcore_host::controls::Wanted;
+use quietcore_host::controls::{MemoryShare, Wanted};
 use quietcore_load::{LoadKind, LoadRequest};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
@@ -43,6 +43,8 @@ pub struct PartitionRun {
     pub work: Work,
     /// What its container is to have; `None` where it is none.
     pub container: Option<ContainerWish>,
+    /// What it has for itself of the last-level cache and of the memory's bandwidth.
+    pub share: MemoryShare,
 }
 
 impl Run {
@@ -68,6 +70,7 @@ pub fn runs(site: &Site, site_sha256: &str, online: CpuSet, programs: &Programs)
         let partitions = site.partitions().iter().map(|partition| PartitionRun {
             name: partition.name.clone(),
             container: container_of(partition, programs, profile.pinned),
+            share: MemoryShare::of(&partition.vcr),
             work: match programs.get(&partition.name) {
                 Some(assembly) => Work::Program(Box::new(ProgramRun::new(
                     partition,
@@ -118,6 +121,7 @@ fn latency(partition: &Partition, profile: &Profile, length: Length, warm_up: Na
         policy: policy(program.scheduling),
         wake: wake(program.early_wake),
         injection: None,
+        memory: partition.vcr.memory,
         snare: None,
     }
 }

@@ -10,7 +10,7 @@ use quietcore_process::setting::Policy;
 use quietcore_record::record::ScanTerms;
 use quietcore_record::record::check::Injected;
 use quietcore_site::{Length, Partition, Release};
-use quietcore_units::{CpuSet, Nanos};
+use quietcore_units::{ByteSize, CpuSet, Nanos};
 
 /// The work of a partition.
 #[derive(Clone, Debug)]
@@ -70,6 +70,15 @@ impl Work {
         match self {
             Self::Latency(job) => (Job::Latency(job.clone()), latency_shape(job)),
             Self::Program(run) => (run.job(), run.assembly.shape),
+        }
+    }
+
+    /// The memory that is reserved for its process; `None` for a guest, which has its own.
+    pub(crate) fn memory(&self) -> Option<ByteSize> {
+        match self {
+            Self::Latency(job) => job.memory,
+            Self::Program(run) if run.assembly.guest.is_none() => run.assembly.job.memory,
+            Self::Program(_) => None,
         }
     }
 

@@ -10,12 +10,12 @@ use quietcore_backend::container::{ContainerError, ContainerWish, Containers};
 use quietcore_backend::process::Room;
 use quietcore_exchange::channel::Entry;
 use quietcore_exchange::{Assignment, Command, Target};
-use quietcore_host::controls::{Controls, LiveSettings, ReservedGroup};
+use quietcore_host::controls::{Controls, LiveSettings, MemoryShare};
 use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
 use quietcore_process::setting;
 use quietcore_program::place::Place;
 use quietcore_program::{Encoded, Symbols};
-use quietcore_site::Site as SiteFile;
+use quietcore_site::{Partition, Site as SiteFile};
 use quietcore_units::Causes;
 
 use crate::control::{
@@ -151,7 +151,7 @@ impl Running {
                 guest: assembly.guest,
                 warm: plan.start == Restart::Warm,
                 channels: channels.clone(),
-                room: room(&partition.name, assembly.container, containers.as_ref(), &settings),
+                room: room(&partition, assembly.container, containers.as_ref(), &settings),
                 post: monitor.post(index),
                 partition,
                 bus: assembly.bus,
@@ -223,17 +223,20 @@ fn prepare_containers(
 
 /// Where the process of a partition runs.
 fn room(
-    partition: &str,
+    partition: &Partition,
     wish: Option<ContainerWish>,
     containers: Option<&Containers>,
     settings: &Settings,
 ) -> Room {
-    match wish.zip(containers) {
-        Some((wish, containers)) => {
-            Room::Container(containers.of_partition(partition, wish).into())
-        }
-        None => Room::Host { entrance: settings.group().map(ReservedGroup::entrance) },
-    }
+    let name = &partition.name;
+    let room = match wish.zip(containers) {
+        Some((wish, containers)) => Room::container(containers.of_partition(name, wish)),
+        None => match settings.group() {
+            Some(group) => Room::behind(group.entrance()),
+            None => Room::among_others(),
+        },
+    };
+    room.with_share(name, MemoryShare::of(&partition.vcr))
 }
 
 /// Tells what is to be said of a program that was built.

@@ -334,6 +334,10 @@ pub(crate) struct Exec {
     /// Let the tasks move between the CPUs
     #[arg(long)]
     pub(crate) unpinned: bool,
+    /// Explain each release later than this, such as `50us`: where its time went, cause by cause.
+    /// The kernel is traced meanwhile (as root), which adds to every latency
+    #[arg(long, value_name = "D", alias = "breaktrace")]
+    pub(crate) explain: Option<Nanos>,
     /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]
     pub(crate) load: Vec<String>,

@@ -6,17 +6,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[expect(dead_code, reason = "other tests look closer at a site")]
+mod bench;
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod command;
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bench::Bench;
 use command::{call, quietcore};
+use quietcore_backend::container::{ContainerError, Containers};
 use quietcore_process::setting::{self, Policy};
 use quietcore_record::document::Document;
 use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means};
@@ -61,7 +66,13 @@ fn ledgers(options: &[&str]) -> Ledgers {
     arguments.extend(options);
     let said = call(folder.path(), &arguments);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    let document: Document = serde_json::from_str(&said.out).unwrap();
+    of_document(&said.out)
+}
+
+/// The ledgers of the first record of a document.
+#[track_caller]
+fn of_document(json: &str) -> Ledgers {
+    let document: Document = serde_json::from_str(json).unwrap();
     let record = document.records.into_iter().next().unwrap();
     assert!(record.conditions.activity["tracing"].contains("adds to every latency"));
     let ledgers = record.ledgers.unwrap();
@@ -85,12 +96,9 @@ fn instances(tracefs: &Tracefs) -> Vec<String> {
     names.filter(|name| name.starts_with("quietcore-")).collect()
 }
 
-/// Goal: a thread of higher priority that keeps the CPU is named, with its priority.
-/// Method: such a thread spins now and then on the CPU that is measured.
-#[test]
-fn a_thread_of_higher_priority_is_named() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let tracefs = tracefs_or_skip!();
+/// Does something while a thread of higher priority keeps the CPU now and then. `None` where there
+/// can be no such thread.
+fn beside_a_spinner<R>(work: impl FnOnce() -> R) -> Option<R> {
     let end = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&end);
     let spinner = thread::Builder::new().name("spinner".to_owned()).spawn(move || {
@@ -105,13 +113,18 @@ fn a_thread_of_higher_priority_is_named() {
         placed
     });
     let spinner = spinner.unwrap();
-    let found = (!spinner.is_finished()).then(|| ledgers(&["--duration", "6s"]));
+    let found = (!spinner.is_finished()).then(work);
     end.store(true, Ordering::Relaxed);
     if let Err(error) = spinner.join().unwrap() {
         skip!("SCHED_FIFO is refused ({error}); run as root");
-        return;
+        return None;
     }
-    let found = found.unwrap();
+    found
+}
+
+/// The ledger of a release that the spinner made late.
+#[track_caller]
+fn by_the_spinner(found: &Ledgers) -> Ledger {
     let whose = "spinner (";
     let by_it = |ledger: &&Ledger| {
         part(ledger, Cause::Thread, whose) + part(ledger, Cause::TimerLate, whose) > 0.7
@@ -119,28 +132,104 @@ fn a_thread_of_higher_priority_is_named() {
     };
     // What else keeps the CPU of a busy machine is not meant, and may be worse.
     let ledger = found.kept.iter().find(by_it);
-    let ledger = ledger.unwrap_or_else(|| panic!("{found:?}"));
+    ledger.unwrap_or_else(|| panic!("{found:?}")).clone()
+}
+
+/// Goal: a thread of higher priority that keeps the CPU is named, with its priority.
+/// Method: such a thread spins now and then on the CPU that is measured.
+#[test]
+fn a_thread_of_higher_priority_is_named() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let tracefs = tracefs_or_skip!();
+    let Some(found) = beside_a_spinner(|| ledgers(&["--duration", "6s"])) else { return };
+    let ledger = by_the_spinner(&found);
     let told = "real-time priority 95";
     assert!(ledger.shares.iter().any(|share| share.what.contains(told)), "{ledger:?}");
     drop(tracefs);
+}
+
+/// Goal: late releases of a program are explained as those of the probe are.
+/// Method: the same thread beside a partition with a program.
+#[test]
+fn a_late_release_of_a_program_is_explained() {
+    a_program_made_late("process");
+}
+
+/// Goal: those of a guest, whose releases are its own kernel's, are explained by what its processor
+/// did, exits of the guest among it.
+#[test]
+fn a_late_release_of_a_guest_is_explained() {
+    if fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_err() {
+        return skip!("/dev/kvm can't be opened");
+    }
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap();
+    if !processor.contains(" svm") && !processor.contains(" vmx") {
+        return skip!("this KVM interprets its guests: the processor has no virtualisation");
+    }
+    let Some(found) = a_program_made_late("kvm") else { return };
+    assert!(found.observed[0].contains("exits of the guest"), "{:?}", found.observed);
+    let of_exits = |ledger: &Ledger| part(ledger, Cause::Exit, "") > 0.0;
+    assert!(found.kept.iter().any(of_exits), "{found:?}");
+}
+
+/// `None` where there can be no thread that makes it late.
+fn a_program_made_late(backend: &str) -> Option<Ledgers> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _tracefs = match Tracefs::open() {
+        Ok(tracefs) => tracefs,
+        Err(error) => {
+            skip!("{error}");
+            return None;
+        }
+    };
+    let bench = Bench::new(&format!(
+        "[site]\nname = \"press\"\n[host]\nhousekeeping = []\n[[partition]]\nname = \
+         \"axis\"\nclass = \"process-control\"\nbackend = \"{backend}\"\n\
+         [partition.vcr]\ncpus = [{}]\n\
+         [partition.program]\nmodel = \"counter\"\nperiod = \"20 ms\"\npriority = 50\n\
+         sensitivity = 100\n",
+        cpu()
+    ));
+    let arguments =
+        ["probe", "exec", "press.toml", "--duration", "6s", "--explain", LIMIT, "--json"];
+    let said = beside_a_spinner(|| bench.call(&arguments))?;
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let found = of_document(&said.out);
+    by_the_spinner(&found);
+    Some(found)
 }
 
 /// Goal: what the task does itself is blamed on nobody else.
 /// Method: the probe holds up one release, between waking and starting.
 #[test]
 fn what_the_task_does_itself_is_its_own() {
+    what_it_does_is_its_own("process");
+}
+
+/// The same of one in a container, whose threads have other numbers there than in the trace.
+#[test]
+fn what_a_task_in_a_container_does_itself_is_its_own() {
+    match Containers::prepare(PathBuf::new(), "test", 1, None, None) {
+        Err(error @ ContainerError::Runtime(_)) => skip!("{error}"),
+        _ => what_it_does_is_its_own("container"),
+    }
+}
+
+fn what_it_does_is_its_own(backend: &str) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let _tracefs = tracefs_or_skip!();
     // Right after another late release, whose trace is still being read, there is no ledger.
     let own = (0..5).find_map(|_| {
-        let found = ledgers(&["--cycles", "60", "--inject", "8ms@30"]);
+        let found = ledgers(&["--backend", backend, "--cycles", "60", "--inject", "8ms@30"]);
         found.kept.into_iter().find(|ledger| ledger.release == 30)
     });
     let own = &own.expect("a ledger of the release that is held up, in one of five runs");
-    // Of the 8 ms that were injected, but for what interrupts took of them. A busy machine may have
-    // woken it late besides.
-    let itself = part(own, Cause::Own, "") * own.latency_ns as f64;
-    assert!(itself > 6e6, "{own:?}");
+    // The 8 ms that were injected, and what interrupts took of them: in an emulator that is much. A
+    // busy machine may have woken it late besides.
+    let ns = |cause| part(own, cause, "") * own.latency_ns as f64;
+    let interrupts = [Cause::TimerInterrupt, Cause::Interrupt, Cause::Softirq].map(ns);
+    let itself = ns(Cause::Own);
+    assert!(itself > 2e6 && itself + interrupts.iter().sum::<f64>() > 6e6, "{own:?}");
     assert!(part(own, Cause::Thread, "") < 0.3, "{own:?}");
 }
 

@@ -7,12 +7,14 @@
 mod command;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use command::{call, quietcore, said, site};
+use quietcore_backend::container::{ContainerError, Containers};
 use serde_json::Value;
 
 const TWO_PROFILES: &str = "profiles = [\"tp2\", \"tp4\"]\nduration = \"500 ms\"";
@@ -270,6 +272,21 @@ fn a_probe_prints_what_cyclictest_would() {
 /// setting that this takes is put back.
 #[test]
 fn partitions_share_a_cpu_by_their_budgets() {
+    share_a_cpu_by_budgets("process");
+}
+
+#[test]
+fn containers_share_a_cpu_by_their_budgets() {
+    match Containers::prepare(PathBuf::new(), "test", 1, None, None) {
+        Err(error @ ContainerError::Runtime(_)) => quietcore_skip::skip!("{error}"),
+        _ => share_a_cpu_by_budgets("container"),
+    }
+}
+
+fn share_a_cpu_by_budgets(backend: &str) {
+    // The setting is the whole machine's.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let Some(site) = site(folder.path(), "profiles = [\"tp2\"]\nduration = \"500 ms\"") else {
         quietcore_skip::skip!("one CPU only");
@@ -287,7 +304,9 @@ fn partitions_share_a_cpu_by_their_budgets() {
     let (head, partition) = text.split_once("[[partition]]").unwrap();
     let (partition, campaign) = partition.split_once("[campaign]").unwrap();
     let of = |name: &str, budget: u32| {
-        let partition = partition.replace("\"axis\"", &format!("\"{name}\""));
+        let partition = partition
+            .replace("\"axis\"", &format!("\"{name}\""))
+            .replace("backend = \"process\"", &format!("backend = \"{backend}\""));
         let budget = format!("[partition.vcr]\nbudget = {budget}\n");
         format!("[[partition]]{}", partition.replace("[partition.vcr]\n", &budget))
     };
@@ -310,6 +329,47 @@ fn partitions_share_a_cpu_by_their_budgets() {
         assert_eq!(record["conditions"]["affinity"], record["cpu"].to_string(), "{record}");
         assert_eq!(record["degraded"], Value::Array(Vec::new()), "{record}");
     }
+}
+
+/// Goal: memory that is reserved is there and locked when a partition is measured.
+#[test]
+fn memory_that_is_reserved_is_there() {
+    memory_is_there("process");
+}
+
+#[test]
+fn memory_that_is_reserved_is_there_in_a_container() {
+    match Containers::prepare(PathBuf::new(), "test", 1, None, None) {
+        Err(error @ ContainerError::Runtime(_)) => quietcore_skip::skip!("{error}"),
+        _ => memory_is_there("container"),
+    }
+}
+
+fn memory_is_there(backend: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = site(folder.path(), "profiles = [\"tp1\"]\nduration = \"200 ms\"") else {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    };
+    if !rustix::process::geteuid().is_root() {
+        quietcore_skip::skip!("so much memory is locked by root alone");
+        return;
+    }
+    let path = folder.path().join(&site);
+    let text = fs::read_to_string(&path)
+        .unwrap()
+        .replace("backend = \"process\"", &format!("backend = \"{backend}\""));
+    let memory = "[partition.vcr]\nmemory = \"256 MiB\"\n";
+    fs::write(&path, text.replace("[partition.vcr]\n", memory)).unwrap();
+    let run = call(folder.path(), &["qualify", &site, "--out", "run", "--json"]);
+    assert!(matches!(run.status, Some(0 | 1)), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let record = &document["records"][0];
+    let degraded = record["degraded"].to_string();
+    assert!(!degraded.contains("are locked"), "{record}");
+    let locked = record["conditions"]["activity"]["memory_locked"].as_str().unwrap();
+    let locked: f64 = locked.strip_suffix(" MiB").unwrap().parse().unwrap();
+    assert!((256.0..330.0).contains(&locked), "{locked}");
 }
 
 /// Goal: rows of the isolation matrix are measured, shown and exported, and a row whose settings

@@ -228,29 +228,6 @@ impl Inside {
         // It fails only where it has ended already.
         let _ = pidfd_send_signal(&self.process, Signal::KILL);
     }
-
-    /// The host's number of the thread that has a number in there.
-    pub(crate) fn thread_id(&self, inner: u32) -> io::Result<u32> {
-        let tasks = format!("/proc/{}/task", self.process_id());
-        for entry in fs::read_dir(tasks)? {
-            let entry = entry?;
-            let status = fs::read_to_string(entry.path().join("status"))?;
-            if inner_number(&status) == Some(inner) {
-                let name = entry.file_name();
-                return name
-                    .to_str()
-                    .and_then(|name| name.parse().ok())
-                    .ok_or_else(|| io::Error::other("a thread's number is none"));
-            }
-        }
-        Err(io::Error::from(io::ErrorKind::NotFound))
-    }
-}
-
-/// A thread's number in the innermost namespace that it is in.
-fn inner_number(status: &str) -> Option<u32> {
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    line.split_whitespace().last()?.parse().ok()
 }
 
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -271,13 +248,6 @@ pub(crate) fn renumbered(files: &[OwnedFd], here: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_thread_is_known_by_its_innermost_number() {
-        assert_eq!(inner_number("Name:\tx\nNSpid:\t4711\t12\t3\nNSpgid:\t1\n"), Some(3));
-        assert_eq!(inner_number("NSpid:\t4711\n"), Some(4711));
-        assert_eq!(inner_number("Name:\tx\n"), None);
-    }
 
     #[test]
     fn files_are_numbered_one_after_the_other() {

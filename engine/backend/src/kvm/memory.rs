@@ -23,9 +23,8 @@ use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::ProgramJob;
 use quietcore_units::ByteSize;
 
-use super::cache::CacheSetting;
 use super::programs::{self, Program, Programs};
-use super::{GuestSetting, cache, translate};
+use super::{GuestSetting, colours, translate};
 
 /// Room at the post: for the stage of a program, and what it retains.
 const POST_BYTES: usize = 4 << 20;
@@ -64,7 +63,7 @@ impl Kept {
         locks: bool,
     ) -> Result<Self, String> {
         let rows = Rows::keep(job, setting, region, locks)?;
-        let (memory, pin) = cache::memory(setting, &rows.shared)?;
+        let (memory, pin) = colours::memory(setting, &rows.shared)?;
         Ok(Self { memory: Arc::new(memory), pin, rows })
     }
 }
@@ -86,8 +85,7 @@ impl Rows {
             return Err(format!("the exchange has {bytes}; a guest can have {most} at most"));
         }
         let end = places::EXCHANGE + bytes;
-        let has_colours = matches!(setting.cache, Some(CacheSetting::Colours { .. }));
-        let start = if has_colours { places::POST } else { 0 };
+        let start = if setting.colours.is_some() { places::POST } else { 0 };
         let code_end = places::PROGRAM_CODE[1] + places::PROGRAM_CODE_BYTES_MAX;
         let channel_files = channel_files(job)?;
         let sizes: Result<Vec<u64>, _> =

@@ -12,7 +12,7 @@
 //! | module | what |
 //! |---|---|
 //! | `guest` | the machine with all its memory |
-//! | [`cache`] | its part of the last-level cache |
+//! | [`colours`] | the page colours of its memory |
 //! | [`delivery`] | how new builds get to a process that sees no files |
 //! | [`host`] | what the host shares with the guest's process |
 //! | `mail` | what is posted to it |
@@ -23,7 +23,7 @@
 //! | `ports` | what the guest says, its end, and its network |
 //! | `crash` | a crash in words |
 
-pub mod cache;
+pub mod colours;
 mod crash;
 pub mod delivery;
 mod guest;
@@ -48,22 +48,23 @@ use quietcore_microvm::exits::statistics::Statistics;
 use quietcore_microvm::processor::Processor;
 use quietcore_microvm::runner::Runner;
 use quietcore_microvm::sandbox::{self, Calls, Violation};
-use quietcore_probe::partition::{number_of, prepare};
+use quietcore_probe::partition::{number_of, prepare, take_over};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::setting::{self, Policy};
 use quietcore_scan::process::job::{Order, ProgramJob};
 use quietcore_scan::process::orders::{Orders, Taken};
+use quietcore_site::GUEST_MEMORY_DEFAULT;
 use quietcore_units::{ByteSize, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
 use crate::remark::remark;
-use cache::CacheSetting;
+use colours::ColourSetting;
 use delivery::{Delivery, inherited};
 use guest::Guest;
 use memory::Kept;
 use network::Network;
-use ports::Ports;
+use ports::{Explained, Ports};
 
 /// How often the end of the guest is looked for while no order comes.
 const LOOK: Duration = Duration::from_millis(20);
@@ -73,8 +74,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct GuestSetting {
     /// Its own memory: the image, stacks and what the C library allocates.
     pub memory: ByteSize,
-    /// Its part of the last-level cache; `None` where it shares it with all others.
-    pub cache: Option<CacheSetting>,
+    /// The page colours of its memory; `None` where it has pages of all.
+    pub colours: Option<ColourSetting>,
     /// The descriptor of the memory file in which new builds are delivered; whoever starts the
     /// partition fills it in.
     pub delivery: Option<i32>,
@@ -84,7 +85,7 @@ pub struct GuestSetting {
 
 impl Default for GuestSetting {
     fn default() -> Self {
-        Self { memory: ByteSize::new(16 << 20), cache: None, delivery: None, exits: None }
+        Self { memory: GUEST_MEMORY_DEFAULT, colours: None, delivery: None, exits: None }
     }
 }
 
@@ -98,6 +99,7 @@ pub(crate) struct Ready {
     statistics: Option<Statistics>,
     delivery: Option<Delivery>,
     network: Option<Network>,
+    explained: Option<Explained>,
     /// What the guest is told of its fieldbus.
     words: Option<Vec<u8>>,
 }
@@ -122,6 +124,7 @@ impl Ready {
             Ok(()) => setting::lock_memory_to_come(),
             Err(_) => Ok(()),
         };
+        let memory = Arc::clone(&kept.memory);
         let (guest, processor) = Guest::new(job, setting, region, file, kept)?;
         // Kernels before 5.14 count nothing.
         let statistics = processor.statistics().ok();
@@ -134,6 +137,8 @@ impl Ready {
         let network = network.transpose()?;
         let words = fieldbus.map(network::words).transpose();
         let words = words.map_err(|error| error.to_string())?;
+        let snare = job.snare.as_ref().and_then(take_over);
+        let explained = snare.map(|snare| Explained { snare, memory });
         // Where what came was not locked on its own, it is now, or it is told.
         let locked = locked.and_then(|()| to_come.or_else(|_| setting::lock_present_memory()));
         let memory_refused = locked.err().map(|error| number_of(&error));
@@ -142,7 +147,18 @@ impl Ready {
         if !given_up.is_whole() {
             remark(format_args!("the guest's process: {given_up}"));
         }
-        Ok(Self { guest, processor, exchange, settle, exits, statistics, delivery, network, words })
+        Ok(Self {
+            guest,
+            processor,
+            exchange,
+            settle,
+            exits,
+            statistics,
+            delivery,
+            network,
+            explained,
+            words,
+        })
     }
 
     /// Runs the guest until it ends. `orders` are the lines that follow the job.
@@ -153,7 +169,7 @@ impl Ready {
         let Self { mut guest, processor, settle, exits, mut statistics, .. } = self;
         let (delivery, network, words) = (self.delivery, self.network, self.words);
         let exchange = self.exchange;
-        let ports = Ports::new(network.as_ref().map(|it| Arc::clone(&it.net)));
+        let ports = Ports::new(network.as_ref().map(|it| Arc::clone(&it.net)), self.explained);
         let (ports, mut console) = ports.map_err(|error| format!("no console: {error}"))?;
         let ledger = Arc::clone(&exits);
         let mut publish = || {

@@ -9,22 +9,53 @@ use std::sync::Arc;
 use quietcore_boot::places::{NET, port};
 use quietcore_microvm::bus::{After, Bus};
 use quietcore_microvm::devices::console::{Console, ConsoleReader};
+use quietcore_microvm::image::late_releases;
+use quietcore_microvm::memory::Memory;
 use quietcore_microvm::net::{Net, REGISTER_BYTES};
+use quietcore_process::snare::{Caught, Laid};
+use quietcore_units::Nanos;
 
 /// The ports of a guest, and the addresses of its devices.
 pub(super) struct Ports {
     console: Console,
     net: Option<Arc<Net>>,
+    explained: Option<Explained>,
+}
+
+/// What it takes to have late releases explained.
+pub(super) struct Explained {
+    /// What they spring.
+    pub(super) snare: Laid,
+    /// The guest's, where it says which they were.
+    pub(super) memory: Arc<Memory>,
 }
 
 impl Ports {
-    /// Those of a guest with or without a network, and the reader of its console.
+    /// Those of a guest with or without a network, explained or not, and the reader of its console.
     ///
     /// # Errors
     /// Where no event file can be had.
-    pub(super) fn new(net: Option<Arc<Net>>) -> io::Result<(Self, ConsoleReader)> {
+    pub(super) fn new(
+        net: Option<Arc<Net>>,
+        explained: Option<Explained>,
+    ) -> io::Result<(Self, ConsoleReader)> {
         let (console, reader) = Console::new()?;
-        Ok((Self { console, net }, reader))
+        Ok((Self { console, net, explained }, reader))
+    }
+
+    /// Releases of the guest were late. What it says is believed as far as a wrong ledger goes.
+    fn late(&self) {
+        let Some(Explained { snare, memory }) = &self.explained else { return };
+        let Some(told) = late_releases(memory) else { return };
+        let Ok(task) = u32::try_from(told.task) else { return };
+        let last = (told.started_ns > 0).then(|| Caught {
+            task,
+            release: told.release,
+            due: Nanos::new(told.due_ns),
+            started: Nanos::new(told.started_ns),
+            cpu: rustix::thread::sched_getcpu() as u32,
+        });
+        snare.told(task, told.count, last);
     }
 
     /// The network's register at an address, as an offset.
@@ -38,6 +69,7 @@ impl Bus for Ports {
     fn write_port(&self, number: u16, data: &[u8]) -> After {
         match (number, data.first()) {
             (port::CONSOLE, _) => self.console.say(data),
+            (port::LATE, _) => self.late(),
             (port::END, Some(status)) => return After::End(u32::from(*status)),
             _ => {}
         }

@@ -24,6 +24,7 @@ pub fn guest_job(
         probation_cycles: job.probation_cycles,
         warm_up_cycles: job.warm_up_cycles,
         cycles: job.cycles,
+        late_beyond: job.snare.map(|snare| snare.limit),
         fieldbus,
         build,
     }

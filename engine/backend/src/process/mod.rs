@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread;
@@ -25,28 +25,35 @@ use std::time::{Duration, Instant};
 
 use command_fds::CommandFdExt as _;
 use quietcore_exchange::{Region, Shape, TaskStatistics};
-use quietcore_host::controls::CacheWaysError;
+use quietcore_host::controls::{HeldShare, ResctrlError};
 use quietcore_process::exchange::{Exchange, ExchangeError};
 use quietcore_process::readback::ThreadState;
 use quietcore_scan::process::job::Order;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::container::{self, ContainerError, ContainerSetting, Inside, Quarters};
+use crate::container::{self, ContainerError, Inside, Quarters};
 use crate::job::Job;
 use crate::kvm::host::Host;
 use descendants::Mark;
 use hold::{BySignal, Holder, Means};
 use orders::Orders;
 use remarks::Remarks;
+use room::Place;
 
+pub mod asked;
 mod descendants;
 pub mod hold;
 mod orders;
 mod remarks;
+mod room;
 mod serve;
+mod threads;
 
 pub use remarks::REMARK_BYTES_MAX;
+pub use room::Room;
 pub use serve::serve;
+
+pub use threads::ThreadNumbers;
 
 /// How long a partition may take to end after it was told to.
 const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -66,9 +73,9 @@ pub enum PartitionError {
     /// There is no exchange for it.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// There is no part of the last-level cache for it.
+    /// It can't have its part of the last-level cache or of the memory's bandwidth.
     #[error(transparent)]
-    Cache(#[from] CacheWaysError),
+    Share(#[from] ResctrlError),
     /// The group that has its CPUs does not let it in.
     #[error("`{group}`: the partition's process can't enter the group that has its CPUs")]
     Enter {
@@ -100,18 +107,6 @@ pub enum PartitionError {
     Wait(#[source] io::Error),
 }
 
-/// Where a partition's process runs.
-#[derive(Clone, Debug)]
-pub enum Room {
-    /// Among the host's processes.
-    Host {
-        /// The file through which it enters the group that has its CPUs for itself.
-        entrance: Option<PathBuf>,
-    },
-    /// In a container of its own.
-    Container(Box<ContainerSetting>),
-}
-
 /// What a process said, behind a colon; nothing where it said nothing.
 pub(crate) fn last_words(remarks: &str) -> String {
     if remarks.is_empty() { String::new() } else { format!(": {remarks}") }
@@ -127,6 +122,8 @@ pub struct Partition {
     exchange: Arc<Exchange>,
     remarks: Remarks,
     guest: Option<Host>,
+    /// Until its process has ended.
+    share: Option<HeldShare>,
 }
 
 /// What is held of where a process runs.
@@ -145,7 +142,7 @@ impl Partition {
     /// # Errors
     /// [`PartitionError`]; then no process is left.
     pub fn start(program: &Path, job: &Job, shape: &Shape) -> Result<Self, PartitionError> {
-        Self::start_with(program, job, shape, Vec::new(), &Room::Host { entrance: None })
+        Self::start_with(program, job, shape, Vec::new(), &Room::among_others())
     }
 
     /// Starts a partition that also gets the memory files of its channels, in the room that is
@@ -165,14 +162,15 @@ impl Partition {
         if let Job::Guest { .. } = &*job
             && let Job::Guest { setting, .. } = job.to_mut()
         {
-            let (host, files) = Host::new(setting)?;
+            let (host, files) = Host::new(setting).map_err(PartitionError::Job)?;
             channels.extend(files);
             guest = Some(host);
         }
+        let share = room.hold_share()?;
         let exchange = Arc::new(Exchange::create(shape)?);
         let mut command = Command::new(program);
-        let held = match room {
-            Room::Host { .. } => {
+        let held = match &room.place {
+            Place::Host { .. } => {
                 let mark = Mark::new();
                 mark.put_on(&mut command);
                 if !channels.is_empty() {
@@ -181,7 +179,7 @@ impl Partition {
                 command.arg("partition");
                 Held::Host(mark)
             }
-            Room::Container(setting) => {
+            Place::Container(setting) => {
                 job.to_mut().renumber(|here| container::renumbered(&channels, here));
                 let quarters = Quarters::furnish(setting, program, channels, &mut command)?;
                 Held::Container { quarters, inside: None }
@@ -194,11 +192,14 @@ impl Partition {
                 Err(error) => return Err(partition.not_started(error).into()),
             }
         }
-        if let Room::Host { entrance: Some(entrance) } = room {
+        if let Place::Host { entrance: Some(entrance) } = &room.place {
             partition.enter(entrance)?;
         }
-        if let Some(host) = &partition.guest {
-            host.settle(partition.process_id())?;
+        if let Some(share) = share {
+            // It waits for its job and has one thread; all others are in the group that this is in.
+            share.add(partition.process_id())?;
+            share.check()?;
+            partition.share = Some(share);
         }
         partition.hand_over(&*job).map_err(PartitionError::Job)?;
         Ok(partition)
@@ -226,7 +227,8 @@ impl Partition {
             })?;
         let remarks = Remarks::collect(child.stderr.take());
         let pipe = child.stdin.take();
-        let mut partition = Self { child, room, orders: None, exchange, remarks, guest };
+        let mut partition =
+            Self { child, room, orders: None, exchange, remarks, guest, share: None };
         partition.orders = pipe.map(Orders::new).transpose().map_err(PartitionError::Job)?;
         Ok(partition)
     }
@@ -277,6 +279,12 @@ impl Partition {
         self.guest.as_ref()
     }
 
+    /// What it has of the last-level cache and of the memory's bandwidth; `None` where it shares
+    /// them with all others.
+    pub fn share(&self) -> Option<&HeldShare> {
+        self.share.as_ref()
+    }
+
     /// The kernel's number of its process.
     pub fn process_id(&self) -> u32 {
         self.inside().map_or_else(|| self.child.id(), Inside::process_id)
@@ -299,15 +307,9 @@ impl Partition {
         self.exchange.region()
     }
 
-    /// The kernel's number of a task's thread, among the host's.
-    ///
-    /// # Errors
-    /// When it runs in a container and the task has not started or has ended.
-    pub fn thread_id(&self, task: &TaskStatistics) -> io::Result<u32> {
-        match self.inside() {
-            None => Ok(task.thread_id()),
-            Some(inside) => inside.thread_id(task.thread_id()),
-        }
+    /// The numbers of its threads among the host's.
+    pub fn thread_numbers(&self) -> ThreadNumbers {
+        ThreadNumbers { container: self.inside().map(Inside::process_id) }
     }
 
     /// What is in force for one of its tasks, as the kernel says.
@@ -315,7 +317,8 @@ impl Partition {
     /// # Errors
     /// When the task has not started or has ended.
     pub fn read_back(&self, task: &TaskStatistics) -> io::Result<ThreadState> {
-        ThreadState::read(self.process_id(), self.thread_id(task)?)
+        let thread = self.thread_numbers().of_host(task.thread_id())?;
+        ThreadState::read(self.process_id(), thread)
     }
 
     /// Whether all tasks have ended.

@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use quietcore_probe::partition;
 use quietcore_process::exchange::Exchange;
-use quietcore_process::setting;
+use quietcore_process::{heap, setting};
 use quietcore_scan::process::job::LINE_BYTES_MAX;
 use quietcore_scan::process::orders::{Orders, read_lines};
 use quietcore_scan::process::threads;
 use quietcore_scan::program::NoFieldbus;
+use quietcore_site::OWN_MEMORY;
+use quietcore_units::ByteSize;
 
 use crate::fieldbus::wire::HostBus;
 use crate::job::Job;
@@ -25,8 +27,16 @@ use crate::remark::remark;
 const LIFE_STACK_BYTES: usize = 256 << 10;
 /// The exit status of a process whose job could not be done.
 const FAILED: u8 = 2;
+/// The largest stack of its threads, and how many there are beside those of tasks.
+const STACK_BYTES_MAX: u64 = 512 << 10;
+const THREADS_BESIDE: usize = 3;
 /// How long the process waits for its threads when the host has gone.
 const ORPHAN_GRACE: Duration = Duration::from_millis(500);
+
+/// The most that the stacks of a partition's threads take, where so many run its tasks; in bytes.
+fn stacks_of(tasks: usize) -> u64 {
+    (tasks + THREADS_BESIDE) as u64 * STACK_BYTES_MAX
+}
 
 /// Runs the job that comes on descriptor 0.
 pub fn serve() -> ExitCode {
@@ -36,6 +46,15 @@ pub fn serve() -> ExitCode {
             remark(format_args!("quietcore-runtime: {problem}"));
             ExitCode::from(FAILED)
         }
+    }
+}
+
+/// Reserves the memory of a process; what can't be had is said.
+fn reserve_heap(job: &Job) {
+    let Some((memory, tasks)) = job.reservation() else { return };
+    let beyond = ByteSize::new(OWN_MEMORY.get() + stacks_of(tasks));
+    if let Err(error) = heap::reserve(memory, beyond) {
+        remark(format_args!("quietcore-runtime: {error}"));
     }
 }
 
@@ -65,6 +84,7 @@ fn serve_job() -> Result<(), String> {
     let exchange = Exchange::open(mapped).map_err(|error| error.to_string())?;
     let region = exchange.region();
     // Before there is another thread.
+    reserve_heap(&job);
     let guest = match &job {
         Job::Guest { program, fieldbus, setting } => {
             Some(kvm::Ready::new(program, fieldbus.as_ref(), setting, region, &file)?)

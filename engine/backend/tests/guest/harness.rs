@@ -97,6 +97,7 @@ pub(crate) fn job(tasks: Vec<GuestTask>, cycles: Option<u64>) -> GuestJob {
         probation_cycles: 5,
         warm_up_cycles: 0,
         cycles,
+        late_beyond: None,
         fieldbus: None,
         build: GuestBuild {
             face: 0,

@@ -21,7 +21,7 @@ use crate::schedule::Overrun;
 use crate::stage::Stage;
 
 /// The version of the encoding, which is its first byte.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The most bytes of a job or an order: what fits into the post.
 pub const LETTER_BYTES_MAX: usize = (POST_BYTES_MAX - PAGE_BYTES) as usize;
@@ -52,6 +52,9 @@ pub struct GuestJob {
     pub warm_up_cycles: u64,
     /// Releases to measure; none to run until told to stop.
     pub cycles: Option<u64>,
+    /// Releases later than this are told at [`port::LATE`](quietcore_boot::port::LATE); `None`
+    /// where nobody explains them.
+    pub late_beyond: Option<Nanos>,
     /// Its fieldbus, in the words of whoever drives it; none where there is none.
     pub fieldbus: Option<Vec<u8>>,
     /// The program to begin with.

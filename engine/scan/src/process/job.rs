@@ -7,7 +7,8 @@ use std::vec::Vec;
 use quietcore_probe::job::Wake;
 use quietcore_process::module::DataImage;
 use quietcore_process::setting::Policy;
-use quietcore_units::Nanos;
+use quietcore_process::snare::SnareJob;
+use quietcore_units::{ByteSize, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::fault::OnFault;
@@ -43,6 +44,10 @@ pub struct ProgramJob {
     pub warm_up_cycles: u64,
     /// Releases to measure; none to run until told to stop.
     pub cycles: Option<u64>,
+    /// The memory that is reserved for its process; none leaves that open.
+    pub memory: Option<ByteSize>,
+    /// What late releases spring; none where nobody explains them.
+    pub snare: Option<SnareJob>,
 }
 
 /// A task.

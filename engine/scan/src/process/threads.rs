@@ -8,6 +8,7 @@
 //! A setting that the kernel refuses is written into the exchange and the run goes on: the host
 //! decides what that is worth.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::string::String;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -24,6 +25,7 @@ use quietcore_probe::margin::Margin;
 use quietcore_probe::partition as settings;
 use quietcore_process::guard::Guard;
 use quietcore_process::setting;
+use quietcore_process::snare::{Laid, Trap};
 use quietcore_units::Nanos;
 use rustix::thread::gettid;
 
@@ -70,6 +72,8 @@ struct Hall<'a, 'map> {
     measuring: AtomicBool,
     done: AtomicBool,
     memory_refused: Option<i32>,
+    /// What late releases spring.
+    snare: Option<Laid>,
 }
 
 /// Ends the process when its thread panics: the others would wait for it for ever, and nobody would
@@ -160,6 +164,7 @@ fn run_loaded<F: Fieldbus + Send>(
         measuring: AtomicBool::new(false),
         done: AtomicBool::new(false),
         memory_refused,
+        snare: job.snare.as_ref().and_then(settings::take_over),
     };
     let first_stage = first.stage.clone();
     hall.slots[usize::from(first_stage.slot)].store(Some(first));
@@ -322,8 +327,14 @@ impl<'map> Hall<'_, 'map> {
             return;
         };
         let mut waiting = self.waiting(0, job, cpu, start);
-        let leading = Leading { hall: self, allowance: allowance_of(job, waiting.margin_max()) };
+        let leading = self.seen_by(0, allowance_of(job, waiting.margin_max()));
         running::lead(&leading, &mut leader, &mut waiting, &self.plan(job), start);
+    }
+
+    /// The hall as the thread of a task sees it.
+    fn seen_by(&self, index: usize, allowance: Allowance) -> Seen<'_, '_, 'map> {
+        let trap = self.snare.as_ref().and_then(|snare| snare.trap(index as u32));
+        Seen { hall: self, allowance, trap: RefCell::new(trap) }
     }
 
     fn follow(&self, index: usize, job: &TaskJob) {
@@ -332,19 +343,21 @@ impl<'map> Hall<'_, 'map> {
         let Some((task, cpu)) = prepared else { return };
         let mut follower = Follower::new(task, self.region);
         let mut waiting = self.waiting(index, job, cpu, start);
-        let following = Leading { hall: self, allowance: allowance_of(job, waiting.margin_max()) };
+        let following = self.seen_by(index, allowance_of(job, waiting.margin_max()));
         running::follow(&following, &mut follower, &mut waiting, &self.plan(job));
     }
 }
 
 /// The hall as one of its threads sees it.
-struct Leading<'a, 'job, 'map> {
+struct Seen<'a, 'job, 'map> {
     hall: &'a Hall<'job, 'map>,
     /// How long a step may take, where the program is a kernel.
     allowance: Allowance,
+    /// What a late release springs.
+    trap: RefCell<Option<Trap<'a>>>,
 }
 
-impl running::Hall for Leading<'_, '_, '_> {
+impl running::Hall for Seen<'_, '_, '_> {
     type Program = Loaded;
 
     fn shared(&self) -> &Shared {
@@ -383,6 +396,19 @@ impl running::Hall for Leading<'_, '_, '_> {
         self.hall.channels.table().begin_cycle(release.started);
         if let Some(kernel) = self.hall.kernel {
             kernel.begin_cycle(release, cycle, &self.allowance);
+        }
+    }
+
+    #[inline]
+    fn released(&self, number: u64, release: &Release) {
+        if let Some(trap) = &mut *self.trap.borrow_mut() {
+            trap.started(number, release.due, release.started, release.cpu);
+        }
+    }
+
+    fn skipped(&self, period: Nanos, count: u64) {
+        if let Some(trap) = &mut *self.trap.borrow_mut() {
+            trap.skipped(period, count);
         }
     }
 

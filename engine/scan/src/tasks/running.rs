@@ -51,6 +51,19 @@ pub trait Hall {
     /// The leading task begins a cycle, with the number that its events bear.
     fn begin_cycle(&self, release: &Release, cycle: u64);
 
+    /// A task has done the job of a release, with the number that this has among those that count.
+    /// Where nobody explains late releases, nothing is to be done.
+    #[inline]
+    fn released(&self, number: u64, release: &Release) {
+        let _ = (number, release);
+    }
+
+    /// So many of its releases have passed meanwhile, which count.
+    #[inline]
+    fn skipped(&self, period: Nanos, count: u64) {
+        let _ = (period, count);
+    }
+
     /// What counts begins now, with the leading task's release at `due`.
     fn measure(&self, due: Nanos);
 
@@ -95,6 +108,7 @@ pub fn lead<H: Hall, B: Fieldbus, C: Rest>(
     }
     let mut left = plan.cycles;
     let mut warming = plan.warm_up_cycles;
+    let mut number = 0;
     let mut end = TaskState::Finished;
     while left != Some(0) {
         let Some(release) = waiting.wait(hall.shared(), || hall.stops()) else {
@@ -125,6 +139,7 @@ pub fn lead<H: Hall, B: Fieldbus, C: Rest>(
             }
         } else {
             left = left.map(|left| left.saturating_sub(1 + next.skipped));
+            count(hall, &mut number, &release, plan, next.skipped);
         }
     }
     if warming > 0 {
@@ -132,6 +147,16 @@ pub fn lead<H: Hall, B: Fieldbus, C: Rest>(
     }
     leader.task().recorder().set_state(end);
     hall.end(end);
+}
+
+/// Counts a release whose job is done, and those that it has skipped.
+#[inline]
+fn count<H: Hall>(hall: &H, number: &mut u64, release: &Release, plan: &Plan, skipped: u64) {
+    hall.released(*number, release);
+    if skipped > 0 {
+        hall.skipped(plan.kind.period(), skipped);
+    }
+    *number += 1 + skipped;
 }
 
 /// Waits while the partition shall pause, and moves a task's releases on to when that ends.
@@ -165,6 +190,7 @@ pub fn follow<H: Hall, C: Rest>(
 ) {
     let mut warming = plan.warm_up_cycles > 0;
     let mut has_run = false;
+    let mut number = 0;
     follower.task().recorder().set_first_release(waiting.due());
     if !warming {
         follower.task().recorder().set_state(TaskState::Running);
@@ -192,7 +218,9 @@ pub fn follow<H: Hall, C: Rest>(
         if next.skipped > 0 {
             follower.task().note_skipped(&release, plan.kind.period(), next.skipped);
         }
-        if warming && hall.measures() {
+        if !warming {
+            count(hall, &mut number, &release, plan, next.skipped);
+        } else if hall.measures() {
             warming = false;
             follower.task().recorder().clear();
             waiting.catch_up();

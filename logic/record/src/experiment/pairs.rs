@@ -126,9 +126,14 @@ pub(super) fn decide<'r>(tested: impl Iterator<Item = &'r mut Ratio>) {
     }
 }
 
-/// A ratio in about three digits: `0.047`, `1.52`, `14.9`, `3177`.
+/// How far a ratio is told by its figures; beyond they say no more than that it is large or small.
+pub(super) const TOLD_MAX: f64 = 1000.0;
+
+/// A ratio in about three digits: `0.047`, `1.52`, `14.9`, `317`, `> 1000`.
 pub fn factor(ratio: f64) -> String {
     match ratio {
+        ratio if ratio < TOLD_MAX.recip() => "< 0.001".to_owned(),
+        ratio if ratio > TOLD_MAX => "> 1000".to_owned(),
         ratio if ratio < 0.0995 => format!("{ratio:.3}"),
         ratio if ratio < 9.995 => format!("{ratio:.2}"),
         ratio if ratio < 99.95 => format!("{ratio:.1}"),
@@ -231,8 +236,8 @@ mod tests {
 
     #[test]
     fn factors_have_about_three_digits() {
-        let written = [0.0471, 0.5, 1.519, 9.996, 99.96, 3177.4].map(factor);
-        assert_eq!(written, ["0.047", "0.50", "1.52", "10.0", "100", "3177"]);
+        let written = [0.0004, 0.0471, 0.5, 1.519, 9.996, 99.96, 317.4, 3177.4].map(factor);
+        assert_eq!(written, ["< 0.001", "0.047", "0.50", "1.52", "10.0", "100", "317", "> 1000"]);
     }
 
     #[test]

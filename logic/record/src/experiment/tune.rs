@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pairs::{NEGLIGIBLE, decide, factor, rounds_needed};
+use super::pairs::{NEGLIGIBLE, TOLD_MAX, decide, factor, rounds_needed};
 use super::{Figure, Finding, Ratio, task_of};
 use crate::record::{Record, TrialBlock, Variant};
 
@@ -196,16 +196,23 @@ impl ControlEffect {
 
     /// What is not excluded, where nothing was shown.
     fn open(&self) -> String {
-        let range = |ratio: &Ratio| {
-            let (low, high) = ratio.ratio.and_then(|ratio| ratio.low.zip(ratio.high))?;
-            let title = ratio.figure.title();
-            Some(format!("{title} {} to {} times", factor(low), factor(high)))
+        let interval = |ratio: &Ratio| ratio.ratio.and_then(|ratio| ratio.low.zip(ratio.high));
+        let all = self.tested().map(|ratio| Some((ratio.figure.title(), interval(ratio)?)));
+        let Some(all) = all.collect::<Option<Vec<_>>>() else {
+            return "fewer than six pairs of blocks: anything is possible".to_owned();
         };
-        let ranges: Option<Vec<String>> = self.tested().map(range).collect();
-        match ranges {
-            Some(ranges) => format!("without it {} is possible", ranges.join(", ")),
-            None => "fewer than six pairs of blocks: anything is possible".to_owned(),
-        }
+        let words = all.into_iter().map(|(title, ends)| format!("{title} {}", possible(ends)));
+        format!("without it {} is possible", words.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// What an interval leaves open.
+fn possible((low, high): (f64, f64)) -> String {
+    match (low < TOLD_MAX.recip(), high > TOLD_MAX) {
+        (false, false) => format!("{} to {} times", factor(low), factor(high)),
+        (true, false) => format!("up to {} times", factor(high)),
+        (false, true) => format!("{} times and more", factor(low)),
+        (true, true) => "anything".to_owned(),
     }
 }
 

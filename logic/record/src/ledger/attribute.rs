@@ -91,6 +91,8 @@ struct Sweep<'a> {
     task: State,
     timer_came: bool,
     in_fault: bool,
+    /// Why its processor has left the guest whose task this is, until it enters it again.
+    left: Option<String>,
     began: bool,
     pieces: Vec<Piece>,
     ledger: Ledger,
@@ -112,6 +114,7 @@ impl<'a> Sweep<'a> {
             task: State::Asleep,
             timer_came: false,
             in_fault: false,
+            left: None,
             began: false,
             pieces: Vec::new(),
             ledger: Ledger {
@@ -210,6 +213,16 @@ impl<'a> Sweep<'a> {
                     self.faults += u64::from(inside);
                 }
             }
+            Happening::Left(reason) => {
+                if self.task == State::Running {
+                    self.left = Some(reason.clone());
+                }
+            }
+            Happening::Entered => {
+                if self.task == State::Running {
+                    self.left = None;
+                }
+            }
             Happening::Frequency(_) => self.frequency_changes += u64::from(inside),
             Happening::Stack(stack) => {
                 if self.waking_seen && self.ledger.stack.is_empty() && inside {
@@ -253,7 +266,10 @@ impl<'a> Sweep<'a> {
             return;
         }
         let continues = self.pieces.iter().any(|piece| piece.cause == cause && piece.what == what)
-            && matches!(cause, Cause::Thread | Cause::TimerLate | Cause::RunDelay | Cause::Own);
+            && matches!(
+                cause,
+                Cause::Thread | Cause::TimerLate | Cause::RunDelay | Cause::Exit | Cause::Own
+            );
         let piece = Piece { begin: self.now, end: at, cause, what, interrupts, continues };
         self.pieces.push(piece);
         self.now = at;
@@ -272,7 +288,10 @@ impl<'a> Sweep<'a> {
         };
         match self.task {
             State::Running if self.in_fault => (Cause::PageFault, String::new()),
-            State::Running => (Cause::Own, String::new()),
+            State::Running => match &self.left {
+                Some(reason) => (Cause::Exit, reason.clone()),
+                None => (Cause::Own, String::new()),
+            },
             State::Asleep if thread.is_idle() => (Cause::TimerLate, "the CPU was idle".to_owned()),
             State::Asleep if !self.timer_came => {
                 (Cause::TimerLate, format!("{} ran", name_of(thread, *priority)))

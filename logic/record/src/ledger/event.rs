@@ -53,6 +53,10 @@ pub enum Happening {
     },
     /// A thread was woken.
     Waking(u32),
+    /// The running thread left the guest that it runs, for this reason.
+    Left(String),
+    /// It enters its guest.
+    Entered,
     /// The running thread began a page fault.
     PageFault,
     /// The frequency of a CPU was changed; in kHz.

@@ -66,6 +66,8 @@ pub enum Cause {
     RunDelay,
     /// The task ran, in a page fault.
     PageFault,
+    /// The task is a guest's, whose processor had left it: the host answered an exit.
+    Exit,
     /// The task ran: from the scheduler to its first reading of the clock.
     Own,
     /// The hypervisor ran something else.
@@ -76,7 +78,7 @@ pub enum Cause {
 
 impl Cause {
     /// All, in the order in which they are shown.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::TimerLate,
         Self::TimerInterrupt,
         Self::Interrupt,
@@ -85,6 +87,7 @@ impl Cause {
         Self::Thread,
         Self::RunDelay,
         Self::PageFault,
+        Self::Exit,
         Self::Own,
         Self::Steal,
         Self::Unexplained,
@@ -101,6 +104,7 @@ impl Cause {
             Self::Thread => "blocking threads",
             Self::RunDelay => "run delay",
             Self::PageFault => "page faults",
+            Self::Exit => "exits of the guest",
             Self::Own => "own way to the start",
             Self::Steal => "steal",
             Self::Unexplained => "unexplained",
@@ -121,6 +125,7 @@ impl Cause {
             Self::Thread => "another thread ran on the CPU",
             Self::RunDelay => "the task was woken and nothing else ran: idle was left, or switched",
             Self::PageFault => "the task was in a page fault",
+            Self::Exit => "the guest's processor had left it, and the host answered that",
             Self::Own => "the task ran, from the scheduler to its first reading of the clock",
             Self::Steal => "the hypervisor ran something else; counted by the kernel in ticks",
             Self::Unexplained => "nothing observed accounts for it",

@@ -135,6 +135,8 @@ fn happening(name: &str, fields: &str) -> Happening {
             told(fields, "pid=").map_or(Happening::Other, Happening::Waking)
         }
         "page_fault_user" | "page_fault_kernel" => Happening::PageFault,
+        "kvm_exit" => Happening::Left(shortened(field(fields, "reason ").unwrap_or("?"))),
+        "kvm_entry" => Happening::Entered,
         "cpu_frequency" => told(fields, "state=").map_or(Happening::Other, Happening::Frequency),
         "<stack trace>" => Happening::Stack(Vec::new()),
         _ => vector(name).unwrap_or(Happening::Other),

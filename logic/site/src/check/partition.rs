@@ -65,6 +65,7 @@ fn vcr(raw: &RawVcr, path: &Path, collector: &mut Collector<'_, '_>) -> Option<V
         budget_percent: raw.budget,
         memory: raw.memory,
         cache,
+        memory_bandwidth_percent: raw.memory_bandwidth,
         network: network
             .and_then(|network| Some(Network { rate: network.rate?, burst: network.burst })),
     })

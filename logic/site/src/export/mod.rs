@@ -101,7 +101,7 @@ impl<'a> Place<'a> {
         let claimed = site.claimed_cpus();
         let house = site.housekeeping().unwrap_or_default();
         let partitions = site.partitions().iter();
-        let memory = partitions.map(|it| it.vcr.container_memory().unwrap_or(PARTITION_MEMORY));
+        let memory = partitions.map(|it| it.vcr.memory_max().unwrap_or(PARTITION_MEMORY));
         let memory = memory.fold(SUPERVISOR_MEMORY.get(), |sum, it| sum.saturating_add(it.get()));
         let is_network = |interface: &Interface| matches!(interface, Interface::Network(_));
         Self {

@@ -15,7 +15,7 @@ const LOCKED_MIN: ByteSize = ByteSize::new(16 << 20);
 
 /// Whether the memory of this partition can be locked here.
 pub(super) fn locks_memory(partition: &Partition, machine: &Machine) -> bool {
-    let needed = partition.vcr.memory.unwrap_or_default().max(LOCKED_MIN);
+    let needed = partition.vcr.memory_max().unwrap_or_default().max(LOCKED_MIN);
     machine.memory_lock_limit.is_none_or(|limit| limit >= needed)
 }
 
@@ -142,7 +142,8 @@ fn scheduling(
     let as_root = match (machine.root, asked) {
         (_, Scheduling::Deadline { .. }) if machine.deadline => {
             "the kernel pins no SCHED_DEADLINE thread while it throttles; name the control \
-             `throttling` in `[host]`, or set kernel.sched_rt_runtime_us to -1"
+             `throttling` in `[host]` and in the `controls` of pinned profiles, or set \
+             kernel.sched_rt_runtime_us to -1"
         }
         (true, _) if partition.backend == Backend::Container => {
             "no real-time run time is left for new control groups; take some from others \

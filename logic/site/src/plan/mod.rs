@@ -99,19 +99,19 @@ impl std::error::Error for Refusal {}
 /// # Errors
 /// Everything that stands against it, in the order of the file.
 pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
-    let machine = &controlled(site, machine);
     let refusals = refuse::all(site, machine);
     if !refusals.is_empty() {
         return Err(refusals);
     }
     let campaign = site.campaign();
     let set_up = SET_UP * campaign.profiles.len() as u64;
+    let changed = controls_of_campaign(site);
     Ok(Plan {
         steps: steps(site, machine),
         monitored: monitored::all(site),
         expected: site.measured_in_all() + set_up,
         housekeeping: housekeeping(site, machine),
-        degraded: degrade::all(site, machine, &controls_of_campaign(site)),
+        degraded: degrade::all(site, &controlled(machine, &changed.always), &changed),
     })
 }
 
@@ -121,18 +121,18 @@ pub fn plan(site: &Site, machine: &Machine) -> Result<Plan, Vec<Refusal>> {
 /// # Errors
 /// Everything that stands against it, in the order of the file.
 pub fn plan_run(site: &Site, machine: &Machine) -> Result<Vec<Degradation>, Vec<Refusal>> {
-    let machine = &controlled(site, machine);
     let refusals = refuse::of_run(site, machine);
     if !refusals.is_empty() {
         return Err(refusals);
     }
     let all = site.controls();
-    Ok(degrade::all(site, machine, &Changed { ever: all.to_vec(), always: all.to_vec() }))
+    let changed = Changed { ever: all.to_vec(), always: all.to_vec() };
+    Ok(degrade::all(site, &controlled(machine, all), &changed))
 }
 
-/// The machine as the controls of the site make it while partitions are pinned.
-fn controlled(site: &Site, machine: &Machine) -> Machine {
-    let is_given_up = machine.root && site.controls().contains(&Control::Throttling);
+/// The machine as these controls make it while partitions are pinned.
+fn controlled(machine: &Machine, controls: &[Control]) -> Machine {
+    let is_given_up = machine.root && controls.contains(&Control::Throttling);
     Machine { throttles: machine.throttles && !is_given_up, ..machine.clone() }
 }
 
@@ -167,6 +167,7 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     let name = &profile.name;
     let partitions = site.partitions();
     let controls = controls(site, machine, profile);
+    let machine = &controlled(machine, controls);
     let cpus = site.claimed_cpus();
     steps.extend(controls.iter().map(|control| Step::Change { control: *control, cpus }));
     let traffic = site.traffic();
@@ -199,6 +200,7 @@ fn profile_steps(site: &Site, machine: &Machine, profile: &Profile, steps: &mut 
     for partition in partitions {
         let driven = site.fieldbuses().iter().filter(|one| one.partition == partition.name);
         steps.extend(driven.filter(|one| runs(&one.partition)).map(bring_up));
+        steps.extend(reserve_share(partition));
         steps.push(start(partition, profile, machine));
     }
     let longest = partitions.iter().map(|partition| partition.program.period).max();
@@ -260,6 +262,15 @@ fn bring_up(fieldbus: &Fieldbus) -> Step {
         subdevices: fieldbus.subdevices.len(),
         cycle: fieldbus.cycle,
     }
+}
+
+/// What a partition has of what CPUs share on their way to the memory.
+fn reserve_share(partition: &Partition) -> Option<Step> {
+    let ways = partition.vcr.cache_ways();
+    let bandwidth_percent = partition.vcr.memory_bandwidth_percent;
+    let partition = partition.name.clone();
+    let is_asked = ways.is_some() || bandwidth_percent.is_some();
+    is_asked.then_some(Step::ReserveShare { partition, ways, bandwidth_percent })
 }
 
 fn start(partition: &Partition, profile: &Profile, machine: &Machine) -> Step {

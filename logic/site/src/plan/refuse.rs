@@ -10,7 +10,9 @@ use quietcore_units::{ByteSize, CpuSet};
 use crate::machine::{Machine, Obstacle};
 use crate::plan::step::cpu_words;
 use crate::plan::{Refusal, housekeeping};
-use crate::site::{Backend, EarlyWake, LoadPlace, Partition, Profile, Scheduling, Site};
+use crate::site::{
+    Backend, EarlyWake, GUEST_MEMORY_DEFAULT, LoadPlace, Partition, Profile, Scheduling, Site,
+};
 use crate::words::exact_size;
 
 /// The part of the available memory that loads may fill: 8 tenths.
@@ -105,14 +107,20 @@ impl Refusals<'_> {
         let key = |rest: &str| format!("partition.{}.{rest}", partition.name);
         self.online(&key("vcr.cpus"), &partition.vcr.cpus);
         self.backend(partition, &key("backend"));
-        if let Some(memory) = partition.vcr.memory {
+        let memory = match partition.backend {
+            Backend::Process | Backend::Container => partition.vcr.memory_max(),
+            _ => partition.vcr.memory,
+        };
+        if let Some(memory) = memory {
             *reserved = reserved.saturating_add(memory.get());
             let available = self.machine.memory_available;
             if *reserved > available.get() {
                 let sum = exact_size(ByteSize::new(*reserved));
                 self.refuse(
                     &key("vcr.memory"),
-                    format!("the partitions up to this one reserve {sum} and {available} is there"),
+                    format!(
+                        "the partitions up to this one may take {sum} and {available} is there"
+                    ),
                     "reserve less, or free memory",
                 );
             }
@@ -190,7 +198,7 @@ impl Refusals<'_> {
             self.refuse(
                 &key("vcr.memory"),
                 format!("a guest has {least} to {most} of its own, without its program's data"),
-                "take it out, and it gets 16 MiB",
+                format!("take it out, and it gets {}", exact_size(GUEST_MEMORY_DEFAULT)),
             );
         }
     }
@@ -203,6 +211,7 @@ impl Refusals<'_> {
             self.budget(partition, key);
         }
         self.cache(partition, key);
+        self.memory_bandwidth(partition, key);
         self.network(partition, key);
     }
 
@@ -212,11 +221,12 @@ impl Refusals<'_> {
         let program = &partition.program;
         let is_held = |scheduling: Scheduling| matches!(scheduling, Scheduling::Deadline { .. });
         let free = program.tasks.iter().find(|task| !is_held(task.scheduling));
-        if backend != Backend::Process {
+        if !matches!(backend, Backend::Process | Backend::Container) {
             self.refuse(
                 &key("vcr.budget"),
                 format!("backend `{backend}` can't enforce a budget yet"),
-                "use the backend `process`, or take it out and give each partition CPUs of its own",
+                "use the backend `process` or `container`, or take it out and give each partition \
+                 CPUs of its own",
             );
         } else if let Some(task) = free {
             self.refuse(

@@ -40,6 +40,16 @@ pub enum Step {
         /// What may pass at once after a pause, in bit; `None` leaves it to us.
         burst: Option<BitCount>,
     },
+    /// Give a partition its part of the last-level cache, limit what it takes of the memory's
+    /// bandwidth, and read it back.
+    ReserveShare {
+        /// Whose.
+        partition: String,
+        /// Ways of the last-level cache that nobody else has; `None` leaves it those of all others.
+        ways: Option<u32>,
+        /// The most of the memory's bandwidth, in percent; `None` without limit.
+        bandwidth_percent: Option<u32>,
+    },
     /// Put back what was changed of the machine.
     PutBack,
     /// Start load workers and wait until each of them works.
@@ -184,6 +194,7 @@ impl fmt::Display for Step {
                 }
                 f.write_str(", and read back that it holds")
             }
+            Self::ReserveShare { .. } => self.write_share(f),
             Self::PutBack => f.write_str("put the machine's settings back as they were"),
             Self::StartLoad { .. } => self.write_load(f),
             Self::CreateExchange { partition } => {
@@ -241,6 +252,21 @@ impl Step {
             Some(cpus) => write!(f, " on {}", cpu_words(cpus)),
             None => f.write_str(" on any CPU"),
         }
+    }
+
+    fn write_share(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::ReserveShare { partition, ways, bandwidth_percent } = self else {
+            return Ok(());
+        };
+        let ways = ways.map(|ways| {
+            let plural = if ways == 1 { "way" } else { "ways" };
+            format!("{ways} {plural} of the last-level cache for itself")
+        });
+        let limit = bandwidth_percent
+            .map(|percent| format!("{percent} % of the memory's bandwidth at most"));
+        let words: Vec<String> = ways.into_iter().chain(limit).collect();
+        let words = words.join(" and ");
+        write!(f, "give partition `{partition}` {words}, and read back that it holds")
     }
 
     fn write_bring_up(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -51,7 +51,9 @@ pub(crate) struct RawVcr {
     /// `wcet` under `policy = "deadline"`.
     #[schemars(range(min = 1, max = 100), example = 40)]
     pub(crate) budget: Option<u32>,
-    /// Memory that is locked and written beforehand.
+    /// Memory of the program's own, locked and written beforehand: in a process and in a container
+    /// its heap, beyond which it may take 32 MiB and is refused more; in a guest all but its
+    /// program's data. Left out: as much as there must be, without limit.
     #[serde(default)]
     #[schemars(
         schema_with = "format::size",
@@ -62,6 +64,10 @@ pub(crate) struct RawVcr {
     /// A part of the last-level cache of its own.
     #[schemars(example = serde_json::json!({ "ways": 4 }))]
     pub(crate) cache: Option<RawCache>,
+    /// The most that it takes of the memory's bandwidth, in percent (memory bandwidth allocation,
+    /// MBA). It protects the others from this partition: give it to those that disturb.
+    #[schemars(range(min = 1, max = 100), example = 40)]
+    pub(crate) memory_bandwidth: Option<u32>,
     /// A part of the network's bandwidth: what the partition may send on the interface of its
     /// fieldbus, which nothing else may have set up. It needs root, and `tc` on the host.
     #[schemars(example = serde_json::json!({ "rate": "100 Mbit/s", "burst": "1 Mbit" }))]

@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backend, Site, Vcr};
 
-/// What a partition's own process needs beside the memory that is reserved: its code and the
-/// libraries', its stacks, and what the control group counts as its of the kernel's.
-const OWN_MEMORY: ByteSize = ByteSize::new(32 << 20);
+/// What a partition's own process needs beside the memory that is reserved, when it begins: its
+/// code and the libraries', and its exchange. And what it may take later: its stacks, builds,
+/// orders, and what its program takes beyond its reservation.
+pub const OWN_MEMORY: ByteSize = ByteSize::new(32 << 20);
+/// One part in so many of a reservation is what the kernel keeps for it: its page tables take half
+/// of that.
+const KERNELS_PART: u64 = 256;
 
 /// A program that runs containers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -48,10 +52,12 @@ pub fn real_time_share(left: i64, count: usize) -> i64 {
 }
 
 impl Vcr {
-    /// The most memory that a container with this reservation may have; `None` without limit.
-    pub fn container_memory(&self) -> Option<ByteSize> {
-        let memory = self.memory?;
-        Some(ByteSize::new(memory.get().saturating_add(OWN_MEMORY.get())))
+    /// The most memory that a process or container with this reservation may have; `None` without
+    /// limit.
+    pub fn memory_max(&self) -> Option<ByteSize> {
+        let memory = self.memory?.get();
+        let beside = 2 * OWN_MEMORY.get() + memory / KERNELS_PART;
+        Some(ByteSize::new(memory.saturating_add(beside)))
     }
 }
 

@@ -38,6 +38,8 @@ pub enum Control {
     LoadBalance,
     /// Other programs are kept off the partitions' CPUs.
     Programs,
+    /// The memory of guests is in pages of 2 MiB, which the kernel sets aside for them.
+    HugePages,
     /// CPUs that share a core with a partition's are taken offline.
     Siblings,
     /// Real-time threads are not stopped when they use all of their CPU. One that never sleeps then
@@ -47,7 +49,7 @@ pub enum Control {
 
 impl Control {
     /// All of them, in the order in which they are applied.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Interrupts,
         Self::KernelThreads,
         Self::Workqueues,
@@ -59,6 +61,7 @@ impl Control {
         Self::IdleStates,
         Self::LoadBalance,
         Self::Programs,
+        Self::HugePages,
         Self::Siblings,
         Self::Throttling,
     ];
@@ -90,6 +93,7 @@ impl Control {
             Self::IdleStates => "idle-states",
             Self::LoadBalance => "load-balance",
             Self::Programs => "programs",
+            Self::HugePages => "huge-pages",
             Self::Siblings => "siblings",
             Self::Throttling => "throttling",
         }
@@ -110,6 +114,7 @@ impl Control {
             Self::IdleStates => format!("use no idle state of {on} that takes over 10 µs to leave"),
             Self::LoadBalance => format!("take {on} out of load balancing"),
             Self::Programs => format!("keep other programs off {on}"),
+            Self::HugePages => "set aside pages of 2 MiB for the memory of guests".to_owned(),
             Self::Siblings => format!("take CPUs offline that share a core with {on}"),
             Self::Throttling => {
                 "do not stop real-time threads that use all of their CPU".to_owned()

@@ -22,7 +22,7 @@ use crate::words;
 
 pub use campaign::{CAMPAIGN_MAX, CYCLES_MAX, Campaign, DURATION_MAX, DURATION_MIN, Length};
 pub use channel::{Channel, Initial, Signal, SignalKind, SignalType};
-pub use container::{ContainerRuntime, real_time_share};
+pub use container::{ContainerRuntime, OWN_MEMORY, real_time_share};
 pub use control::Control;
 pub use fieldbus::{
     Device, DeviceIdentity, Entry, Fault, FaultEffect, FaultKind, Fieldbus, Interface, Mapping,
@@ -30,7 +30,7 @@ pub use fieldbus::{
 };
 pub(crate) use isolation::names_of;
 pub use monitor::{Criticality, Monitor, Reaction, SHED_PERIOD_MIN, Shedding};
-pub use partition::{Backend, Cache, Network, Partition, Traffic, Vcr};
+pub use partition::{Backend, Cache, GUEST_MEMORY_DEFAULT, Network, Partition, Traffic, Vcr};
 pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
 pub use program::{
@@ -38,6 +38,9 @@ pub use program::{
     RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Release, Restart, Scheduling, Substitute, Task,
     WATCHDOG_FREEWHEELING,
 };
+
+/// What a large page has.
+const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
 /// A site: everything in it is within its limits, refers to what exists and fits together.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,6 +182,16 @@ impl Site {
     /// The CPUs that partitions claim.
     pub fn claimed_cpus(&self) -> CpuSet {
         self.partitions.iter().fold(CpuSet::EMPTY, |all, partition| all.union(&partition.vcr.cpus))
+    }
+
+    /// The pages of 2 MiB in the memory of all guests. Memory that is no multiple of that, or has
+    /// colours, is in small ones.
+    pub fn huge_pages(&self) -> u64 {
+        let guests = self.partitions.iter().filter(|one| one.backend == Backend::Kvm);
+        let plain = guests.filter(|one| !matches!(one.vcr.cache, Some(Cache::Colours(_))));
+        let bytes = plain.map(|one| one.vcr.memory.unwrap_or(GUEST_MEMORY_DEFAULT).get());
+        let whole = bytes.filter(|bytes| bytes.is_multiple_of(HUGE_PAGE_BYTES));
+        whole.map(|bytes| bytes / HUGE_PAGE_BYTES).sum()
     }
 
     /// What of the machine is changed under a profile: nothing where partitions are not pinned, as

@@ -100,8 +100,23 @@ pub struct Vcr {
     pub memory: Option<ByteSize>,
     /// A part of the last-level cache.
     pub cache: Option<Cache>,
+    /// The most of the memory's bandwidth, 1 to 100.
+    pub memory_bandwidth_percent: Option<u32>,
     /// A part of the network's bandwidth.
     pub network: Option<Network>,
+}
+
+/// The memory of a guest for which the site file names none.
+pub const GUEST_MEMORY_DEFAULT: ByteSize = ByteSize::new(16 << 20);
+
+impl Vcr {
+    /// The ways of the last-level cache that it asks for.
+    pub fn cache_ways(&self) -> Option<u32> {
+        match self.cache {
+            Some(Cache::Ways(ways)) => Some(ways),
+            Some(Cache::Colours(_)) | None => None,
+        }
+    }
 }
 
 /// A part of the last-level cache.

@@ -2,7 +2,9 @@
 
 mod budgets;
 
-use quietcore_site::{Example, Machine, Plan, Scheduling, Site, Step, init, plan, plan_run};
+use quietcore_site::{
+    CacheWays, Example, Machine, Plan, Scheduling, Site, Step, init, plan, plan_run,
+};
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
 use crate::support::{machine, read_text};
@@ -103,10 +105,37 @@ fn what_a_process_cannot_reserve_is_refused_and_not_ignored() {
     let mut machine = machine(2);
     refused(&site, &machine, "partition.a.vcr.cache.ways", "no CAT");
     refused(&site, &machine, "partition.a.vcr.network", "sends on no network interface");
-    machine.cache_ways = Some(2);
+    machine.cache_ways = Ok(CacheWays { all: 2, least: 1 });
     refused(&site, &machine, "partition.a.vcr.cache.ways", "2 can be assigned, one of");
-    machine.cache_ways = Some(8);
-    refused(&site, &machine, "partition.a.vcr.cache", "can't reserve a part of the cache");
+    let colours = site_with("cpus = [1]\ncache = { colours = \"0-3\" }", "");
+    refused(
+        &colours,
+        &machine,
+        "partition.a.vcr.cache.colours",
+        "backend `process` has no colours",
+    );
+}
+
+#[test]
+fn a_process_has_ways_and_a_limit_of_bandwidth_where_the_machine_gives_them() {
+    let site = site_with("cpus = [1]\ncache = { ways = 1 }\nmemory_bandwidth = 40", "");
+    let mut machine = machine(2);
+    let limit = "partition.a.vcr.memory_bandwidth";
+    machine.cache_ways = Ok(CacheWays { all: 8, least: 2 });
+    refused(&site, &machine, "partition.a.vcr.cache.ways", "assigns 2 cache ways at least");
+    machine.cache_ways = Ok(CacheWays { all: 8, least: 1 });
+    refused(&site, &machine, limit, "can't limit the memory's bandwidth (no MBA)");
+    machine.memory_bandwidth = Ok(50);
+    refused(&site, &machine, limit, "least limit is 50 %");
+    machine.memory_bandwidth = Ok(10);
+    let plan = plan(&site, &machine).unwrap();
+    let words: Vec<String> = plan.steps.iter().map(ToString::to_string).collect();
+    let reserve = "give partition `a` 1 way of the last-level cache for itself and 40 % of the \
+                   memory's bandwidth at most, and read back that it holds";
+    let count = words.iter().filter(|step| *step == reserve).count();
+    assert_eq!(count, site.campaign().profiles.len(), "{words:#?}");
+    machine.root = false;
+    refused(&site, &machine, limit, "only root limits");
 }
 
 #[test]
@@ -124,7 +153,7 @@ fn a_guest_has_a_part_of_the_cache_where_the_machine_gives_one() {
         read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
     };
     let mut machine = machine(3);
-    (machine.kvm, machine.cache_ways) = (true, Some(8));
+    (machine.kvm, machine.cache_ways) = (true, Ok(CacheWays { all: 8, least: 1 }));
     let possible = site("ways = 3", "colours = \"0-15\"");
     assert!(plan_run(&possible, &machine).is_ok());
     let (ways, colours) = ("partition.b.vcr.cache.ways", "partition.b.vcr.cache.colours");
@@ -165,7 +194,7 @@ fn a_task_that_never_sleeps_is_for_a_guest_with_one_task() {
 #[test]
 fn memory_and_processes_that_are_not_there_are_refused() {
     let big = site_with("cpus = [1]\nmemory = \"16 GiB\"", "");
-    refused(&big, &machine(2), "partition.a.vcr.memory", "reserve 16 GiB");
+    refused(&big, &machine(2), "partition.a.vcr.memory", "may take 16512 MiB and");
     let mut small = machine(2);
     small.memory_available = ByteSize::new(512 << 20);
     refused(&quickstart(), &small, "campaign.profiles", "loads of profile `tp3` fill 640 MB");

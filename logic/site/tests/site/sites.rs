@@ -39,7 +39,7 @@ fn everything_in_a_full_file_arrives() {
     let site = press_line();
     let axis = &site.partitions()[0];
     assert_eq!(axis.backend, Backend::Kvm);
-    assert_eq!(axis.vcr.memory, Some(ByteSize::new(64 << 20)));
+    assert_eq!(axis.vcr.memory, Some(ByteSize::new(48 << 20)));
     assert_eq!(axis.vcr.cache, Some(Cache::Ways(4)));
     assert_eq!(axis.vcr.network.unwrap().rate.get(), 100_000_000);
     assert_eq!(axis.program.model.as_deref(), Some("../models/servo"));
@@ -56,12 +56,17 @@ fn everything_in_a_full_file_arrives() {
     let priorities: Vec<_> = hmi.program.tasks.iter().map(|task| task.scheduling).collect();
     let fifo = |priority| Scheduling::Fifo { priority };
     assert_eq!(priorities, [fifo(90), fifo(70), fifo(89), fifo(69)]);
-    assert_eq!(hmi.vcr.budget_percent, Some(60));
+    assert_eq!((hmi.vcr.budget_percent, hmi.vcr.memory_bandwidth_percent), (None, Some(40)));
     let margin = Nanos::from_micros(50);
     assert_eq!(hmi.program.early_wake, EarlyWake::Fixed { margin });
     let logger = &site.partitions()[2];
     assert_eq!(logger.program.scheduling, Scheduling::Other);
     assert_eq!(logger.program.period, Nanos::from_millis(50));
+    let run_time = |index: usize| match site.partitions()[index].program.scheduling {
+        Scheduling::Deadline { run_time, .. } => run_time,
+        other => panic!("{other}"),
+    };
+    assert_eq!([3, 4].map(run_time), [4, 6].map(Nanos::from_millis));
     let signals = &site.channels()[0].signals;
     assert_eq!(signals[0].timeout, Some(Nanos::from_millis(10)));
     let initial = Initial::Truth(false);
@@ -71,8 +76,8 @@ fn everything_in_a_full_file_arrives() {
     assert_eq!((&line.interface, line.seed), (&Interface::Simulated, 7));
     assert_eq!((line.subdevices.len(), line.map.len(), line.faults.len()), (3, 5, 5));
     assert_eq!(line.plants()[0].subdevices, [1, 2]);
-    assert_eq!(site.housekeeping().unwrap().to_string(), "0,4-7");
-    assert_eq!(site.claimed_cpus().to_string(), "1,2");
+    assert_eq!(site.housekeeping().unwrap().to_string(), "0,5-7");
+    assert_eq!(site.claimed_cpus().to_string(), "1-4");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use quietcore_record::class::catalogue;
-use quietcore_site::{ContainerRuntime, Machine, Problem, Problems, Site, read};
+use quietcore_site::{ContainerRuntime, Machine, Obstacle, Problem, Problems, Site, read};
 use quietcore_units::{ByteSize, CpuId, CpuSet};
 
 /// A machine that can do everything, with this many CPUs.
@@ -13,7 +13,11 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
         isolated: CpuSet::EMPTY,
         memory_available: ByteSize::new(8 << 30),
         memory_lock_limit: None,
-        cache_ways: None,
+        cache_ways: Err(lacking("this machine can't assign cache ways (no CAT)", "cache")),
+        memory_bandwidth: Err(lacking(
+            "this machine can't limit the memory's bandwidth (no MBA)",
+            "memory_bandwidth",
+        )),
         page_colours: Ok(16),
         processes_left: None,
         root: true,
@@ -25,6 +29,10 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
         containers: vec![(ContainerRuntime::Runc, Ok(()))],
         container_real_time_us: None,
     }
+}
+
+fn lacking(what: &str, key: &str) -> Obstacle {
+    Obstacle { what: what.to_owned(), remedy: format!("take `{key}` out") }
 }
 
 /// Reads a text as `site.toml` with the published classes.

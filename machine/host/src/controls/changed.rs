@@ -25,6 +25,8 @@ pub struct Wanted {
     pub controls: Vec<Control>,
     /// The CPUs that are to be quiet.
     pub cpus: CpuSet,
+    /// Pages of 2 MiB that guests need.
+    pub huge_pages: u64,
     /// What partitions may send.
     pub traffic: Vec<Traffic>,
 }
@@ -35,6 +37,7 @@ impl Wanted {
         Self {
             controls: site.controls().to_vec(),
             cpus: site.claimed_cpus(),
+            huge_pages: site.huge_pages(),
             traffic: site.traffic(),
         }
     }
@@ -43,7 +46,7 @@ impl Wanted {
     pub fn under(site: &Site, profile: &Profile) -> Self {
         let controls = site.controls_under(profile).to_vec();
         let cpus = if profile.pinned { site.claimed_cpus() } else { CpuSet::EMPTY };
-        Self { controls, cpus, traffic: site.traffic() }
+        Self { controls, cpus, huge_pages: site.huge_pages(), traffic: site.traffic() }
     }
 
     /// What a site wants while its partitions are not pinned, and no CPU is theirs.
@@ -93,7 +96,7 @@ pub struct Found {
     pub troubles: Vec<String>,
     /// Controls of which the machine has nothing.
     pub absent: Vec<Control>,
-    /// Settings that did not stay what they were given, and CPUs that went offline.
+    /// CPUs that went offline, and then settings that did not stay what they were given.
     pub drifts: Vec<String>,
 }
 
@@ -150,7 +153,7 @@ impl Changed {
             return wanted.traffic.first().map_or(Ok(changed), without);
         };
         changed.listen(wanted);
-        let quiet = requests(source, holder, &wanted.controls, &wanted.cpus).into_iter();
+        let quiet = requests(source, holder, wanted).into_iter();
         let quiet = quiet.map(|Request { control, setting, want }| Request {
             control: Cause::Control(control),
             setting,
@@ -220,23 +223,27 @@ impl Changed {
     /// Looks whether the CPUs are online and the settings what they were given. Returns what was
     /// not known yet.
     pub fn look(&mut self) -> Vec<String> {
-        let mut news = self.look_at_cpus(&Source::live());
-        // How often CPUs go and come says nothing more about what was measured.
-        let unknown = news.iter().filter(|text| !self.found.drifts.contains(text));
-        let unknown: Vec<String> = unknown.cloned().collect();
-        self.found.drifts.extend(unknown);
-        let drifts = match self.held.as_ref().map(Held::check) {
+        let of_settings = match self.held.as_ref().map(Held::check) {
             None => Vec::new(),
             Some(Ok(drifts)) => drifts.iter().map(ToString::to_string).collect(),
             Some(Err(error)) => vec![error.to_string()],
         };
-        for drift in drifts {
-            if !self.found.drifts.contains(&drift) {
-                self.found.drifts.push(drift.clone());
-                news.push(drift);
-            }
-        }
-        news
+        // After the settings: a CPU that has taken some of them along is offline by then.
+        let of_cpus = self.look_at_cpus(&Source::live());
+        self.note(of_cpus, of_settings)
+    }
+
+    /// Notes what was seen, CPUs before settings: that a CPU went offline is why settings drift.
+    /// Returns what was not known yet. CPUs are news whenever they go or come; how often they do
+    /// says nothing more about what was measured.
+    fn note(&mut self, of_cpus: Vec<String>, mut of_settings: Vec<String>) -> Vec<String> {
+        let drifts = &mut self.found.drifts;
+        of_settings.retain(|drift| !drifts.contains(drift));
+        let unknown: Vec<String> =
+            of_cpus.iter().filter(|text| !drifts.contains(text)).cloned().collect();
+        drifts.splice(..0, unknown);
+        drifts.extend_from_slice(&of_settings);
+        [of_cpus, of_settings].concat()
     }
 
     /// Which of the CPUs went offline and came back since the last look.
@@ -262,8 +269,9 @@ impl Changed {
         let known = self.found.drifts.len();
         let heard = self.links.as_mut().map(Links::hear).unwrap_or_default();
         if let Some(held) = self.held.as_ref().filter(|_| heard.is_some()) {
-            let interrupts = [Control::Interrupts];
-            let asked = requests(&Source::live(), &self.holder, &interrupts, &self.cpus);
+            let controls = vec![Control::Interrupts];
+            let wanted = Wanted { controls, cpus: self.cpus, ..Wanted::default() };
+            let asked = requests(&Source::live(), &self.holder, &wanted);
             match held.renew(asked) {
                 Ok(done) => {
                     let drifts = done.iter().map(|outcome| outcome.after_link(&heard));

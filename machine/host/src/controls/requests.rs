@@ -13,8 +13,8 @@ mod power;
 mod traffic;
 
 use quietcore_site::Control;
-use quietcore_units::CpuSet;
 
+use super::changed::Wanted;
 use super::holding::Request;
 use super::setting::Setting;
 use super::want::Want;
@@ -23,40 +23,35 @@ use crate::source::Source;
 
 pub(super) use traffic::{limit, limit_behind};
 
-/// The settings that these controls change on this machine for a holder of this name, so that the
-/// CPUs are quiet. A machine that lacks a control has no settings for it.
-pub fn requests(
-    source: &Source,
-    holder: &str,
-    controls: &[Control],
-    cpus: &CpuSet,
-) -> Vec<Request<Control>> {
+/// The settings that the controls which are wanted change on this machine for a holder of this
+/// name. A machine that lacks a control has no settings for it.
+pub fn requests(source: &Source, holder: &str, wanted: &Wanted) -> Vec<Request<Control>> {
     let online = source.value::<CpuList>("/sys/devices/system/cpu/online");
-    let claim =
-        Claim { source, holder, cpus: *cpus, online: online.get().copied().unwrap_or_default() };
-    let asked = |control: &&Control| controls.contains(control);
+    let online = online.get().copied().unwrap_or_default();
+    let claim = Claim { source, holder, wanted, online };
+    let is_asked = |control: &&Control| wanted.controls.contains(control);
     let mut requests = Vec::new();
-    for control in Control::ALL.iter().filter(asked) {
-        let settings = claim.settings(*control, controls);
+    for control in Control::ALL.iter().filter(is_asked) {
+        let settings = claim.settings(*control);
         let request = |(setting, want)| Request { control: *control, setting, want };
         requests.extend(settings.into_iter().map(request));
     }
     requests
 }
 
-/// CPUs that are to be quiet, on a machine.
+/// What is wanted of a machine.
 struct Claim<'s> {
     source: &'s Source,
     holder: &'s str,
-    cpus: CpuSet,
+    wanted: &'s Wanted,
     online: CpuList,
 }
 
 /// Settings, each with what is wanted of it.
-type Wanted = Vec<(Setting, Want)>;
+type Asked = Vec<(Setting, Want)>;
 
 impl Claim<'_> {
-    fn settings(&self, control: Control, beside: &[Control]) -> Wanted {
+    fn settings(&self, control: Control) -> Asked {
         match control {
             Control::Interrupts => self.interrupts(),
             Control::KernelThreads => self.kernel_threads(),
@@ -68,18 +63,21 @@ impl Claim<'_> {
             Control::Governor => self.governor(),
             Control::IdleStates => self.idle_states(),
             Control::LoadBalance => self.load_balance(),
-            Control::Programs => self.programs(beside.contains(&Control::LoadBalance)),
+            Control::Programs => {
+                self.programs(self.wanted.controls.contains(&Control::LoadBalance))
+            }
+            Control::HugePages => self.huge_pages(),
             Control::Siblings => self.siblings(),
             Control::Throttling => self.one("/proc/sys/kernel/sched_rt_runtime_us", "-1"),
         }
     }
 
     fn without(&self) -> Want {
-        Want::Without { cpus: CpuList(self.cpus), of: self.online }
+        Want::Without { cpus: CpuList(self.wanted.cpus), of: self.online }
     }
 
     /// A setting that is a number or a word, where this machine has it.
-    fn one(&self, path: &str, value: &str) -> Wanted {
+    fn one(&self, path: &str, value: &str) -> Asked {
         let is_there = self.source.text(path).get().is_some();
         let setting = (Setting::file(path, super::Form::Text), Want::Exactly(value.to_owned()));
         if is_there { vec![setting] } else { Vec::new() }

@@ -8,7 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use quietcore_host::Source;
-use quietcore_host::controls::{Controls, LiveSettings, Setting, Settings, Store, requests};
+use quietcore_host::controls::{
+    Controls, LiveSettings, Setting, Settings, Store, Wanted, requests,
+};
 use quietcore_site::Control;
 use quietcore_units::{CpuId, CpuSet};
 
@@ -36,7 +38,13 @@ fn online() -> CpuSet {
 /// What every setting that a control may change holds, as it stands in the kernel's files.
 fn state() -> BTreeMap<Setting, String> {
     let settings = LiveSettings::default();
-    let asked = requests(&Source::live(), "test", &Control::ALL, &online());
+    let wanted = Wanted {
+        controls: Control::ALL.to_vec(),
+        cpus: online(),
+        huge_pages: 1,
+        ..Wanted::default()
+    };
+    let asked = requests(&Source::live(), "test", &wanted);
     let raw = |setting: &Setting| match setting {
         Setting::File { path, .. } => std::fs::read_to_string(path).ok(),
         _ => settings.read(setting).ok(),
@@ -111,6 +119,27 @@ fn what_is_kept_off_a_cpu_is_off_it_and_comes_back() {
     assert!(child.wait().unwrap().success());
     assert_eq!(differences(&before, &state()), Vec::<String>::new());
     assert!(!Store::new(&journal).exists());
+}
+
+#[test]
+fn pages_of_guests_are_set_aside_and_given_back() {
+    need_own_machine!();
+    let pool = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
+    let count = || std::fs::read_to_string(pool).unwrap().trim().parse::<u64>().unwrap();
+    let before = count();
+    let (_folder, journal) = journal();
+    let cpu: CpuSet = CpuId::new(1).into_iter().collect();
+    let mut children = [(); 2].map(|()| hold(&journal, &cpu, &[Control::HugePages]));
+    let told = children.each_mut().map(said);
+    assert!(told.iter().flatten().all(|line| line == "huge-pages 1 changed"), "{told:?}");
+    assert_eq!(count(), before + 8, "what each of them needs");
+    children[0].kill().unwrap();
+    children[0].wait().unwrap();
+    drop(children[1].stdin.take());
+    assert!(children[1].wait().unwrap().success());
+    let controls = Controls::new(LiveSettings::default(), Store::new(&journal));
+    assert_eq!(controls.recover().unwrap().left, []);
+    assert_eq!(count(), before);
 }
 
 /// Goal: after any number of plans, held by processes of which many are killed between two

@@ -5,9 +5,10 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use quietcore_exchange::{Cycle, Recorder, Shape};
-use quietcore_host::controls::{Found, Wanted};
+use quietcore_host::controls::{Found, MemoryShare, Wanted};
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::exchange::Exchange;
+use quietcore_process::setting::Policy;
 use quietcore_units::ByteSize;
 
 use super::*;
@@ -23,6 +24,7 @@ fn run() -> Run {
         policy: Policy::Fifo(90),
         wake: Wake::Adaptive { share_percent: 25 },
         injection: None,
+        memory: None,
         snare: None,
     };
     Run {
@@ -34,6 +36,7 @@ fn run() -> Run {
             name: "axis".to_owned(),
             work: Work::Latency(job),
             container: None,
+            share: MemoryShare::default(),
         }],
         loads: Vec::new(),
         explain: None,

@@ -30,10 +30,6 @@ use crate::run::{PartitionRun, Run};
 use crate::work::Work;
 use observe::Observation;
 
-/// Said of partitions whose late releases have no ledger although that was asked for.
-const NOT_EXPLAINED: &str = "late releases have no ledger: they are explained for the probe \
-                             `latency`, and not for programs";
-
 /// What was found of the late releases of a partition.
 #[derive(Debug, Default)]
 pub(crate) struct Explained {
@@ -48,7 +44,6 @@ pub(crate) struct Explained {
 pub(crate) struct Explaining {
     /// In the order of the run; `None` for partitions without.
     partitions: Vec<Option<Prepared>>,
-    is_asked: bool,
     stop: Arc<AtomicBool>,
 }
 
@@ -56,6 +51,7 @@ pub(crate) struct Explaining {
 struct Prepared {
     snare: Arc<Snare>,
     limit: Nanos,
+    is_guest: bool,
     /// The CPU of each task, where it is pinned.
     cpus: Vec<Option<u32>>,
     /// Kept here, so that it is removed after the partition has ended, which has a file of it.
@@ -69,9 +65,7 @@ impl Explaining {
         let tracefs = run.explain.map(|_| Tracefs::open().map(Arc::new));
         let tracefs = tracefs.transpose().map_err(|error| told(&error));
         let prepare = |partition: &PartitionRun| {
-            let (Work::Latency(_), Some(limit)) = (&partition.work, run.explain) else {
-                return None;
-            };
+            let limit = run.explain?;
             let snare = Arc::new(Snare::create().ok()?);
             let instance = match &tracefs {
                 Ok(Some(tracefs)) => Instance::create(tracefs, cpus(&partition.work))
@@ -81,20 +75,24 @@ impl Explaining {
                 Err(because) => Err(because.clone()),
             };
             let cpus = partition.work.tasks().iter().map(|task| task.cpu).collect();
-            Some(Prepared { snare, limit, cpus, instance, observing: None })
+            let is_guest = is_guest(&partition.work);
+            Some(Prepared { snare, limit, is_guest, cpus, instance, observing: None })
         };
         let partitions = run.partitions.iter().map(prepare).collect();
-        Self { partitions, is_asked: run.explain.is_some(), stop: Arc::new(AtomicBool::new(false)) }
+        Self { partitions, stop: Arc::new(AtomicBool::new(false)) }
     }
 
     /// Tells the job of a partition of its snare; returns the files that its process needs.
     pub(crate) fn lay(&self, index: usize, job: &mut Job) -> Vec<OwnedFd> {
-        let (Some(prepared), Job::Latency(job)) = (&self.partitions[index], job) else {
-            return Vec::new();
+        let Some(prepared) = &self.partitions[index] else { return Vec::new() };
+        let told = match job {
+            Job::Latency(job) => &mut job.snare,
+            Job::Program { program, .. } | Job::Guest { program, .. } => &mut program.snare,
+            Job::Memory(_) => return Vec::new(),
         };
         let Ok(memory) = prepared.snare.file() else { return Vec::new() };
         let switch = prepared.instance.as_ref().ok().and_then(|trace| trace.switch().ok());
-        job.snare = Some(SnareJob {
+        *told = Some(SnareJob {
             limit: prepared.limit,
             memory: memory.as_raw_fd(),
             tracing_on: switch.as_ref().map(std::os::fd::AsRawFd::as_raw_fd),
@@ -106,14 +104,7 @@ impl Explaining {
     pub(crate) fn begin(&mut self, partitions: &[Partition]) {
         for (prepared, partition) in self.partitions.iter_mut().zip(partitions) {
             let Some(prepared) = prepared else { continue };
-            let observation = Observation::new(
-                Arc::clone(&prepared.snare),
-                prepared.instance.clone(),
-                partition.exchange(),
-                partition.process_id(),
-                prepared.limit,
-                prepared.cpus.clone(),
-            );
+            let observation = Observation::new(prepared, partition);
             let stop = Arc::clone(&self.stop);
             let thread = thread::Builder::new().name("explain".to_owned());
             prepared.observing = thread.spawn(move || observation.run(&stop)).ok();
@@ -123,18 +114,24 @@ impl Explaining {
     /// Ends the observing; returns what was found, in the order of the run.
     pub(crate) fn end(&mut self) -> Vec<Explained> {
         self.stop.store(true, Ordering::Relaxed);
-        let not_explained = if self.is_asked { NOT_EXPLAINED } else { "" };
-        let nothing = || Explained { conditions: not_explained.to_owned(), ..Explained::default() };
         let threads =
             self.partitions.iter_mut().map(|prepared| prepared.as_mut()?.observing.take());
         let found = threads.map(|thread| thread?.join().ok());
-        found.map(|found| found.unwrap_or_else(nothing)).collect()
+        found.map(Option::unwrap_or_default).collect()
     }
 }
 
 impl Drop for Explaining {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// Whether its tasks are those of a guest's own kernel: here one thread, which is all of them.
+fn is_guest(work: &Work) -> bool {
+    match work {
+        Work::Latency(_) => false,
+        Work::Program(run) => run.assembly.guest.is_some(),
     }
 }
 

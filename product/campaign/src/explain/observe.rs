@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use quietcore_backend::process::{Partition, ThreadNumbers};
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::TaskStatistics;
 use quietcore_process::exchange::Exchange;
@@ -17,11 +18,13 @@ use quietcore_trace::counters::{Counters, Reader, Subject};
 use quietcore_trace::instance::Instance;
 use quietcore_units::Nanos;
 
-use super::Explained;
 use super::words;
+use super::{Explained, Prepared};
 
 /// Time between two looks at the snare.
 const LOOK: Duration = Duration::from_millis(10);
+/// No clock of a guest is further from this machine's.
+const CLOCKS_APART: Nanos = Nanos::from_millis(1);
 /// Looks between two readings of the counters.
 const COUNTERS_EVERY: u32 = 4;
 
@@ -32,10 +35,14 @@ pub(super) struct Observation {
     instance: Result<Arc<Instance>, String>,
     exchange: Arc<Exchange>,
     process: u32,
+    numbers: ThreadNumbers,
     limit: Nanos,
+    is_guest: bool,
     cpus: Vec<Option<u32>>,
     reader: Reader,
     tasks: Vec<Task>,
+    /// When it began: no release was due before.
+    since: Nanos,
     /// What the kernel refused of the trace.
     refused: Vec<(&'static str, String)>,
     /// When the trace was switched on last.
@@ -62,23 +69,19 @@ struct Quiet {
 }
 
 impl Observation {
-    pub(super) fn new(
-        snare: Arc<Snare>,
-        instance: Result<Arc<Instance>, String>,
-        exchange: Arc<Exchange>,
-        process: u32,
-        limit: Nanos,
-        cpus: Vec<Option<u32>>,
-    ) -> Self {
+    pub(super) fn new(prepared: &Prepared, partition: &Partition) -> Self {
         Self {
-            snare,
-            instance,
-            exchange,
-            process,
-            limit,
-            cpus,
+            snare: Arc::clone(&prepared.snare),
+            instance: prepared.instance.clone(),
+            exchange: partition.exchange(),
+            process: partition.process_id(),
+            numbers: partition.thread_numbers(),
+            limit: prepared.limit,
+            is_guest: prepared.is_guest,
+            cpus: prepared.cpus.clone(),
             reader: Reader::live(),
             tasks: Vec::new(),
+            since: Monotonic.now(),
             refused: Vec::new(),
             armed: None,
             density: None,
@@ -109,10 +112,14 @@ impl Observation {
     /// Once all tasks have their threads: follows these, and arms.
     fn follow(&mut self) {
         let region = self.exchange.region();
-        let threads: Vec<u32> = region.tasks().map(TaskStatistics::thread_id).collect();
-        if threads.is_empty() || threads.contains(&0) {
+        let own: Vec<u32> = region.tasks().map(TaskStatistics::thread_id).collect();
+        if own.is_empty() || own.contains(&0) {
             return;
         }
+        let threads: Result<Vec<u32>, _> =
+            own.iter().map(|thread| self.numbers.of_host(*thread)).collect();
+        // One that has ended meanwhile has no number any more.
+        let Ok(threads) = threads else { return };
         let means = if self.instance.is_ok() { Means::Trace } else { Means::Counters };
         let cpus = self.cpus.iter().copied().chain(std::iter::repeat(None));
         let task = |(thread, cpu): (&u32, Option<u32>)| Task {
@@ -125,6 +132,9 @@ impl Observation {
         self.tasks = threads.iter().zip(cpus).map(task).collect();
         if let Ok(instance) = &self.instance {
             self.refused = instance.follow(&threads);
+            if self.is_guest {
+                self.refused.extend(instance.follow_exits(&threads));
+            }
         }
         self.count();
         self.arm();
@@ -164,10 +174,14 @@ impl Observation {
         else {
             return self.arm();
         };
+        if !is_possible(&caught, self.since, Monotonic.now()) {
+            self.trouble = Some("they were told of with instants that can't be".to_owned());
+            return self.arm();
+        }
         let mut window = Window {
             release: caught.release,
             due_ns: caught.due.get(),
-            started_ns: caught.started.max(caught.due).get(),
+            started_ns: caught.started.get(),
             first_release_ns: shared.first_release_ns(),
             cpu: caught.cpu,
             thread: task.thread,
@@ -219,12 +233,14 @@ impl Observation {
                 process: std::process::id(),
                 thread: std::process::id(),
             };
-            words::observed(&mut task.ledgers, traced.map(|instance| &**instance));
+            let traced = traced.map(|instance| &**instance);
+            words::observed(&mut task.ledgers, traced, self.is_guest);
             words::not_observed(
                 &mut task.ledgers,
                 self.instance.as_deref().map_err(String::as_str),
                 &self.refused,
                 self.reader.missing(subject),
+                self.is_guest,
             );
             if let Some(trouble) = &self.trouble {
                 task.ledgers.miss("some late releases", trouble.clone());
@@ -233,6 +249,12 @@ impl Observation {
         }
         explained
     }
+}
+
+/// Whether a release can have been between two instants. What tells of it is the partition, which
+/// is not believed.
+fn is_possible(caught: &Caught, since: Nanos, now: Nanos) -> bool {
+    since <= caught.due && caught.due <= caught.started && caught.started <= now + CLOCKS_APART
 }
 
 fn traced(instance: &Instance, cpu: u32) -> Result<Trace, String> {
@@ -301,6 +323,16 @@ fn differences(before: &Counters, after: &Counters, within: Nanos, quiet: Quiet)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn releases_that_can_not_have_been_have_no_ledger() {
+        let at = Nanos::from_millis;
+        let caught = |due, started| Caught { due, started, ..Caught::default() };
+        let is = |due, started| is_possible(&caught(due, started), at(100), at(200));
+        assert!(is(at(150), at(190)) && is(at(100), at(201)));
+        assert!(!is(at(99), at(190)), "before all");
+        assert!(!is(at(150), at(149)) && !is(at(150), Nanos::new(u64::MAX)));
+    }
 
     #[test]
     fn counters_are_told_by_their_rise_and_the_usual_run_delay_is_left_out() {

@@ -20,9 +20,10 @@ pub(super) fn conditions(instance: &Instance, density: Option<f64>) -> String {
 }
 
 /// Says what was observed.
-pub(super) fn observed(ledgers: &mut Ledgers, traced: Option<&Instance>) {
+pub(super) fn observed(ledgers: &mut Ledgers, traced: Option<&Instance>, is_guest: bool) {
     if let Some(instance) = traced {
-        let events = instance.events().join(", ");
+        let exits = if is_guest { ", exits of the guest" } else { "" };
+        let events = instance.events().join(", ") + exits;
         ledgers.observed.push(format!("the kernel's trace: {events}; instants in steps of 1 µs"));
     }
     let counters = "counters of the CPU and the thread, read before and after: run delay, steal, \
@@ -36,6 +37,7 @@ pub(super) fn not_observed(
     traced: Result<&Instance, &str>,
     refused: &[(&'static str, String)],
     counters: Vec<(&'static str, String)>,
+    is_guest: bool,
 ) {
     match traced {
         Ok(instance) => {
@@ -62,10 +64,16 @@ pub(super) fn not_observed(
              the start`, or whatever they interrupted",
         );
     }
+    if is_guest {
+        ledgers.miss(
+            "what the guest does before the task",
+            "interrupts and tasks of its own kernel are not traced; their time is in `own way to \
+             the start`",
+        );
+    }
     ledgers.miss(
-        "exits of a virtual machine",
-        "the task is a thread of this kernel; where this kernel is a guest itself, its host alone \
-         sees them, and they are part of `steal` or of what they interrupted",
+        "exits of this machine, if it is a virtual one",
+        "its host alone sees them, and they are part of `steal` or of what they interrupted",
     );
 }
 

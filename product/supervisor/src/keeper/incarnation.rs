@@ -17,6 +17,7 @@ use quietcore_units::{Causes, Nanos};
 use quietcore_wording::plural;
 
 use super::pending::{Pending, Swap, SwapTiming};
+use super::reservation::ReservationWatch;
 use super::standstill::Standstill;
 use super::{End, Kept, LOOK};
 use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened, Severity};
@@ -50,6 +51,7 @@ pub(super) struct Incarnation<'a> {
     why: Option<String>,
     standstill: Standstill,
     starting: Starting,
+    reservation: ReservationWatch,
 }
 
 /// How long a process takes to begin with its cycles.
@@ -78,6 +80,7 @@ impl Kept {
     pub(super) fn live(&mut self, process: Process) -> End {
         self.saving.new_exchange();
         let exchange = process.exchange();
+        let reservation = ReservationWatch::begin(&process, &self.setup, &self.events);
         let region = exchange.region();
         let tasks = region.task_count();
         let Some(commands) = region.command_producer() else {
@@ -98,6 +101,7 @@ impl Kept {
             why: None,
             standstill: Standstill::new(Instant::now()),
             starting: Starting::new(Instant::now()),
+            reservation,
             process,
         };
         self.meet_monitor(&life);
@@ -113,23 +117,20 @@ impl Kept {
             self.look_after_fault(&mut life);
             self.look_after_pending(&mut life);
             self.follow_active(&mut life);
+            life.reservation.look(&life.process, &self.setup, &self.events);
             self.save(&life, false);
             self.publish_life(&life);
             let stands = self.note_standstill(&mut life);
             if let Some(why) = stands.or_else(|| self.note_start(&mut life)) {
                 break End::Failed(why);
             }
-            match life.process.has_ended() {
-                Ok(false) => {}
-                Ok(true) => {
-                    self.hear(&mut life);
-                    break End::Failed("all its tasks have ended".to_owned());
-                }
-                Err(error) => {
-                    self.hear(&mut life);
-                    break End::Failed(Causes(&error).to_string());
-                }
-            }
+            let why = match life.process.has_ended() {
+                Ok(false) => continue,
+                Ok(true) => "all its tasks have ended".to_owned(),
+                Err(error) => Causes(&error).to_string(),
+            };
+            self.hear(&mut life);
+            break End::Failed(why);
         };
         // One that stands can't be told to end.
         self.leave_monitor();

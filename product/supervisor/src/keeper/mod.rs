@@ -21,6 +21,7 @@ mod log;
 mod pending;
 mod quiet;
 mod request;
+mod reservation;
 mod saving;
 mod standstill;
 mod watched;

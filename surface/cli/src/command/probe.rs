@@ -15,7 +15,7 @@ use quietcore_backend::container::ContainerWish;
 use quietcore_campaign::{PartitionRun, Run, Work, measure};
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_host::Facts;
-use quietcore_host::controls::Wanted;
+use quietcore_host::controls::{MemoryShare, Wanted};
 use quietcore_host::doctor::Report;
 use quietcore_load::{LoadKind, LoadRequest, LoadSet};
 use quietcore_probe::job::{LatencyJob, Wake};
@@ -145,6 +145,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
                 policy: policy(request),
                 wake: wake(request),
                 injection: request.inject,
+                memory: None,
                 snare: None,
             }),
             container: (request.backend == ProbeBackend::Container).then(|| ContainerWish {
@@ -152,6 +153,7 @@ fn run_of(request: &Latency, online: CpuSet) -> Result<Run, Failure> {
                 real_time: request.policy != PolicyName::Other,
                 ..ContainerWish::default()
             }),
+            share: MemoryShare::default(),
         }],
         container_runtime: None,
         loads,
@@ -168,8 +170,8 @@ fn options_that_clash(request: &Latency, cycles: u64, problems: &mut Vec<String>
         }
         if request.backend == ProbeBackend::Kvm {
             problems.push(
-                "--explain: releases of a guest are its own kernel's, which this one can't \
-                 trace; leave out --backend kvm"
+                "--explain: the probe of a guest tells of its worst cycles which exits explain \
+                 them; leave it out, or explain a program in a guest with `probe exec`"
                     .to_owned(),
             );
         }

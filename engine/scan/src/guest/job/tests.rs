@@ -66,6 +66,7 @@ fn job() -> GuestJob {
         probation_cycles: 100,
         warm_up_cycles: 10,
         cycles: Some(1000),
+        late_beyond: Some(Nanos::from_micros(50)),
         fieldbus: Some([7; 3].into()),
         build: build(0),
     }

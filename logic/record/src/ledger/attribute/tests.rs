@@ -99,6 +99,35 @@ fn a_blocking_thread_is_named_with_its_stack_and_what_interrupted_it_is_not_its(
     assert_eq!(ledger.shares[0].times, 1, "it ran once, interrupted twice");
 }
 
+/// The processor of a guest, which halted: the host wakes its thread, takes 6 µs to enter it, and
+/// an interrupt has it leave once more before the guest's task starts.
+const GUEST: &str = "
+   proc-812     [001] ..... 0.000100: kvm_exit: vcpu 0 reason HLT rip 0x10 info1 0x0 info2 0x0
+   proc-812     [001] d..2. 0.000102: sched_switch: proc 812 9 S ==> swapper/1 0 120
+   <idle>-0     [001] d.h1. 0.001002: local_timer_entry: vector=236
+   <idle>-0     [001] d.h2. 0.001003: sched_waking: comm=proc pid=812 prio=9 target_cpu=001
+   <idle>-0     [001] dNh1. 0.001004: local_timer_exit: vector=236
+   <idle>-0     [001] d..2. 0.001007: sched_switch: swapper/1 0 120 R ==> proc 812 9
+   proc-812     [001] ..... 0.001013: kvm_entry: vcpu 0, rip 0x11
+   proc-812     [001] ..... 0.001020: kvm_exit: vcpu 0 reason EXTERNAL_INTERRUPT rip 0x12 info1 0
+   proc-812     [001] d.h1. 0.001021: irq_handler_entry: irq=41 name=virtio3-rx
+   proc-812     [001] d.h1. 0.001031: irq_handler_exit: irq=41 ret=handled
+   proc-812     [001] ..... 0.001033: kvm_entry: vcpu 0, rip 0x12
+";
+
+#[test]
+fn what_the_host_does_for_a_guest_is_no_way_of_the_guests_own() {
+    let ledger = attribute(&window(1000, 1040), &events(GUEST));
+    assert!(ledger.adds_up());
+    assert_eq!(share(&ledger, Cause::TimerLate), [("the CPU was idle", 2)]);
+    assert_eq!(share(&ledger, Cause::TimerInterrupt), [("", 2)]);
+    assert_eq!(share(&ledger, Cause::RunDelay), [("", 3)]);
+    assert_eq!(share(&ledger, Cause::Exit), [("HLT", 6), ("EXTERNAL_INTERRUPT", 3)]);
+    assert_eq!(share(&ledger, Cause::Interrupt), [("41 virtio3-rx", 10)]);
+    assert_eq!(share(&ledger, Cause::Own), [("", 14)]);
+    assert_eq!(ledger.remarks, Vec::<String>::new());
+}
+
 /// Goal: the priority of a thread is known, though it ran already when the trace began.
 #[test]
 fn the_priority_of_what_ran_before_the_trace_is_that_of_its_end() {

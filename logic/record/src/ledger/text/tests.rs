@@ -59,6 +59,10 @@ fn each_event_is_what_it_says() {
         of("softirq_noise:   SCHED:7 start 85.140 duration 98 ns"),
         Happening::Lasted(Frame::Softirq("SCHED".into()), 98)
     );
+    let left = Happening::Left("HLT".into());
+    assert_eq!(of("kvm_exit: vcpu 0 reason HLT rip 0x10be info1 0x0 info2 0x0"), left);
+    assert_eq!(of("kvm_exit: reason HLT rip 0x10be info 0 0"), left);
+    assert_eq!(of("kvm_entry: vcpu 0, rip 0x10bf"), Happening::Entered);
     assert_eq!(
         of("sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=R+ ==> next_comm=b c \
             next_pid=2 next_prio=-1"),

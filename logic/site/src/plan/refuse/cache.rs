@@ -1,6 +1,8 @@
-//! What stands against the parts of the last-level cache that partitions ask for.
+//! What stands against the parts of the last-level cache, and the limits of the memory's bandwidth,
+//! that partitions ask for.
 
 use super::Refusals;
+use crate::machine::{CacheWays, Obstacle};
 use crate::site::{Backend, Cache, Partition};
 
 impl Refusals<'_> {
@@ -8,27 +10,48 @@ impl Refusals<'_> {
     pub(super) fn cache(&mut self, partition: &Partition, key: &impl Fn(&str) -> String) {
         match &partition.vcr.cache {
             None => {}
-            Some(Cache::Ways(ways)) => self.ways(partition.backend, *ways, key),
+            Some(Cache::Ways(ways)) => self.ways(*ways, key),
             Some(Cache::Colours(colours)) if partition.backend == Backend::Kvm => {
                 self.colours(partition, colours, key);
             }
-            Some(Cache::Colours(_)) => self.no_part(partition.backend, key),
+            Some(Cache::Colours(_)) => {
+                let backend = partition.backend;
+                let reason =
+                    format!("backend `{backend}` has no colours; its pages are the kernel's");
+                self.refuse(&key("vcr.cache.colours"), reason, "ask for `ways`, or take it out");
+            }
         }
     }
 
-    fn no_part(&mut self, backend: Backend, key: &impl Fn(&str) -> String) {
-        self.refuse(
-            &key("vcr.cache"),
-            format!("backend `{backend}` can't reserve a part of the cache yet"),
-            "take it out",
-        );
+    /// The limit of one partition.
+    pub(super) fn memory_bandwidth(
+        &mut self,
+        partition: &Partition,
+        key: &impl Fn(&str) -> String,
+    ) {
+        let Some(percent) = partition.vcr.memory_bandwidth_percent else { return };
+        let key = key("vcr.memory_bandwidth");
+        match &self.machine.memory_bandwidth {
+            Err(Obstacle { what, remedy }) => self.refuse(&key, what.clone(), remedy.clone()),
+            Ok(least) if percent < *least => {
+                let reason = format!("this machine's least limit is {least} %");
+                self.refuse(&key, reason, format!("ask for {least} at least"));
+            }
+            Ok(_) if !self.machine.root => {
+                let reason = "only root limits the memory's bandwidth".to_owned();
+                self.refuse(&key, reason, "run as root, or take it out");
+            }
+            Ok(_) => {}
+        }
     }
 
-    fn ways(&mut self, backend: Backend, ways: u32, key: &impl Fn(&str) -> String) {
+    fn ways(&mut self, ways: u32, key: &impl Fn(&str) -> String) {
         let key_of_ways = key("vcr.cache.ways");
-        let Some(there) = self.machine.cache_ways else {
-            let reason = "this machine can't assign cache ways (no CAT)".to_owned();
-            return self.refuse(&key_of_ways, reason, "take `cache` out");
+        let CacheWays { all: there, least } = match &self.machine.cache_ways {
+            Ok(there) => *there,
+            Err(Obstacle { what, remedy }) => {
+                return self.refuse(&key_of_ways, what.clone(), remedy.clone());
+            }
         };
         // Everything else needs one at least.
         let most = there.saturating_sub(1);
@@ -37,8 +60,9 @@ impl Refusals<'_> {
             let reason = format!("{ways} cache ways are asked for and {can}");
             return self.refuse(&key_of_ways, reason, format!("ask for {most} at most"));
         }
-        if backend != Backend::Kvm {
-            return self.no_part(backend, key);
+        if ways < least {
+            let reason = format!("this machine assigns {least} cache ways at least");
+            return self.refuse(&key_of_ways, reason, format!("ask for {least} at least"));
         }
         if !self.machine.root {
             let reason = "only root assigns cache ways".to_owned();
@@ -70,7 +94,7 @@ impl Refusals<'_> {
 
     /// The ways of all partitions together.
     pub(super) fn all_ways(&mut self) {
-        let Some(there) = self.machine.cache_ways else { return };
+        let Ok(CacheWays { all: there, .. }) = self.machine.cache_ways else { return };
         let mut claimed = 0_u32;
         let site = self.site;
         for partition in site.partitions() {

@@ -76,5 +76,13 @@ fn the_control_throttling_lets_such_threads_be_pinned() {
     };
     let plain = text(30, "");
     assert!(degraded(&plain));
-    assert!(!degraded(&format!("{plain}[host]\ncontrols = [\"throttling\"]\n")));
+    let controlled = format!("{plain}[host]\ncontrols = [\"throttling\"]\n");
+    assert!(!degraded(&controlled));
+    // A profile with controls of its own has to ask for it, too.
+    let profile = |controls: &str| {
+        let own = format!("[[profile]]\nname = \"own\"\npinned = true\ncontrols = [{controls}]\n");
+        format!("{controlled}{own}[campaign]\nprofiles = [\"tp2\", \"own\"]\n")
+    };
+    assert!(degraded(&profile("\"interrupts\"")));
+    assert!(!degraded(&profile("\"interrupts\", \"throttling\"")));
 }

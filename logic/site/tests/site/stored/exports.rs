@@ -72,7 +72,7 @@ fn what_a_site_needs_is_asked_for_and_nothing_else() {
         let text = changed(SITE, "housekeeping = [0]", host);
         let pod = exported(&text, ExportKind::Kubernetes).remove(0).text;
         assert_eq!(pod.matches("cpu: \"2\"").count(), 2, "requests and limits: {pod}");
-        assert_eq!(pod.matches("memory: 352Mi").count(), 2, "64, 32 and 256 MiB: {pod}");
+        assert_eq!(pod.matches("memory: 385Mi").count(), 2, "64, twice 32 and 256 MiB: {pod}");
     }
 }
 

@@ -176,3 +176,14 @@ fn cpus_that_go_and_come_back_are_told_once_each_time() {
         assert!(news.iter().zip(told).all(|(news, told)| news.starts_with(told)));
     }
 }
+
+#[test]
+fn a_cpu_that_goes_is_told_before_the_settings_that_drift_with_it() {
+    let mut changed = Changed::begin(&Wanted::default(), "press", None).unwrap();
+    let (gone, drift) = (vec!["CPU 1 gone".to_owned()], vec!["cpuset".to_owned()]);
+    assert_eq!(changed.note(Vec::new(), drift.clone()), ["cpuset"]);
+    assert_eq!(changed.note(gone.clone(), drift), ["CPU 1 gone"]);
+    assert_eq!(changed.found().drifts, ["CPU 1 gone", "cpuset"]);
+    assert_eq!(changed.note(gone, vec!["irq".to_owned()]), ["CPU 1 gone", "irq"]);
+    assert_eq!(changed.found().drifts, ["CPU 1 gone", "cpuset", "irq"]);
+}

@@ -8,7 +8,7 @@
 //! programs off, they are moved to the group of all other CPUs, and those of the partitions enter a
 //! group of their own.
 
-use super::{Claim, Wanted};
+use super::{Asked, Claim};
 use crate::controls::group::{CpusetKind, programs};
 use crate::controls::setting::{Form, Setting};
 use crate::controls::want::Want;
@@ -18,7 +18,7 @@ use crate::facts::Cgroups;
 const OTHERS: &str = "quietcore-others";
 
 impl Claim<'_> {
-    pub(super) fn load_balance(&self) -> Wanted {
+    pub(super) fn load_balance(&self) -> Asked {
         let cgroups = Cgroups::read(self.source);
         if let Some(mount) = cgroups.mount_of("cpuset") {
             let others = Setting::Cpuset {
@@ -33,7 +33,7 @@ impl Claim<'_> {
     }
 
     /// Where load balancing is to end too, that does it under version 2.
-    pub(super) fn programs(&self, is_isolated: bool) -> Wanted {
+    pub(super) fn programs(&self, is_isolated: bool) -> Asked {
         let cgroups = Cgroups::read(self.source);
         let Some(mount) = cgroups.mount_of("cpuset") else {
             let kind = if is_isolated { CpusetKind::Isolated } else { CpusetKind::Exclusive };
@@ -47,12 +47,12 @@ impl Claim<'_> {
         };
         vec![
             (others, self.without()),
-            (own, Want::Exactly(self.cpus.to_string())),
+            (own, Want::Exactly(self.wanted.cpus.to_string())),
             (Setting::Programs { path }, Want::Exactly(programs::APART.to_owned())),
         ]
     }
 
-    fn partition(&self, cgroups: &Cgroups, kind: CpusetKind) -> Wanted {
+    fn partition(&self, cgroups: &Cgroups, kind: CpusetKind) -> Asked {
         let controllers = cgroups.unified_controllers.get();
         if !controllers.is_some_and(|all| all.iter().any(|one| one == "cpuset")) {
             return Vec::new();
@@ -63,7 +63,7 @@ impl Claim<'_> {
             Setting::Cpuset { path: format!("{}/quietcore-{}", mount.folder, self.holder), kind };
         vec![
             (Setting::file(handed_down, Form::Words), Want::With("cpuset".to_owned())),
-            (own, Want::Exactly(self.cpus.to_string())),
+            (own, Want::Exactly(self.wanted.cpus.to_string())),
         ]
     }
 }

@@ -1,16 +1,19 @@
-//! Interrupts, threads and work of the kernel, kept off CPUs.
+//! Interrupts, threads and work of the kernel, kept off CPUs; its pool of large pages.
 
-use super::{Claim, Wanted};
+use super::{Asked, Claim};
 use crate::controls::process::ThreadFacts;
 use crate::controls::setting::{Form, Setting};
+use crate::controls::want::Want;
 
 /// Where work that is bound to no CPU has its settings.
 const WORKQUEUES: &str = "/sys/devices/virtual/workqueue";
+/// How many pages of 2 MiB the kernel sets aside.
+const HUGE_PAGES: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
 
 impl Claim<'_> {
     /// Each interrupt, and what new ones begin with. Interrupts that belong to one CPU, and those
     /// that the kernel spreads itself, refuse it.
-    pub(super) fn interrupts(&self) -> Wanted {
+    pub(super) fn interrupts(&self) -> Asked {
         let default = Setting::file("/proc/irq/default_smp_affinity", Form::CpuMask);
         let mut wanted = vec![(default, self.without())];
         wanted.extend(self.source.numbered("/proc/irq", "").into_iter().map(|number| {
@@ -22,7 +25,7 @@ impl Claim<'_> {
 
     /// Each thread of the kernel that is not bound to its CPUs. Threads of interrupts go where
     /// their interrupts do.
-    pub(super) fn kernel_threads(&self) -> Wanted {
+    pub(super) fn kernel_threads(&self) -> Asked {
         let threads = self.source.numbered("/proc", "").into_iter().filter_map(|thread| {
             let facts = ThreadFacts::read(self.source, thread)?;
             let is_of_interrupt = facts.name.starts_with("irq/");
@@ -36,7 +39,7 @@ impl Claim<'_> {
     }
 
     /// The mask of all work that is bound to no CPU, and of each queue that has one of its own.
-    pub(super) fn workqueues(&self) -> Wanted {
+    pub(super) fn workqueues(&self) -> Asked {
         let folders = self.source.entries(WORKQUEUES);
         let own =
             folders.get().into_iter().flatten().map(|name| format!("{WORKQUEUES}/{name}/cpumask"));
@@ -45,10 +48,19 @@ impl Claim<'_> {
         there.map(|path| (Setting::file(path, Form::CpuMask), self.without())).collect()
     }
 
-    pub(super) fn watchdog(&self) -> Wanted {
+    pub(super) fn watchdog(&self) -> Asked {
         const PATH: &str = "/proc/sys/kernel/watchdog_cpumask";
         let is_there = self.source.text(PATH).get().is_some();
         let setting = (Setting::file(PATH, Form::CpuList), self.without());
         if is_there { vec![setting] } else { Vec::new() }
+    }
+
+    /// As many more pages as the memory of the guests has.
+    pub(super) fn huge_pages(&self) -> Asked {
+        let count = self.wanted.huge_pages;
+        if count == 0 || self.source.text(HUGE_PAGES).get().is_none() {
+            return Vec::new();
+        }
+        vec![(Setting::file(HUGE_PAGES, Form::Text), Want::More(count))]
     }
 }

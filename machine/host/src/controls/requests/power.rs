@@ -1,6 +1,6 @@
 //! Frequency, idle states and siblings of CPUs.
 
-use super::{Claim, Wanted};
+use super::{Asked, Claim};
 use crate::controls::setting::{Form, Setting};
 use crate::controls::want::Want;
 use crate::cpu_list::CpuList;
@@ -12,16 +12,17 @@ const WAKE_UP_US_MAX: u64 = 10;
 
 impl Claim<'_> {
     /// The governor that asks for the highest frequency.
-    pub(super) fn governor(&self) -> Wanted {
-        let paths = self.cpus.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"));
+    pub(super) fn governor(&self) -> Asked {
+        let paths =
+            self.wanted.cpus.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"));
         let there = paths.filter(|path| self.source.text(path).get().is_some());
         let want = || Want::Exactly("performance".to_owned());
         there.map(|path| (Setting::file(path, Form::Text), want())).collect()
     }
 
     /// Idle states that take long to leave.
-    pub(super) fn idle_states(&self) -> Wanted {
-        let states = self.cpus.iter().flat_map(|cpu| {
+    pub(super) fn idle_states(&self) -> Asked {
+        let states = self.wanted.cpus.iter().flat_map(|cpu| {
             let folder = format!("{CPUS}/cpu{cpu}/cpuidle");
             let numbers = self.source.numbered(&folder, "state");
             numbers.into_iter().map(move |number| format!("{folder}/state{number}"))
@@ -35,15 +36,15 @@ impl Claim<'_> {
     }
 
     /// CPUs on the same core as one of these, but for these themselves.
-    pub(super) fn siblings(&self) -> Wanted {
+    pub(super) fn siblings(&self) -> Asked {
         let of = |cpu| {
             let path = format!("{CPUS}/cpu{cpu}/topology/thread_siblings_list");
             self.source.value::<CpuList>(&path).get().copied().unwrap_or_default().0
         };
-        let siblings = self.cpus.iter().map(of);
+        let siblings = self.wanted.cpus.iter().map(of);
         let siblings = siblings.fold(quietcore_units::CpuSet::EMPTY, |all, one| all.union(&one));
         let offline = |cpu| Setting::file(format!("{CPUS}/cpu{cpu}/online"), Form::Text);
-        let others = siblings.without(&self.cpus);
+        let others = siblings.without(&self.wanted.cpus);
         others.iter().map(|cpu| (offline(cpu), Want::Exactly("0".to_owned()))).collect()
     }
 }

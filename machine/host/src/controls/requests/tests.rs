@@ -43,9 +43,14 @@ fn machine() -> (tempfile::TempDir, Source) {
     (folder, source)
 }
 
+fn wanted(controls: &[Control]) -> Wanted {
+    let cpus = "1".parse().unwrap();
+    Wanted { controls: controls.to_vec(), cpus, huge_pages: 8, ..Wanted::default() }
+}
+
 /// The settings of one control, as text, each with what it would be given.
 fn given(source: &Source, control: Control) -> Vec<(String, String)> {
-    words(requests(source, "press", &[control], &"1".parse().unwrap()))
+    words(requests(source, "press", &wanted(&[control])))
 }
 
 fn words(requests: Vec<Request<Control>>) -> Vec<(String, String)> {
@@ -108,10 +113,23 @@ fn frequency_idle_states_and_siblings_are_those_of_the_cpus() {
 }
 
 #[test]
+fn the_pool_of_large_pages_grows_by_what_guests_need() {
+    let (folder, source) = machine();
+    assert_eq!(given(&source, Control::HugePages), [], "this kernel has none");
+    let pool = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
+    let place = folder.path().join(&pool[1..]);
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::write(place, "4\n").unwrap();
+    assert_eq!(given(&source, Control::HugePages), pairs(&[(pool, "8 more")]));
+    let without = Wanted { huge_pages: 0, ..wanted(&[Control::HugePages]) };
+    assert_eq!(requests(&source, "press", &without), []);
+}
+
+#[test]
 fn controls_are_asked_for_in_their_order_and_only_once() {
     let (_folder, source) = machine();
     let asked = [Control::Throttling, Control::Timers, Control::Throttling];
-    let requests = requests(&source, "press", &asked, &"1".parse().unwrap());
+    let requests = requests(&source, "press", &wanted(&asked));
     let settings: Vec<_> = requests.iter().map(|request| request.setting.clone()).collect();
     let file = |name: &str| Setting::file(format!("/proc/sys/kernel/{name}"), Form::Text);
     assert_eq!(settings, [file("timer_migration"), file("sched_rt_runtime_us")]);
@@ -158,7 +176,7 @@ fn programs_are_kept_off_by_the_version_that_has_cpusets() {
     let unified = "30 1 0:1 / /cg rw - cgroup2 cgroup2 rw\n";
     mount(&folder, unified, &[("cg/cgroup.controllers", "cpuset cpu io\n")]);
     let kinds = |controls: &[Control]| {
-        let asked = requests(&source, "press", controls, &"1".parse().unwrap());
+        let asked = requests(&source, "press", &wanted(controls));
         let kinds = asked.into_iter().filter_map(|it| match it.setting {
             Setting::Cpuset { path, kind } if path == "/cg/quietcore-press" => Some(kind),
             _ => None,

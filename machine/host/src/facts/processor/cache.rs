@@ -82,6 +82,9 @@ pub struct Resctrl {
     pub levels: Vec<ResctrlLevel>,
     /// Groups that stand already.
     pub groups: Vec<String>,
+    /// The largest limit of the memory's bandwidth in the default group; `None` without any.
+    #[serde(default)]
+    pub largest_limit: Option<u32>,
 }
 
 /// One thing that resctrl allocates.
@@ -97,6 +100,9 @@ pub struct ResctrlLevel {
     pub bits_least: Reading<u32>,
     /// Bits that other hardware may use too, hexadecimal: contention bits.
     pub shareable_bits: Reading<String>,
+    /// The least limit of a bandwidth; absent for caches.
+    #[serde(default)]
+    pub limit_least: Reading<u32>,
 }
 
 pub(in crate::facts) fn read(source: &Source, attempts: &impl Attempts) -> Caches {
@@ -194,15 +200,19 @@ fn resctrl(source: &Source) -> Resctrl {
                 mask: source.text(&at("cbm_mask")),
                 bits_least: source.value(&at("min_cbm_bits")),
                 shareable_bits: source.text(&at("shareable_bits")),
+                limit_least: source.value(&at("min_bandwidth")),
             }
         })
         .collect();
+    let limits = source.text(&format!("{RESCTRL}/schemata"));
+    let largest_limit = limits.get().and_then(|schemata| largest_limit(schemata));
     let own = ["info", "mon_data", "mon_groups"];
     let groups = source.entries(RESCTRL).get().cloned().unwrap_or_default();
     Resctrl {
         known,
         mounted,
         levels,
+        largest_limit,
         groups: groups
             .into_iter()
             .filter(|name| !own.contains(&name.as_str()))
@@ -211,6 +221,12 @@ fn resctrl(source: &Source) -> Resctrl {
             })
             .collect(),
     }
+}
+
+fn largest_limit(schemata: &str) -> Option<u32> {
+    let limits = schemata.lines().find_map(|line| line.trim().strip_prefix("MB:"))?;
+    let limit = |pair: &str| pair.split_once('=')?.1.trim().parse().ok();
+    limits.split(';').filter_map(limit).max()
 }
 
 #[cfg(test)]
@@ -226,10 +242,18 @@ mod tests {
         assert!(size("K").is_err());
     }
 
+    #[test]
+    fn the_largest_limit_is_that_of_any_domain() {
+        assert_eq!(largest_limit("L3:0=fff\n    MB:0=90;1=100\n"), Some(100));
+        assert_eq!(largest_limit("MB:0=2048"), Some(2048));
+        assert_eq!(largest_limit("L3:0=fff;1=fff"), None);
+    }
+
     proptest! {
         #[test]
         fn any_text_is_a_size_or_an_error(text in "\\PC{0,30}") {
             let _ = size(&text);
+            let _ = largest_limit(&format!("MB:{text}"));
         }
     }
 }

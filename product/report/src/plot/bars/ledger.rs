@@ -38,6 +38,7 @@ pub(crate) const fn class(cause: Cause) -> &'static str {
         Cause::Thread => "cause thread",
         Cause::RunDelay => "cause run-delay",
         Cause::PageFault => "cause page-fault",
+        Cause::Exit => "cause exit",
         Cause::Own => "cause own",
         Cause::Steal => "cause steal",
         Cause::Unexplained => "cause unexplained",

@@ -2,7 +2,7 @@
 
 use quietcore_campaign::experiment::{self, Searched};
 use quietcore_host::Source;
-use quietcore_host::controls::requests;
+use quietcore_host::controls::{Wanted, requests};
 use quietcore_record::experiment::{Tuning, tuning};
 use quietcore_site::{Control, Site};
 
@@ -76,9 +76,10 @@ fn controls(request: &Tune, site: &Site) -> Result<(Vec<Control>, Vec<String>), 
     } else {
         named(&request.control)?
     };
-    let cpus = site.claimed_cpus();
-    let is_here =
-        |control: &Control| !requests(&Source::live(), "tune", &[*control], &cpus).is_empty();
+    let is_here = |control: &Control| {
+        let wanted = Wanted { controls: vec![*control], ..Wanted::of(site) };
+        !requests(&Source::live(), "tune", &wanted).is_empty()
+    };
     let (here, absent): (Vec<Control>, Vec<Control>) = wanted.into_iter().partition(is_here);
     let limits: Vec<String> = absent
         .iter()

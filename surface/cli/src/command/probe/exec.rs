@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quietcore_campaign::{PartitionRun, ProgramRun, Run, Work, container_of};
 use quietcore_evidence::Writer;
-use quietcore_host::controls::Wanted;
+use quietcore_host::controls::{MemoryShare, Wanted};
 use quietcore_record::{compare, published};
 use quietcore_report::comparison;
 use quietcore_site::{Length, Site};
@@ -34,7 +34,8 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
         let run = ProgramRun::new(partition, assembly, pinned, length, request.warm_up);
         let work = Work::Program(Box::new(run));
         let container = container_of(partition, &built.programs, pinned);
-        partitions.push(PartitionRun { name: partition.name.clone(), work, container });
+        let (name, share) = (partition.name.clone(), MemoryShare::of(&partition.vcr));
+        partitions.push(PartitionRun { name, work, container, share });
     }
     let loads: Result<Vec<_>, _> = request.load.iter().map(|text| load(text)).collect();
     let run = Run {
@@ -44,7 +45,7 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
         partitions,
         loads: loads.map_err(Failure::new)?,
         container_runtime: site.container_runtime(),
-        explain: None,
+        explain: request.explain,
         site_sha256: sha256,
     };
     let writer = request.out.as_deref().map(Writer::create).transpose()?;

@@ -1,7 +1,9 @@
 //! `quietcore down`
 
 use quietcore_backend::container::Cleared;
+use quietcore_host::controls::resctrl::{self, Swept};
 use quietcore_supervisor::places::Places;
+use quietcore_wording::plural;
 
 use super::site;
 use crate::arguments::Down;
@@ -25,7 +27,8 @@ pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
 /// Removes what supervisors that were killed have left. Whether there was anything.
 fn recover() -> Result<bool, Failure> {
     let containers = clear_containers()?;
-    Ok(put_back()? || containers)
+    let shares = give_back_shares()?;
+    Ok(put_back()? || containers || shares)
 }
 
 /// Removes containers whose owner is gone.
@@ -37,6 +40,19 @@ fn clear_containers() -> Result<bool, Failure> {
         command::print(&format!("{name}: the container is removed\n"))?;
     }
     Ok(cleared != Cleared::default())
+}
+
+/// Gives back parts of the last-level cache and limits of the memory's bandwidth whose owner is
+/// gone.
+fn give_back_shares() -> Result<bool, Failure> {
+    let Swept { gone, left } = resctrl::recover();
+    left.iter().for_each(crate::terminal::say);
+    if gone > 0 {
+        let plural = plural(gone as u64);
+        let text = format!("resctrl: {gone} group{plural} of partitions that are gone removed\n");
+        command::print(&text)?;
+    }
+    Ok(gone > 0 || !left.is_empty())
 }
 
 /// Puts back settings of the machine whose owner is gone.

@@ -74,8 +74,17 @@ fn plan(request: &Latency, partitions: &[PartitionRun]) -> Result<GuestLatencyPl
     let Some(Work::Latency(job)) = partitions.first().map(|partition| &partition.work) else {
         return Err(Failure::new("quietcore: there is nothing to measure"));
     };
-    let LatencyJob { cpus, period, cycles, warm_up_cycles, policy, wake, injection, snare: _ } =
-        job;
+    let LatencyJob {
+        cpus,
+        period,
+        cycles,
+        warm_up_cycles,
+        policy,
+        wake,
+        injection,
+        memory: _,
+        snare: _,
+    } = job;
     let mut problems = Vec::new();
     if cpus.len() > 1 {
         problems.push("--cpus: a guest has one task; name one CPU".to_owned());

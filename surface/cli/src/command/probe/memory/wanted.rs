@@ -1,7 +1,7 @@
 //! What was asked for, checked: all that is wrong becomes one failure.
 
 use quietcore_host::Facts;
-use quietcore_host::controls::CacheWays;
+use quietcore_host::controls::{HeldShare, MemoryShare};
 use quietcore_host::facts::CacheDomain;
 use quietcore_load::{LoadKind, LoadRequest};
 use quietcore_probe::memory::AccessPattern;
@@ -141,8 +141,8 @@ impl Wanted {
     }
 
     /// Holds the ways of the partition, where there are some.
-    pub(super) fn hold_ways(count: u32) -> Result<CacheWays, Failure> {
-        Ok(CacheWays::hold(GROUP, count)?)
+    pub(super) fn hold_ways(count: u32) -> Result<HeldShare, Failure> {
+        Ok(HeldShare::hold(GROUP, MemoryShare::of_ways(count))?)
     }
 
     fn whole(&self, bytes: u64) -> u64 {
@@ -271,7 +271,7 @@ fn ways(request: &Memory, facts: &Facts, problems: &mut Vec<String>) -> Ways {
         Some((mask.count_ones() / 3).max(least))
     };
     let count = request.ways.or_else(third).unwrap_or(1);
-    match CacheWays::hold(GROUP, count) {
+    match HeldShare::hold(GROUP, MemoryShare::of_ways(count)) {
         Ok(_) => Ways::Count(count),
         Err(error) => {
             let because = error.to_string();

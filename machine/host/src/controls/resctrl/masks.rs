@@ -112,6 +112,20 @@ pub(super) struct Choice {
     pub(super) with_devices: u32,
 }
 
+impl Choice {
+    /// Of these ways, with who else may fill them.
+    pub(super) fn of(mask: u64, from_default: bool, rules: Rules, standing: &[Standing]) -> Self {
+        let shared = shared(mask, standing);
+        Self { mask, from_default, shared, with_devices: (rules.devices & mask).count_ones() }
+    }
+}
+
+/// The groups of others that may fill these ways, with how many of them.
+pub(super) fn shared(mask: u64, standing: &[Standing]) -> Vec<(String, u32)> {
+    let others = standing.iter().filter(|group| !group.is_ours && group.bits & mask != 0);
+    others.map(|group| (group.name.clone(), (group.bits & mask).count_ones())).collect()
+}
+
 /// Chooses so many ways side by side, which the default group can give up and no partition has:
 /// those that the fewest others may fill.
 pub(super) fn choose(
@@ -128,6 +142,7 @@ pub(super) fn choose(
     candidates
         .filter(|mask| mask & !rules.full == 0)
         .filter_map(|mask| {
+            let mask = &mask;
             let overlaps = |bits: u64| bits & mask != 0;
             if standing.iter().any(|group| group.is_ours && overlaps(group.bits)) {
                 return None;
@@ -138,13 +153,7 @@ pub(super) fn choose(
             if !free && !given {
                 return None;
             }
-            let shared: Vec<(String, u32)> = standing
-                .iter()
-                .filter(|group| overlaps(group.bits))
-                .map(|group| (group.name.clone(), (group.bits & mask).count_ones()))
-                .collect();
-            let with_devices = (rules.devices & mask).count_ones();
-            Some(Choice { mask, from_default: !free, shared, with_devices })
+            Some(Choice::of(*mask, !free, rules, standing))
         })
         .min_by_key(|choice| {
             let shared: u32 = choice.shared.iter().map(|(_, ways)| ways).sum();

@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
+use super::bandwidth::{ALL_PERCENT, Limits, Steps};
 use super::masks::{Masks, Rules, is_possible};
 use crate::controls::process::began_at;
 use crate::source::{Source, TEXT_LIMIT};
@@ -15,16 +19,26 @@ use crate::source::{Source, TEXT_LIMIT};
 /// Where resctrl is mounted.
 pub(super) const RESCTRL: &str = "/sys/fs/resctrl";
 
+/// Tries to lock the tree, and the time between.
+const LOCK_TRIES: u32 = 100;
+const LOCK_EVERY: Duration = Duration::from_millis(20);
+
 /// What is done to the tree. Paths are below its root.
 pub trait ResctrlTree {
     /// What keeps all others who follow the rule away, as long as it lives.
     type Lock;
 
-    /// Waits until nobody else changes the tree.
+    /// Waits until nobody else changes the tree, but not for ever.
     ///
     /// # Errors
-    /// The tree is not there, or can't be locked.
+    /// The tree is not there, or somebody else keeps it.
     fn lock(&self) -> io::Result<Self::Lock>;
+
+    /// Keeps others from changing the tree, unless one does: then it is `None`.
+    ///
+    /// # Errors
+    /// The tree is not there.
+    fn try_lock(&self) -> io::Result<Option<Self::Lock>>;
 
     /// Reads a file.
     ///
@@ -75,6 +89,20 @@ impl LiveTree {
     fn place(&self, path: &str) -> std::path::PathBuf {
         self.source.place(&format!("{RESCTRL}/{path}"))
     }
+
+    /// The root of the tree. A kernel that knows resctrl has the folder, mounted or not.
+    fn root(&self) -> io::Result<File> {
+        fs::metadata(self.place("schemata"))?;
+        File::open(self.place(""))
+    }
+
+    /// An error with what the kernel says of it, where it says something.
+    fn told(&self, error: io::Error) -> io::Error {
+        let said = self.read("info/last_cmd_status").unwrap_or_default();
+        let said = said.trim();
+        let said_nothing = said.is_empty() || said == "ok";
+        if said_nothing { error } else { io::Error::new(error.kind(), said.to_owned()) }
+    }
 }
 
 impl Default for LiveTree {
@@ -87,9 +115,23 @@ impl ResctrlTree for LiveTree {
     type Lock = File;
 
     fn lock(&self) -> io::Result<File> {
-        let root = File::open(self.place(""))?;
-        flock(&root, FlockOperation::LockExclusive)?;
-        Ok(root)
+        let root = self.root()?;
+        for _ in 0..LOCK_TRIES {
+            match flock(&root, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) => thread::sleep(LOCK_EVERY),
+                other => return Ok(other.map(|()| root)?),
+            }
+        }
+        let waited = LOCK_EVERY * LOCK_TRIES;
+        Err(io::Error::other(format!("another program has kept it locked for {waited:?}")))
+    }
+
+    fn try_lock(&self) -> io::Result<Option<File>> {
+        let root = self.root()?;
+        match flock(&root, FlockOperation::NonBlockingLockShared) {
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            other => Ok(Some(other.map(|()| root)?)),
+        }
     }
 
     fn read(&self, path: &str) -> io::Result<String> {
@@ -101,20 +143,15 @@ impl ResctrlTree for LiveTree {
     fn write(&self, path: &str, text: &str) -> io::Result<()> {
         // Not created: where there is no such file, this is no resctrl.
         let mut file = OpenOptions::new().write(true).open(self.place(path))?;
-        file.write_all(text.as_bytes()).map_err(|error| {
-            let said = self.read("info/last_cmd_status").unwrap_or_default();
-            let said = said.trim();
-            let said_nothing = said.is_empty() || said == "ok";
-            if said_nothing { error } else { io::Error::new(error.kind(), said.to_owned()) }
-        })
+        file.write_all(text.as_bytes()).map_err(|error| self.told(error))
     }
 
     fn make(&self, group: &str) -> io::Result<()> {
-        fs::create_dir(self.place(group))
+        fs::create_dir(self.place(group)).map_err(|error| self.told(error))
     }
 
     fn remove(&self, group: &str) -> io::Result<()> {
-        fs::remove_dir(self.place(group))
+        fs::remove_dir(self.place(group)).map_err(|error| self.told(error))
     }
 
     fn groups(&self) -> io::Result<Vec<String>> {
@@ -142,10 +179,15 @@ struct State {
     /// By name; the default group has none.
     groups: BTreeMap<String, Group>,
     rules: Rules,
+    steps: Steps,
+    /// What a new group may take of the bandwidth.
+    unlimited: u64,
     classes: usize,
     living: Vec<(u32, u64)>,
     /// How many changes are still made before one is refused.
     refuse_after: Option<usize>,
+    /// Whether that one is refused alone, and not all after it.
+    refuses_one: bool,
     /// The kernel forgets what is written.
     forgets: bool,
 }
@@ -153,21 +195,47 @@ struct State {
 #[derive(Clone, Debug, Default)]
 struct Group {
     masks: Masks,
+    limits: Limits,
     tasks: Vec<String>,
 }
 
 impl FakeTree {
-    /// Two caches of 12 ways, the upper two of which devices fill too; 4 groups at most.
+    /// Two caches of 12 ways, the upper two of which devices fill too, and limits of the bandwidth
+    /// in steps of 10 %; 4 groups at most.
     pub fn new() -> Self {
+        Self::with("L3:0=fff;1=fff", ALL_PERCENT)
+    }
+
+    /// The same without a last-level cache that could be divided.
+    pub fn of_bandwidth() -> Self {
+        Self::with("", ALL_PERCENT)
+    }
+
+    /// The same where code and data are told apart.
+    pub fn of_code_and_data() -> Self {
+        Self::with("L3CODE:0=fff\nL3DATA:0=fff", ALL_PERCENT)
+    }
+
+    /// The same with limits of the bandwidth that are no percent.
+    pub fn of_absolute_bandwidth() -> Self {
+        Self::with("L3:0=fff;1=fff", 2048)
+    }
+
+    fn with(masks: &str, unlimited: u64) -> Self {
         let rules = Rules { full: 0xFFF, least: 1, devices: 0xC00, sparse: false };
-        let default = Group { masks: Masks::parse("L3:0=fff;1=fff"), tasks: vec!["1".to_owned()] };
+        let limits = Limits::parse(&format!("MB:0={unlimited};1={unlimited}"));
+        let tasks = vec!["1".to_owned()];
+        let default = Group { masks: Masks::parse(masks), limits, tasks };
         Self {
             state: Rc::new(RefCell::new(State {
                 groups: BTreeMap::from([(String::new(), default)]),
                 rules,
+                steps: Steps { least: 10, step: 10 },
+                unlimited,
                 classes: 4,
                 living: Vec::new(),
                 refuse_after: None,
+                refuses_one: false,
                 forgets: false,
             })),
         }
@@ -188,6 +256,12 @@ impl FakeTree {
         self.state.borrow_mut().refuse_after = changes;
     }
 
+    /// Makes so many changes, refuses the next one, and makes those after it.
+    pub fn refuse_one(&self, after: usize) {
+        let mut state = self.state.borrow_mut();
+        (state.refuse_after, state.refuses_one) = (Some(after), true);
+    }
+
     /// Has writes of masks do nothing, as if another program undid them.
     pub fn forget(&self) {
         self.state.borrow_mut().forgets = true;
@@ -198,9 +272,20 @@ impl FakeTree {
         self.state.borrow().groups.get(group).map(|group| group.masks.to_string())
     }
 
+    /// What a group may take of the bandwidth.
+    pub fn limits(&self, group: &str) -> Option<String> {
+        self.state.borrow().groups.get(group).map(|group| group.limits.to_string())
+    }
+
     fn change(&self) -> io::Result<()> {
-        match &mut self.state.borrow_mut().refuse_after {
-            Some(0) => return Err(io::Error::from_raw_os_error(libc::EACCES)),
+        let mut state = self.state.borrow_mut();
+        match &mut state.refuse_after {
+            Some(0) => {
+                if state.refuses_one {
+                    state.refuse_after = None;
+                }
+                return Err(io::Error::from_raw_os_error(libc::EACCES));
+            }
             Some(left) => *left -= 1,
             None => {}
         }
@@ -221,6 +306,10 @@ impl ResctrlTree for FakeTree {
         Ok(())
     }
 
+    fn try_lock(&self) -> io::Result<Option<()>> {
+        Ok(Some(()))
+    }
+
     fn read(&self, path: &str) -> io::Result<String> {
         let state = self.state.borrow();
         let Rules { full, least, devices, .. } = state.rules;
@@ -228,10 +317,13 @@ impl ResctrlTree for FakeTree {
             "info/L3/cbm_mask" => Some(format!("{full:x}\n")),
             "info/L3/min_cbm_bits" => Some(format!("{least}\n")),
             "info/L3/shareable_bits" => Some(format!("{devices:x}\n")),
+            "info/MB/min_bandwidth" => Some(format!("{}\n", state.steps.least)),
+            "info/MB/bandwidth_gran" => Some(format!("{}\n", state.steps.step)),
+            "info/MB/thread_throttle_mode" => Some("max\n".to_owned()),
             _ => {
                 let (group, file) = path.rsplit_once('/').unwrap_or(("", path));
                 state.groups.get(group).and_then(|group| match file {
-                    "schemata" => Some(format!("    MB:0=100;1=100\n{}", group.masks)),
+                    "schemata" => Some(format!("    {}{}", group.limits, group.masks)),
                     "tasks" => Some(group.tasks.join("\n")),
                     _ => None,
                 })
@@ -244,8 +336,13 @@ impl ResctrlTree for FakeTree {
         self.change()?;
         let mut state = self.state.borrow_mut();
         let (rules, forgets) = (state.rules, state.forgets);
+        let (steps, unlimited) = (state.steps, state.unlimited);
         let (name, file) = path.rsplit_once('/').unwrap_or(("", path));
-        let masks = Masks::parse(text);
+        let (masks, limits) = (Masks::parse(text), Limits::parse(text));
+        let is_limit = |limit: u64| limit >= steps.least && limit <= unlimited;
+        if file == "schemata" && !limits.all().all(is_limit) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         if file == "schemata" && masks.all().any(|mask| !is_possible(mask, rules)) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -256,7 +353,8 @@ impl ResctrlTree for FakeTree {
         let group = state.groups.get_mut(name).ok_or(io::ErrorKind::NotFound)?;
         match file {
             "schemata" if forgets => {}
-            "schemata" => group.masks = masks,
+            "schemata" if limits.is_empty() => group.masks = masks,
+            "schemata" => group.limits = limits.map(|limit| steps.next(limit)),
             "tasks" => group.tasks.push(text.trim().to_owned()),
             _ => return Err(io::ErrorKind::NotFound.into()),
         }
@@ -266,12 +364,16 @@ impl ResctrlTree for FakeTree {
     fn make(&self, group: &str) -> io::Result<()> {
         self.change()?;
         let mut state = self.state.borrow_mut();
+        if state.groups.contains_key(group) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         if state.groups.len() == state.classes {
             return Err(io::Error::from_raw_os_error(libc::ENOSPC));
         }
-        let full = state.rules.full;
+        let (full, unlimited) = (state.rules.full, state.unlimited);
         let masks = state.groups[""].masks.map(|_| full);
-        state.groups.insert(group.to_owned(), Group { masks, tasks: Vec::new() });
+        let limits = state.groups[""].limits.all_at(unlimited);
+        state.groups.insert(group.to_owned(), Group { masks, limits, tasks: Vec::new() });
         Ok(())
     }
 

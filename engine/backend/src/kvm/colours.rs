@@ -1,9 +1,8 @@
-//! A guest's part of the last-level cache.
+//! A guest's part of the last-level cache, by the pages that it has.
 //!
-//! *Ways* are assigned by the host, which puts the guest's process into a group of its own before
-//! that has a second thread; all that it touches is in them. *Colours* are those of the pages that
-//! the guest's process takes for the guest's own memory. Which address bits are the colour is
-//! measured once by the host, so that a number means the same to all guests.
+//! *Colours* are those of the pages that the guest's process takes for the guest's own memory.
+//! Which address bits are the colour is measured once by the host, so that a number means the same
+//! to all guests. *Ways* are no matter of the guest: the host gives them to any partition.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -21,24 +20,14 @@ use serde::{Deserialize, Serialize};
 use super::GuestSetting;
 use crate::remark::remark;
 
-/// A part of the last-level cache.
+/// The sets of the last-level cache that pages of these colours reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CacheSetting {
-    /// So many ways of it.
-    Ways {
-        /// The partition, after which the group is named.
-        partition: String,
-        /// How many.
-        ways: u32,
-    },
-    /// The sets that pages of these colours reach.
-    Colours {
-        /// The address bits that are the colour, as [`colours_here`] found them.
-        mask: u64,
-        /// Which colours.
-        colours: Vec<u32>,
-    },
+pub struct ColourSetting {
+    /// The address bits that are the colour, as [`colours_here`] found them.
+    pub mask: u64,
+    /// Which colours.
+    pub colours: Vec<u32>,
 }
 
 /// The memory of a guest, in its part of the cache; and what holds its pages in their colours. The
@@ -51,7 +40,7 @@ pub(super) type GuestMemory = (Memory, Option<Pin>);
 /// # Errors
 /// Why there is none; in words.
 pub(super) fn memory(setting: &GuestSetting, row: &Arc<Row>) -> Result<GuestMemory, String> {
-    let Some(CacheSetting::Colours { mask, colours }) = &setting.cache else {
+    let Some(ColourSetting { mask, colours }) = &setting.colours else {
         let memory = Memory::reserve_in(Some(row), setting.memory);
         let memory = memory.map_err(|error| error.to_string())?;
         return Ok((memory, None));
@@ -129,19 +118,16 @@ mod tests {
     }
 
     fn setting(mask: u64, colours: &[u32]) -> GuestSetting {
-        let cache = Some(CacheSetting::Colours { mask, colours: colours.to_vec() });
-        GuestSetting { memory: ByteSize::new(4 << 20), cache, ..GuestSetting::default() }
+        let colours = Some(ColourSetting { mask, colours: colours.to_vec() });
+        GuestSetting { memory: ByteSize::new(4 << 20), colours, ..GuestSetting::default() }
     }
 
     #[test]
-    fn a_guest_without_a_part_of_the_cache_has_ordinary_memory() {
-        let ways = CacheSetting::Ways { partition: "axis".to_owned(), ways: 2 };
-        for cache in [None, Some(ways)] {
-            let setting = GuestSetting { cache, ..setting(0, &[]) };
-            let (memory, pin) = memory(&setting, &row()).unwrap();
-            assert_eq!(memory.size(), setting.memory);
-            assert!(pin.is_none());
-        }
+    fn a_guest_without_colours_has_ordinary_memory() {
+        let setting = GuestSetting { colours: None, ..setting(0, &[]) };
+        let (memory, pin) = memory(&setting, &row()).unwrap();
+        assert_eq!(memory.size(), setting.memory);
+        assert!(pin.is_none());
     }
 
     #[test]
