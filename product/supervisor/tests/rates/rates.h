@@ -1,4 +1,5 @@
-/* A program of three rates in the generator's style: a fast one, one by event, one by state. */
+/* A program of three rates in the generator's style: a fast one, one by event, one by state.
+ * The fast one spins for so many milliseconds, once. */
 #ifndef RATES_H
 #define RATES_H
 
@@ -10,7 +11,7 @@ typedef struct {
     uint32_t by_state;
     uint8_t start;
     uint8_t on;
-    volatile uint32_t busy;
+    uint32_t spin_ms;
 } DW_rates_T;
 
 extern DW_rates_T rates_DW;
