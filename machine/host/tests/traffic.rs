@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use quietcore_host::controls::{Changed, Controls, LiveSettings, Store, Wanted};
 use quietcore_site::{Network, Traffic};
@@ -48,6 +48,26 @@ impl Bench {
     fn has_journal(&self) -> bool {
         Store::new(&self.journal).exists()
     }
+}
+
+/// The program that limits an interface until it is killed, or puts back what one has left.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().expect("a test has a path");
+    own.parent().and_then(Path::parent).expect("target/debug/deps/traffic").join("examples/limit")
+}
+
+/// A process that limits `left`.
+fn limited(journal: &Path) -> Child {
+    let program = program();
+    let mut command = Command::new(&program);
+    command.arg(journal).args(["left", "1 Mbit/s"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap_or_else(|error| {
+        panic!("{}: {error}; build it with `cargo build --examples`", program.display())
+    });
+    let said = BufReader::new(child.stdout.take().expect("a pipe"));
+    assert!(said.lines().map_while(Result::ok).any(|line| line == "held"));
+    child
 }
 
 #[test]
@@ -153,23 +173,39 @@ fn an_interface_that_is_not_there_or_was_never_up_is_told() {
 fn a_limit_of_a_killed_process_is_taken_away_by_the_next_that_looks() {
     quietcore_skip::own_network!();
     let (bench, before) = (Bench::new(), shown());
-    let own = std::env::current_exe().unwrap();
-    let program = own.parent().and_then(Path::parent).unwrap().join("examples/limit");
-    let mut command = Command::new(&program);
-    command.arg(&bench.journal).args(["left", "1 Mbit/s"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap_or_else(|error| {
-        panic!("{}: {error}; build it with `cargo build --examples`", program.display())
-    });
-    let said = BufReader::new(child.stdout.take().unwrap());
-    assert!(said.lines().map_while(Result::ok).any(|line| line == "held"));
-    assert!(shown().contains("tbf 5163:"), "{}", shown());
+    let mut child = limited(&bench.journal);
     assert_eq!(bench.controls().recover().unwrap().gone, Vec::<String>::new(), "it lives");
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(shown().contains("tbf 5163:"), "{}", shown());
     let recovery = bench.controls().recover().unwrap();
     assert_eq!((recovery.gone.len(), recovery.left), (1, vec![]));
+    assert_eq!(shown(), before);
+    assert!(!bench.has_journal());
+}
+
+/// Goal: a limit is taken away from wherever the journal is opened, and an interface of the same
+/// name there is not taken for the one that is limited.
+/// Method: a site is killed in this network. The next process opens its journal in another one,
+/// which has a `left` with such a limit of its own.
+#[test]
+fn a_limit_is_taken_away_from_another_network_namespace() {
+    quietcore_skip::own_network!();
+    let (bench, before) = (Bench::new(), shown());
+    let mut child = limited(&bench.journal);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(shown().contains("tbf 5163:"), "{}", shown());
+    let script = "ip link add left type veth peer name right && ip link set left up && tc qdisc \
+                  add dev left root handle 5163: tbf rate 1mbit burst 5056b latency 50ms && \
+                  \"$0\" \"$1\" && tc qdisc show dev left";
+    let mut elsewhere = Command::new("unshare");
+    elsewhere.args(["--net", "sh", "-c", script]).arg(program()).arg(&bench.journal);
+    let ran = elsewhere.output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(said.starts_with("1 gone, 0 left\n"), "{said}");
+    assert!(said.contains("tbf 5163:"), "that one is somebody else's: {said}");
     assert_eq!(shown(), before);
     assert!(!bench.has_journal());
 }

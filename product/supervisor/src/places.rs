@@ -8,13 +8,14 @@
 //!     └── site.json     what runs: site file, partitions, since when
 //! RUN/@containers/      one folder a container that runs
 //! STATE/SITE/           what survives: retained data
-//! STATE/@machine/       the journal of the machine's settings
 //! ```
 //!
 //! | folder | first that applies |
 //! |--------|--------------------|
 //! | RUN | `$QUIETCORE_RUN_DIR`, `/run/quietcore` for root, `$XDG_RUNTIME_DIR/quietcore`, `/tmp/quietcore-UID` |
 //! | STATE | `$QUIETCORE_STATE_DIR`, `/var/lib/quietcore` for root, `$XDG_STATE_HOME/quietcore`, `~/.local/state/quietcore` |
+//!
+//! The journal of the machine's settings is the machine's, and in neither of them.
 //!
 //! A site runs exactly while its lock is held: the kernel releases it with the process, however
 //! that ends. A folder whose lock is free is a leftover and is removed by whoever finds it. A RUN
@@ -29,6 +30,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use quietcore_host::controls::Store;
 use serde::{Deserialize, Serialize};
 
 pub use claim::Claim;
@@ -49,6 +51,10 @@ const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
 /// The variables of the environment that say where RUN and STATE are.
 const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
 const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
+
+/// Where they are for root.
+const RUN_OF_ROOT: &str = "/run/quietcore";
+const STATE_OF_ROOT: &str = "/var/lib/quietcore";
 
 /// No names of sites.
 const JOURNAL: &str = "@machine";
@@ -195,7 +201,7 @@ impl Places {
             |variable: &str| environment(variable).map(PathBuf::from).filter(|it| it.is_absolute());
         let run = match own(RUN_VARIABLE)? {
             Some(run) => run,
-            None if user == 0 => PathBuf::from("/run/quietcore"),
+            None if user == 0 => PathBuf::from(RUN_OF_ROOT),
             None => match absolute("XDG_RUNTIME_DIR") {
                 Some(folder) => folder.join("quietcore"),
                 None => PathBuf::from(format!("/tmp/quietcore-{user}")),
@@ -203,7 +209,7 @@ impl Places {
         };
         let state = match own(STATE_VARIABLE)? {
             Some(state) => Some(state),
-            None if user == 0 => Some(PathBuf::from("/var/lib/quietcore")),
+            None if user == 0 => Some(PathBuf::from(STATE_OF_ROOT)),
             None => absolute("XDG_STATE_HOME")
                 .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
                 .map(|folder| folder.join("quietcore")),
@@ -229,22 +235,11 @@ impl Places {
         Ok(folder)
     }
 
-    /// Whether there is a journal of the machine's settings.
-    pub fn has_journal(&self) -> bool {
-        self.state.as_ref().is_some_and(|state| state.join(JOURNAL).is_dir())
-    }
-
-    /// Makes and returns the folder of the journal of the machine's settings, which is one for all
-    /// sites. No site can have its name.
-    ///
-    /// # Errors
-    /// As [`Self::state_folder`].
-    pub fn journal_folder(&self) -> Result<PathBuf, PlaceError> {
-        let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
-        make_own_folder(state, STATE_VARIABLE)?;
-        let folder = state.join(JOURNAL);
-        make_own_folder(&folder, STATE_VARIABLE)?;
-        Ok(folder)
+    /// The journal of the machine's settings, which is one for all sites wherever their folders
+    /// are. Earlier versions had it in STATE; what they have left there is taken over.
+    pub fn journal(&self) -> Store {
+        let earlier = self.state.as_deref().unwrap_or_else(|| Path::new(STATE_OF_ROOT));
+        Store::of_machine(earlier.join(JOURNAL))
     }
 
     /// Makes and returns the folder in which containers have theirs. No site can have its name.

@@ -55,21 +55,18 @@ pub(crate) fn hold_awake() -> Option<DmaLatency> {
 
 /// The settings of this machine, where any are to be changed; `None` for users who may not.
 pub(crate) fn controls(is_any: bool) -> Result<Option<Controls<LiveSettings>>, Failure> {
-    if !is_any { Ok(None) } else { settings(&Places::of_environment()?) }
+    Ok(if is_any { settings(Places::of_environment()?.journal()) } else { None })
 }
 
 /// The settings of this machine, where a journal says that some were changed.
 pub(crate) fn changed() -> Result<Option<Controls<LiveSettings>>, Failure> {
-    let places = Places::of_environment()?;
-    if places.has_journal() { settings(&places) } else { Ok(None) }
+    let journal = Places::of_environment()?.journal();
+    Ok(if journal.exists() { settings(journal) } else { None })
 }
 
-fn settings(places: &Places) -> Result<Option<Controls<LiveSettings>>, Failure> {
-    if !rustix::process::geteuid().is_root() {
-        return Ok(None);
-    }
-    let store = Store::new(places.journal_folder()?);
-    Ok(Some(Controls::new(LiveSettings::default(), store)))
+fn settings(journal: Store) -> Option<Controls<LiveSettings>> {
+    let is_root = rustix::process::geteuid().is_root();
+    is_root.then(|| Controls::new(LiveSettings::default(), journal))
 }
 
 /// Measures with all that runs have in common, which is given back afterwards. `controls` are the

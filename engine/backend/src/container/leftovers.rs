@@ -127,7 +127,7 @@ mod tests {
         for folder in [&mine, &dead, &unsigned] {
             fs::create_dir_all(folder.join("bundle")).expect("it is ours");
         }
-        let gone = ProcessName { process: std::process::id(), began: 1 };
+        let gone = ProcessName { process: std::process::id(), began: 1, namespace: None };
         sign(&mine, &nothing(), &ProcessName::own(&Source::live())).expect("it is ours");
         sign(&dead, &nothing(), &gone).expect("it is ours");
         let cleared = clear(folders.path());
@@ -141,7 +141,7 @@ mod tests {
         let folder = folders.path().join("stuck");
         fs::create_dir_all(folder.join("state/stuck")).expect("it is ours");
         let fails = RuntimeProgram::new("/bin/false".into());
-        let gone = ProcessName { process: std::process::id(), began: 1 };
+        let gone = ProcessName { process: std::process::id(), began: 1, namespace: None };
         sign(&folder, &fails, &gone).expect("it is ours");
         let left = clear(folders.path()).left;
         assert!(left.len() == 1 && left[0].contains("stuck"), "{left:?}");

@@ -9,6 +9,9 @@
 //!            └── under v1, when refused: write cpu.rt_runtime_us and try with a second child
 //! rmdir GROUP                                    always, also when something before failed
 //! ```
+//!
+//! Who is killed in between leaves the group. Its name says whose it is, and whoever tries next
+//! removes those whose process is gone.
 //
 // UNSAFETY: only a process of its own may enter the group, so the caller is forked. Between fork
 // and exit the child makes system calls and nothing else.
@@ -25,7 +28,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::{Attempt, scheduling};
+use crate::controls::ProcessName;
 use crate::reading::Reading;
+use crate::source::Source;
 
 /// The child does three system calls; when it has not ended after this, it is killed.
 const CHILD_LIMIT: Duration = Duration::from_secs(2);
@@ -86,9 +91,15 @@ impl FreshCgroup {
     }
 }
 
-/// Makes the group, tries, removes it.
+/// What groups are called that are made for this, up to the process and when it began.
+const PREFIX: &str = "quietcore-doctor-";
+
+/// Makes the group, tries, removes it; and those that others have left.
 pub(super) fn attempt(place: &CgroupPlace) -> FreshCgroup {
-    let folder = place.folder.join(format!("quietcore-doctor-{}", std::process::id()));
+    let source = Source::live();
+    sweep(&place.folder, &source);
+    let ProcessName { process, began, .. } = ProcessName::own(&source);
+    let folder = place.folder.join(format!("{PREFIX}{process}-{began}"));
     let mut outcome = match fs::create_dir(&folder) {
         Ok(()) => attempt_in(&folder),
         Err(error) => FreshCgroup::not_tried(&format!(
@@ -103,6 +114,26 @@ pub(super) fn attempt(place: &CgroupPlace) -> FreshCgroup {
         .err()
         .map(|error| format!("{}: {}", folder.display(), crate::error_text(&error)));
     outcome
+}
+
+/// Removes the groups of processes that are gone. What can't be removed is tried again by the next.
+fn sweep(place: &Path, source: &Source) {
+    let Ok(entries) = fs::read_dir(place) else { return };
+    for entry in entries.take(crate::ENTRY_LIMIT).filter_map(Result::ok) {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| owner(name.strip_prefix(PREFIX)?));
+        if owner.is_some_and(|owner| !owner.lives(source)) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// Whose a group is, by the end of its name; without a time, as earlier versions named theirs, of
+/// a process that is gone.
+fn owner(name: &str) -> Option<ProcessName> {
+    let (process, began) = name.split_once('-').unwrap_or((name, "0"));
+    let (process, began) = (process.parse().ok()?, began.parse().ok()?);
+    Some(ProcessName { process, began, namespace: None })
 }
 
 fn attempt_in(folder: &Path) -> FreshCgroup {
@@ -249,5 +280,27 @@ mod tests {
             version: CgroupVersion::V1,
         };
         assert!(matches!(attempt(&place).as_made, Attempt::NotTried(_)));
+    }
+
+    /// Goal: groups of calls that were killed go with the next call, and those of calls that run
+    /// stay.
+    #[test]
+    fn groups_of_processes_that_are_gone_are_removed_by_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = ProcessName::own(&Source::live());
+        let alive = format!("{PREFIX}{}-{}", own.process, own.began);
+        let used_again = format!("{PREFIX}{}-{}", own.process, own.began + 1);
+        let of_earlier_version = format!("{PREFIX}4194999");
+        let foreign = "system.slice".to_owned();
+        for name in [&alive, &used_again, &of_earlier_version, &foreign] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        sweep(folder.path(), &Source::live());
+        let mut left: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, [alive, foreign]);
     }
 }

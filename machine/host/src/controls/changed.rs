@@ -160,7 +160,7 @@ impl Changed {
             want,
         });
         let shares = wanted.traffic.iter().enumerate().map(|(index, traffic)| {
-            let (setting, want) = limit(traffic);
+            let (setting, want) = limit(source, traffic);
             Request { control: Cause::Share(index), setting, want }
         });
         let behind = wanted.traffic.iter().filter_map(|traffic| limit_behind(source, traffic));

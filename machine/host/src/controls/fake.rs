@@ -38,13 +38,19 @@ impl FakeSettings {
             ignoring: BTreeSet::new(),
             killed_after: None,
         };
-        Self { state: Rc::new(RefCell::new(state)), own: ProcessName { process: 1, began: 1 } }
+        Self {
+            state: Rc::new(RefCell::new(state)),
+            own: ProcessName { process: 1, began: 1, namespace: None },
+        }
     }
 
     /// The same machine, seen by a process that begins now.
     pub fn seen_by(&self, process: u32) -> Self {
         self.state.borrow_mut().living.insert(process);
-        Self { state: Rc::clone(&self.state), own: ProcessName { process, began: 1 } }
+        Self {
+            state: Rc::clone(&self.state),
+            own: ProcessName { process, began: 1, namespace: None },
+        }
     }
 
     /// Says that a process is gone.

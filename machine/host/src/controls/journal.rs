@@ -105,6 +105,27 @@ impl Journal {
         Self { entries, ..Self::empty(boot) }
     }
 
+    /// What of it another boot will find changed, for nobody.
+    pub(super) fn lasting(&self) -> Self {
+        self.clone().after_reboot(&self.boot)
+    }
+
+    /// Takes over what another journal of this boot says. Of a setting in both, the earlier one
+    /// knows the original: what it gave is what the later one found.
+    pub(super) fn adopt(&mut self, other: Self) {
+        for holder in other.holders {
+            if self.holder(&holder.name).is_none() {
+                self.holders.push(holder);
+            }
+        }
+        for theirs in other.entries {
+            match self.entries.iter_mut().find(|entry| entry.setting == theirs.setting) {
+                None => self.entries.push(theirs),
+                Some(ours) => ours.adopt(theirs),
+            }
+        }
+    }
+
     /// The names of holders whose process is gone.
     pub(super) fn gone(&self, lives: impl Fn(&ProcessName) -> bool) -> Vec<String> {
         let gone = self.holders.iter().filter(|holder| !lives(&holder.process));
@@ -209,6 +230,18 @@ impl Journal {
 }
 
 impl Entry {
+    /// Takes over what another journal says of the same setting.
+    fn adopt(&mut self, theirs: Self) {
+        if theirs.given == self.original {
+            self.original = theirs.original;
+        } else if self.given == theirs.original {
+            (self.given, self.is_proven) = (theirs.given, theirs.is_proven);
+        }
+        let is_new = |wish: &Wish| !self.wishes.contains(wish);
+        let more: Vec<Wish> = theirs.wishes.into_iter().filter(is_new).collect();
+        self.wishes.extend(more);
+    }
+
     /// Decides the value, and says what has to be written.
     fn change(&mut self) -> Result<Change, WantError> {
         let to = together(&self.original, self.wishes.iter().map(|wish| &wish.want))?;

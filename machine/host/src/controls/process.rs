@@ -1,4 +1,7 @@
-//! Who a process is: its number, and when it began, as numbers are used again.
+//! Who a process is: its number, and when it began, as numbers are used again. In a container that
+//! has numbers of its own, also which numbers these are.
+
+use std::os::unix::ffi::OsStrExt as _;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +11,12 @@ use crate::source::Source;
 const KERNEL_THREAD: u64 = 0x0020_0000;
 const IS_BOUND: u64 = 0x0400_0000;
 
+/// The namespace of process numbers that the machine began with (Linux,
+/// `include/linux/proc_ns.h`).
+const FIRST_NAMESPACE: u64 = 0xEFFF_FFFC;
+/// The same, as the link of a process says it.
+pub(super) const IN_FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
 /// A process that can be told from a later one with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessName {
@@ -15,19 +24,52 @@ pub struct ProcessName {
     pub process: u32,
     /// When it began, in the kernel's ticks since the machine did.
     pub began: u64,
+    /// The namespace of its number; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<u64>,
 }
 
 impl ProcessName {
     /// This process.
     pub fn own(source: &Source) -> Self {
         let process = std::process::id();
-        Self { process, began: began_at(source, process).unwrap_or_default() }
+        let began = began_at(source, process).unwrap_or_default();
+        Self { process, began, namespace: namespace_of(source, "self") }
     }
 
-    /// Whether it still runs.
+    /// Whether it still runs. Of one that can't be seen from here it is assumed.
     pub fn lives(&self, source: &Source) -> bool {
-        began_at(source, self.process) == Some(self.began)
+        let own = namespace_of(source, "self");
+        match (self.namespace, own) {
+            (Some(theirs), Some(own)) if theirs != own => {
+                own != FIRST_NAMESPACE || self.lives_in(theirs, source)
+            }
+            _ => began_at(source, self.process) == Some(self.began),
+        }
     }
+
+    /// Whether it runs in another namespace than this one, which is the first and sees all.
+    fn lives_in(&self, namespace: u64, source: &Source) -> bool {
+        source.numbered("/proc", "").into_iter().any(|process| {
+            namespace_of(source, &process.to_string()) == Some(namespace)
+                && innermost_number(source, process) == Some(self.process)
+                && began_at(source, process) == Some(self.began)
+        })
+    }
+}
+
+/// The namespace of a process's number.
+fn namespace_of(source: &Source, process: &str) -> Option<u64> {
+    let link = source.link(&format!("/proc/{process}/ns/pid"))?;
+    let text = std::str::from_utf8(link.as_os_str().as_bytes()).ok()?;
+    text.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// The number that a process has in its own namespace.
+fn innermost_number(source: &Source, process: u32) -> Option<u32> {
+    let status = source.text(&format!("/proc/{process}/status"));
+    let numbers = status.get()?.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_whitespace().last()?.parse().ok()
 }
 
 /// When a process or a thread began, in the kernel's ticks. One that has ended and nobody has
@@ -82,7 +124,7 @@ mod tests {
         assert!(ProcessName::own(&source).lives(&source));
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let began = began_at(&source, child.id()).unwrap();
-        let name = ProcessName { process: child.id(), began };
+        let name = ProcessName { process: child.id(), began, namespace: None };
         assert!(name.lives(&source));
         child.kill().unwrap();
         // Killing takes a moment.
@@ -91,6 +133,45 @@ mod tests {
             !name.lives(&source)
         });
         assert!(gone);
+        child.wait().unwrap();
+        assert!(!name.lives(&source));
+    }
+
+    /// Goal: a process in a container is not taken for gone because its number is no number here.
+    #[test]
+    fn a_process_with_numbers_of_its_own_is_found_by_those() {
+        let source = Source::live();
+        if namespace_of(&source, "self") != Some(FIRST_NAMESPACE) {
+            quietcore_skip::skip!("this is a container; processes of others can't be seen");
+            return;
+        }
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--pid", "--fork", "--kill-child", "cat"]).stdin(Stdio::piped());
+        let mut child = unshare.stderr(Stdio::null()).spawn().unwrap();
+        let inner = (0..1000).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            source.numbered("/proc", "").into_iter().find(|process| {
+                let parent = source.text(&format!("/proc/{process}/status"));
+                let parent = parent.get().cloned().unwrap_or_default();
+                parent.contains(&format!("PPid:\t{}\n", child.id()))
+            })
+        });
+        let Some(inner) = inner else {
+            quietcore_skip::skip!("there are no namespaces for this user");
+            let _ = child.kill();
+            child.wait().unwrap();
+            return;
+        };
+        let name = ProcessName {
+            process: 1,
+            began: began_at(&source, inner).unwrap(),
+            namespace: namespace_of(&source, &inner.to_string()),
+        };
+        assert_ne!(name.namespace, Some(FIRST_NAMESPACE));
+        assert!(name.lives(&source));
+        assert!(!ProcessName { process: 2, ..name }.lives(&source));
+        assert!(!ProcessName { namespace: Some(1), ..name }.lives(&source));
+        drop(child.stdin.take());
         child.wait().unwrap();
         assert!(!name.lives(&source));
     }

@@ -4,6 +4,7 @@
 //! (`0,2-5`), choices as their word, everything else as it stands. So a value that was read can be
 //! kept in the journal, compared, and written back.
 
+pub(super) mod namespace;
 pub(super) mod policing;
 pub(super) mod qdisc;
 mod tool;
@@ -59,6 +60,9 @@ pub enum Setting {
     Qdisc {
         /// The interface.
         interface: String,
+        /// The network namespace that it is in; `None` where that is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        namespace: Option<u64>,
     },
     /// What Open vSwitch takes from one of its ports.
     Policing {
@@ -90,7 +94,7 @@ impl fmt::Display for Setting {
             Self::File { path, .. } | Self::Cpuset { path, .. } => f.write_str(path),
             Self::Programs { path } => write!(f, "programs in {path}"),
             Self::Affinity { thread, name, .. } => write!(f, "affinity of `{name}` ({thread})"),
-            Self::Qdisc { interface } => write!(f, "what `{interface}` may send"),
+            Self::Qdisc { interface, .. } => write!(f, "what `{interface}` may send"),
             Self::Policing { interface } => {
                 write!(f, "what Open vSwitch takes from `{interface}`")
             }
@@ -213,7 +217,9 @@ impl Settings for LiveSettings {
                 let cpus = cpus.filter_map(|cpu| quietcore_units::CpuId::new(cpu as u32));
                 Ok(cpus.collect::<CpuSet>().to_string())
             }
-            Setting::Qdisc { interface } => qdisc::read(interface),
+            Setting::Qdisc { interface, namespace } => {
+                namespace::within(&self.source, *namespace, || qdisc::read(interface))
+            }
             Setting::Policing { interface } => policing::read(&self.source, interface),
         }
     }
@@ -240,7 +246,9 @@ impl Settings for LiveSettings {
                 }
                 Ok(sched_setaffinity(Some(thread), &set).map_err(io::Error::from)?)
             }
-            Setting::Qdisc { interface } => qdisc::write(interface, value),
+            Setting::Qdisc { interface, namespace } => {
+                namespace::within(&self.source, *namespace, || qdisc::write(interface, value))
+            }
             Setting::Policing { interface } => policing::write(&self.source, interface, value),
         }
     }

@@ -1,16 +1,38 @@
-//! The journal's file: one for all sites of a machine, changed by one process at a time.
+//! The journal's files: one journal for all sites of a machine, changed by one process at a time.
+//!
+//! ```text
+//! /run/quietcore/@machine/journal.json            what is changed; memory, gone with the boot
+//! /var/lib/quietcore/@machine/outlives-boot.json  what a reboot does not undo; only if any is
+//! STATE/@machine/journal.json                     of an earlier version: taken over, removed
+//! ```
+//!
+//! Settings are the machine's, and so is their journal: no variable of the environment moves it,
+//! and a process in a mount namespace of its own finds it through the machine's first process.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
 use super::{Journal, SCHEMA};
+use crate::controls::process::IN_FIRST_NAMESPACE;
+use crate::source::Source;
 
 /// The largest file that is read: some ten thousand settings.
 const BYTES_MAX: u64 = 16 << 20;
+
+/// The folder of the machine's own journal.
+const MACHINE: &str = "run/quietcore/@machine";
+/// The folder of what outlives a boot.
+const LASTING: &str = "var/lib/quietcore/@machine";
+/// The machine's file system as its first process sees it.
+const FIRST_ROOT: &str = "/proc/1/root";
+
+const JOURNAL: &str = "journal.json";
+const LOCK: &str = "journal.lock";
+const KEPT: &str = "outlives-boot.json";
 
 /// The journal can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +47,15 @@ pub enum JournalError {
         /// What the kernel says.
         #[source]
         because: io::Error,
+    },
+    /// Somebody else could have written it.
+    #[error("`{}` {problem}, and what it says is written to the machine's settings; remove it",
+        path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
     },
     /// What stands in it was not written by this version, or not whole.
     #[error(
@@ -59,12 +90,19 @@ impl JournalError {
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
+    /// Where that is kept which outlives a boot; `None` where the folder outlives it, too.
+    lasting: Option<PathBuf>,
+    /// Where earlier versions had journals.
+    earlier: Vec<PathBuf>,
 }
 
 /// The journal, and nobody else changes it.
 #[derive(Debug)]
 pub(crate) struct Opened {
     path: PathBuf,
+    kept: Option<PathBuf>,
+    /// Journals of earlier versions, which are part of it now.
+    taken_over: Vec<(PathBuf, File)>,
     pub(crate) journal: Journal,
     _lock: File,
 }
@@ -72,72 +110,183 @@ pub(crate) struct Opened {
 impl Store {
     /// A journal in this folder, which is made when it is needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self { folder: folder.into(), lasting: None, earlier: Vec::new() }
+    }
+
+    /// The journal of this machine. `earlier` is where an earlier version may have left another.
+    pub fn of_machine(earlier: PathBuf) -> Self {
+        let root = root(&Source::live());
+        Self::below(&root, earlier)
+    }
+
+    fn below(root: &Path, earlier: PathBuf) -> Self {
+        let lasting = root.join(LASTING);
+        let mut all = vec![lasting.clone()];
+        if earlier != lasting {
+            all.push(earlier);
+        }
+        Self { folder: root.join(MACHINE), lasting: Some(lasting), earlier: all }
     }
 
     /// Whether there is a journal. Without one nothing of the machine is changed.
     pub fn exists(&self) -> bool {
-        self.folder.join("journal.json").exists()
+        let earlier = self.earlier.iter().map(|folder| folder.join(JOURNAL));
+        let kept = self.lasting.iter().map(|folder| folder.join(KEPT));
+        earlier.chain(kept).chain([self.folder.join(JOURNAL)]).any(|path| path.exists())
     }
 
     /// Waits until nobody else has it open, and reads it. Of one of
     /// another boot, what that did not undo remains.
     ///
     /// # Errors
-    /// It can't be read, or is damaged.
+    /// It can't be read, is damaged, or somebody else could have written it.
     pub(crate) fn open(&self, boot: &str) -> Result<Opened, JournalError> {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
-        made.map_err(JournalError::io(&self.folder, "made"))?;
-        let lock_path = self.folder.join("journal.lock");
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        options.custom_flags(libc::O_NOFOLLOW);
-        let lock = options.open(&lock_path).map_err(JournalError::io(&lock_path, "opened"))?;
-        let locked = flock(&lock, FlockOperation::LockExclusive).map_err(io::Error::from);
-        locked.map_err(JournalError::io(&lock_path, "locked"))?;
-        let path = self.folder.join("journal.json");
-        let journal = match read(&path)? {
-            Some(journal) if journal.boot == boot => journal,
-            Some(journal) => journal.after_reboot(boot),
-            None => Journal::empty(boot),
+        make_own(&self.folder)?;
+        let lock = lock(&self.folder)?;
+        let path = self.folder.join(JOURNAL);
+        let kept = self.lasting.as_ref().map(|folder| folder.join(KEPT));
+        let journal = match (read(&path)?, &kept) {
+            (Some(journal), _) if journal.boot == boot => journal,
+            (Some(journal), None) => journal.after_reboot(boot),
+            (None, None) => Journal::empty(boot),
+            // Of this boot it is what a removed journal has left: all of it was put back.
+            (_, Some(kept)) => match read(kept)? {
+                Some(journal) if journal.boot != boot => journal.after_reboot(boot),
+                _ => Journal::empty(boot),
+            },
         };
-        Ok(Opened { path, journal, _lock: lock })
+        let mut opened = Opened { path, kept, taken_over: Vec::new(), journal, _lock: lock };
+        for folder in &self.earlier {
+            opened.take_over(folder, boot)?;
+        }
+        Ok(opened)
     }
 }
 
 impl Opened {
-    /// Writes the journal, whole or not at all, so that it is there after a loss of power.
+    /// Makes the journal that an earlier version has left in a folder part of this one.
+    fn take_over(&mut self, folder: &Path, boot: &str) -> Result<(), JournalError> {
+        let path = folder.join(JOURNAL);
+        if !path.exists() {
+            return Ok(());
+        }
+        check_own(folder)?;
+        let lock = lock(folder)?;
+        let Some(earlier) = read(&path)? else { return Ok(()) };
+        let is_of_boot = earlier.boot == boot;
+        self.journal.adopt(if is_of_boot { earlier } else { earlier.after_reboot(boot) });
+        self.taken_over.push((path, lock));
+        Ok(())
+    }
+
+    /// Writes the journal, whole or not at all. What outlives a boot is on disk before the rest.
     pub(crate) fn save(&self) -> Result<(), JournalError> {
-        let fresh = self.path.with_extension("new");
-        let text = serde_json::to_vec(&self.journal).map_err(io::Error::other);
-        let written = text.and_then(|text| {
-            let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(true).mode(0o600);
-            let mut file = options.custom_flags(libc::O_NOFOLLOW).open(&fresh)?;
-            file.write_all(&text)?;
-            file.sync_all()
-        });
-        written.map_err(JournalError::io(&fresh, "written"))?;
-        let renamed = fs::rename(&fresh, &self.path).and_then(|()| self.sync_folder());
-        renamed.map_err(JournalError::io(&self.path, "replaced"))
+        let lasting = self.journal.lasting();
+        if let Some(kept) = self.kept.as_ref().filter(|_| !lasting.is_empty()) {
+            if let Some(folder) = kept.parent() {
+                make_own(folder)?;
+            }
+            write(kept, &lasting)?;
+        }
+        write(&self.path, &self.journal)?;
+        if let Some(kept) = self.kept.as_ref().filter(|_| lasting.is_empty()) {
+            remove(kept)?;
+        }
+        self.remove_taken_over()
     }
 
     /// Writes the journal, or removes it where nothing is changed.
     pub(crate) fn close(&self) -> Result<(), JournalError> {
-        if self.journal.is_empty() { self.remove() } else { self.save() }
+        if !self.journal.is_empty() {
+            return self.save();
+        }
+        remove(&self.path)?;
+        self.kept.as_deref().map_or(Ok(()), remove)?;
+        self.remove_taken_over()
     }
 
-    fn remove(&self) -> Result<(), JournalError> {
-        let removed = match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => self.sync_folder(),
-        };
-        removed.map_err(JournalError::io(&self.path, "removed"))
+    fn remove_taken_over(&self) -> Result<(), JournalError> {
+        self.taken_over.iter().try_for_each(|(path, _)| remove(path))
     }
+}
 
-    fn sync_folder(&self) -> io::Result<()> {
-        File::open(self.path.parent().unwrap_or_else(|| Path::new("/")))?.sync_all()
-    }
+/// The root of the machine's file system. A process with a mount namespace of its own has others
+/// folders there, and may look at those of the machine's first process if it can see that.
+fn root(source: &Source) -> PathBuf {
+    let namespace = |of: &str, kind: &str| source.link(&format!("/proc/{of}/ns/{kind}"));
+    let sees_first = namespace("self", "pid").is_some_and(|it| it == Path::new(IN_FIRST_NAMESPACE));
+    let is_elsewhere = match (namespace("self", "mnt"), namespace("1", "mnt")) {
+        (Some(own), Some(first)) => own != first,
+        _ => false,
+    };
+    let root = Path::new(FIRST_ROOT);
+    let first = source.place(FIRST_ROOT).join("run").is_dir();
+    if sees_first && is_elsewhere && first { root.to_owned() } else { PathBuf::from("/") }
+}
+
+/// Makes a folder that is this user's alone, or makes sure that the one there is.
+fn make_own(folder: &Path) -> Result<(), JournalError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(JournalError::io(folder, "made"))?;
+    check_own(folder)
+}
+
+/// Refuses a link, another's folder, and one that others may write to: whoever writes the journal
+/// has root write what it says.
+fn check_own(folder: &Path) -> Result<(), JournalError> {
+    let found = fs::symlink_metadata(folder).map_err(JournalError::io(folder, "looked at"))?;
+    let user = rustix::process::geteuid().as_raw();
+    let problem = if !found.is_dir() {
+        "is no folder".to_owned()
+    } else if found.uid() != user {
+        format!("belongs to user {}, not to user {user}", found.uid())
+    } else if found.mode() & 0o022 != 0 {
+        format!("may be written by others (mode {:o})", found.mode() & 0o777)
+    } else {
+        return Ok(());
+    };
+    Err(JournalError::Foreign { path: folder.to_owned(), problem })
+}
+
+/// Waits until nobody else has the journal of a folder open.
+fn lock(folder: &Path) -> Result<File, JournalError> {
+    let path = folder.join(LOCK);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(libc::O_NOFOLLOW);
+    let lock = options.open(&path).map_err(JournalError::io(&path, "opened"))?;
+    let locked = flock(&lock, FlockOperation::LockExclusive).map_err(io::Error::from);
+    locked.map_err(JournalError::io(&path, "locked"))?;
+    Ok(lock)
+}
+
+/// Writes a journal, whole or not at all, so that it is there after a loss of power.
+fn write(path: &Path, journal: &Journal) -> Result<(), JournalError> {
+    let fresh = path.with_extension("new");
+    let text = serde_json::to_vec(journal).map_err(io::Error::other);
+    let written = text.and_then(|text| {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = options.custom_flags(libc::O_NOFOLLOW).open(&fresh)?;
+        file.write_all(&text)?;
+        file.sync_all()
+    });
+    written.map_err(JournalError::io(&fresh, "written"))?;
+    let renamed = fs::rename(&fresh, path).and_then(|()| sync_folder(path));
+    renamed.map_err(JournalError::io(path, "replaced"))
+}
+
+fn remove(path: &Path) -> Result<(), JournalError> {
+    let removed = match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => sync_folder(path),
+    };
+    removed.map_err(JournalError::io(path, "removed"))
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path.parent().unwrap_or_else(|| Path::new("/")))?.sync_all()
 }
 
 fn read(path: &Path) -> Result<Option<Journal>, JournalError> {
@@ -157,3 +306,6 @@ fn read(path: &Path) -> Result<Option<Journal>, JournalError> {
     }
     Ok(Some(journal))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,14 +2,15 @@
 
 use quietcore_site::Traffic;
 
-use crate::controls::setting::{Setting, policing, qdisc};
+use crate::controls::setting::{Setting, namespace, policing, qdisc};
 use crate::controls::want::Want;
 use crate::source::Source;
 
 /// The setting that limits what an interface sends.
-pub(in crate::controls) fn limit(traffic: &Traffic) -> (Setting, Want) {
+pub(in crate::controls) fn limit(source: &Source, traffic: &Traffic) -> (Setting, Want) {
     let interface = traffic.interface.clone();
-    (Setting::Qdisc { interface }, Want::Exactly(qdisc::value(&traffic.share)))
+    let namespace = namespace::own(source);
+    (Setting::Qdisc { interface, namespace }, Want::Exactly(qdisc::value(&traffic.share)))
 }
 
 /// The setting by which Open vSwitch limits what it takes from the interface, where it is behind.
