@@ -5,6 +5,7 @@ pub mod boot;
 use quietcore_site::{CacheWays, ContainerRuntime, Machine, Obstacle};
 use quietcore_units::ByteSize;
 
+use crate::attempts::{Attempts as _, Live};
 use crate::facts::Facts;
 
 impl Facts {
@@ -26,7 +27,8 @@ impl Facts {
             deadline: self.scheduler.deadline.succeeded(),
             throttles: self.scheduler.rt_runtime_us.get() != Some(&-1),
             dma_latency: self.power.latency_request.get().is_some(),
-            kvm: self.virtualization.kvm.opens.get().is_some(),
+            real_time_ppm: self.real_time_ppm(),
+            kvm: self.runs_guests(),
             containers: ContainerRuntime::ALL
                 .into_iter()
                 .filter_map(|runtime| {
@@ -37,6 +39,42 @@ impl Facts {
                 .collect(),
             container_real_time_us: self.container_real_time_us(),
         }
+    }
+
+    /// What real-time threads may take of a CPU before the kernel stops them, in millionths; the
+    /// kernel's default where it does not say.
+    fn real_time_ppm(&self) -> u32 {
+        const DEFAULT_PPM: u32 = 950_000;
+        let (runtime, period) =
+            (self.scheduler.rt_runtime_us.get(), self.scheduler.rt_period_us.get());
+        let (Some(runtime), Some(period)) = (runtime, period) else { return DEFAULT_PPM };
+        let runtime = u64::try_from(*runtime).unwrap_or(*period).min(*period);
+        let ppm = u128::from(runtime) * 1_000_000 / u128::from((*period).max(1));
+        u32::try_from(ppm).unwrap_or(DEFAULT_PPM)
+    }
+
+    /// Whether guests run here, and the processor runs them; or why not. Whether it does is known
+    /// where guests were tried.
+    fn runs_guests(&self) -> Result<(), Obstacle> {
+        let obstacle = |what: String| {
+            let remedy = "choose `process`, or see `quietcore doctor`".to_owned();
+            Err(Obstacle { what, remedy })
+        };
+        if self.virtualization.kvm.opens.get().is_none() {
+            return obstacle("/dev/kvm can't be opened here".to_owned());
+        }
+        match self.virtualization.why_guests_are_not_real(self) {
+            Some(interpreted) => {
+                obstacle(format!("KVM does not run its guests here: {interpreted}"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Tries a guest, where facts were read without the attempts that take time.
+    pub fn try_guests(&mut self) {
+        self.virtualization.kvm.speed = Live.calibrate_kvm();
+        self.clock.calibration = Live.calibrate_time().into();
     }
 
     /// Real-time run time for new groups. With version 2 of control groups a kernel that divides
@@ -116,61 +154,4 @@ impl Facts {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Facts;
-    use quietcore_site::CacheWays;
-    use quietcore_units::ByteSize;
-
-    use crate::Reading;
-    use crate::machines::Machine;
-
-    #[test]
-    fn a_plan_learns_what_the_facts_say() {
-        let mut facts = Machine::tuned().facts();
-        facts.limits.user = Reading::Read(0);
-        facts.limits.capabilities = Reading::Read(u64::MAX);
-        let machine = facts.machine();
-        assert!(machine.root && machine.fifo);
-        assert_eq!(machine.memory_lock_limit, None);
-        assert!(!machine.online.is_empty());
-        assert!(machine.memory_available > ByteSize::new(0));
-    }
-
-    #[test]
-    fn a_plan_learns_what_resctrl_divides_or_what_it_lacks() {
-        let mut facts = Machine::tuned().facts();
-        assert_eq!(facts.machine().cache_ways, Ok(CacheWays { all: 12, least: 1 }));
-        assert!(facts.machine().memory_bandwidth.unwrap_err().what.contains("no MBA"));
-        facts.caches.resctrl.levels.clear();
-        assert!(facts.machine().cache_ways.unwrap_err().what.contains("no CAT"));
-        facts.caches.resctrl.mounted = false;
-        for obstacle in [
-            facts.machine().cache_ways.map(drop).unwrap_err(),
-            facts.machine().memory_bandwidth.map(drop).unwrap_err(),
-        ] {
-            assert_eq!(obstacle.what, "resctrl is not mounted");
-            assert!(obstacle.remedy.contains("`mount -t resctrl resctrl /sys/fs/resctrl`"));
-        }
-        facts.caches.resctrl.known = Reading::Read(false);
-        assert!(facts.machine().cache_ways.unwrap_err().what.contains("no CAT"));
-    }
-
-    #[test]
-    fn what_could_not_be_read_is_not_counted_on() {
-        let mut facts = Machine::tuned().facts();
-        facts.limits.capabilities = Reading::Read(0);
-        facts.limits.locked_memory_bytes = Reading::Unreadable("no".to_owned());
-        facts.memory.available_kib = Reading::Absent;
-        let machine = facts.machine();
-        assert_eq!(machine.memory_lock_limit, Some(ByteSize::new(0)));
-        assert_eq!(machine.memory_available, ByteSize::new(0));
-    }
-
-    #[test]
-    fn a_plan_needs_nothing_that_takes_time() {
-        let [quick, whole] = [Facts::read_quickly(), Facts::read()].map(|facts| facts.machine());
-        // Others take and give back memory meanwhile.
-        let memory_available = whole.memory_available;
-        assert_eq!(quietcore_site::Machine { memory_available, ..quick }, whole);
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! What stands against a plan: the site asks for it and this machine or version can't do it.
 
 mod cache;
+mod demand;
 mod network;
 
 use std::ops::RangeInclusive;
@@ -132,17 +133,19 @@ impl Refusals<'_> {
             self.not_by_a_guest(partition, &key);
         }
         self.spinning(partition, &key);
+        self.demand(partition, &key);
     }
 
     fn backend(&mut self, partition: &Partition, key: &str) {
         let backend = partition.backend;
         let (reason, remedy) = match backend {
             Backend::Process => return,
-            Backend::Kvm if self.machine.kvm => return,
-            Backend::Kvm => (
-                "backend `kvm` needs /dev/kvm, which can't be opened here".to_owned(),
-                "choose `process`, or see `quietcore doctor`",
-            ),
+            Backend::Kvm => {
+                if let Err(Obstacle { what, remedy }) = &self.machine.kvm {
+                    self.refuse(key, format!("backend `kvm`: {what}"), remedy);
+                }
+                return;
+            }
             Backend::Container => {
                 let wanted = self.site.container_runtime();
                 if let Err(Obstacle { what, remedy }) = self.machine.container_runtime(wanted) {

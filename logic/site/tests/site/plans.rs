@@ -1,13 +1,14 @@
 //! Plans: what is done, what is refused, and what is done less well.
 
 mod budgets;
+mod demand;
 
 use quietcore_site::{
     CacheWays, Example, Machine, Plan, Scheduling, Site, Step, init, plan, plan_run,
 };
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
-use crate::support::{machine, read_text};
+use crate::support::{machine, no_guests, read_text};
 
 fn quickstart() -> Site {
     read_text(&init(&machine(2), Example::Quickstart)).unwrap()
@@ -153,7 +154,7 @@ fn a_guest_has_a_part_of_the_cache_where_the_machine_gives_one() {
         read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
     };
     let mut machine = machine(3);
-    (machine.kvm, machine.cache_ways) = (true, Ok(CacheWays { all: 8, least: 1 }));
+    (machine.kvm, machine.cache_ways) = (Ok(()), Ok(CacheWays { all: 8, least: 1 }));
     let possible = site("ways = 3", "colours = \"0-15\"");
     assert!(plan_run(&possible, &machine).is_ok());
     let (ways, colours) = ("partition.b.vcr.cache.ways", "partition.b.vcr.cache.colours");
@@ -180,14 +181,14 @@ fn a_task_that_never_sleeps_is_for_a_guest_with_one_task() {
         read_text(&text).unwrap_or_else(|problems| panic!("{problems}"))
     };
     let mut machine = machine(2);
-    machine.kvm = true;
+    machine.kvm = Ok(());
     assert!(plan_run(&site("kvm", ""), &machine).is_ok());
     let key = "partition.a.program.early_wake";
     refused(&site("process", ""), &machine, key, "has to sleep");
     let two = "[[partition.program.task]]\nname = \"fast\"\n\
                [[partition.program.task]]\nname = \"slow\"\nperiod = \"10 ms\"\n";
     refused(&site("kvm", two), &machine, key, "leaves nothing to the other 1");
-    machine.kvm = false;
+    machine.kvm = Err(no_guests());
     refused(&site("kvm", ""), &machine, "partition.a.backend", "/dev/kvm");
 }
 
@@ -262,7 +263,7 @@ fn a_partition_that_never_sleeps_is_told_that_the_kernel_stops_it() {
     };
     let (fifo, other) = (of("fifo"), of("other"));
     let mut machine = machine(2);
-    machine.kvm = true;
+    machine.kvm = Ok(());
     assert!(!degraded(&fifo, &machine).0.contains("never sleeps"));
     machine.throttles = true;
     let (shown, _) = degraded(&fifo, &machine);

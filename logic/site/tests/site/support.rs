@@ -24,11 +24,17 @@ pub(crate) fn machine(cpu_count: u32) -> Machine {
         fifo: true,
         deadline: true,
         throttles: false,
+        real_time_ppm: 950_000,
         dma_latency: true,
-        kvm: false,
+        kvm: Err(no_guests()),
         containers: vec![(ContainerRuntime::Runc, Ok(()))],
         container_real_time_us: None,
     }
+}
+
+/// Why there are no guests.
+pub(crate) fn no_guests() -> Obstacle {
+    Obstacle { what: "/dev/kvm can't be opened here".to_owned(), remedy: "choose `process`".into() }
 }
 
 fn lacking(what: &str, key: &str) -> Obstacle {

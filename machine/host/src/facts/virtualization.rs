@@ -38,12 +38,16 @@ const SLOWDOWN_MOST: f64 = 50.0;
 
 impl Virtualization {
     /// Why guests under KVM here are none to measure, in words; `None` where the processor runs
-    /// them, and where none was tried. `facts` are those that this is a part of.
+    /// them, and where none was tried. Where this machine is emulated itself, whatever emulates it
+    /// is the processor: guests are as slow as everything then. `facts` are those that this is a
+    /// part of.
     pub fn why_guests_are_not_real(&self, facts: &Facts) -> Option<String> {
         let speed = self.kvm.speed.get()?;
         let rate = speed.instructions_per_second;
         let own = facts.clock.calibration.instructions_per_second;
-        let is_slow = rate < quietcore_clock::INTERPRETED_BELOW || rate * SLOWDOWN_MOST < own;
+        let is_emulated = facts.why_time_is_not_real().is_some();
+        let is_slow = rate < quietcore_clock::INTERPRETED_BELOW && !is_emulated;
+        let is_slow = is_slow || rate * SLOWDOWN_MOST < own;
         let lacks_sse = speed.has_sse == Some(false);
         if !is_slow && !lacks_sse {
             return None;

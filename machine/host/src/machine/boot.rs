@@ -107,6 +107,8 @@ fn parameters(site: &Site, facts: &Facts, cpus: &CpuSet) -> Vec<BootSetting> {
     let house = site.housekeeping().unwrap_or_else(|| online.without(cpus));
     let given = |name: &str| facts.kernel.command_line.value(name);
     let lacks = |name: &str| given(name).is_none();
+    // A kernel that does not say how it was built may have it.
+    let can = |symbol: &str| facts.kernel.configured(symbol) != Some(false);
     let mut all = Vec::new();
     let mut add = |set: String, so_that| all.push(BootSetting { set, so_that });
     let isolated = facts.cpu.isolated.get().copied().unwrap_or_default().0;
@@ -115,11 +117,13 @@ fn parameters(site: &Site, facts: &Facts, cpus: &CpuSet) -> Vec<BootSetting> {
         add(format!("isolcpus=managed_irq,domain,{cpus}"), so_that);
     }
     let tickless = facts.cpu.nohz_full.get().copied().unwrap_or_default().0;
-    if !cpus.without(&tickless).is_empty() {
+    // The file is there only in kernels that can do it.
+    let is_offered = can("CONFIG_NO_HZ_FULL") && !facts.cpu.nohz_full.is_absent();
+    if is_offered && !cpus.without(&tickless).is_empty() {
         let so_that = "the kernel's tick does not interrupt a program that runs alone";
         add(format!("nohz_full={cpus}"), so_that);
     }
-    if lacks("rcu_nocbs") {
+    if can("CONFIG_RCU_NOCB_CPU") && lacks("rcu_nocbs") {
         add(format!("rcu_nocbs={cpus}"), "the kernel frees its memory on other CPUs");
     }
     if lacks("irqaffinity") && !house.is_empty() && !site.controls().contains(&Control::Interrupts)
@@ -223,6 +227,26 @@ mod tests {
         assert!(said.contains("update-grub"), "{said}");
         let other = BootAdvice { loader: BootLoader::SystemdBoot, ..advice };
         assert!(other.to_string().contains("/etc/kernel/cmdline"));
+    }
+
+    /// Goal: nothing is advised that this kernel would ignore.
+    #[test]
+    fn a_parameter_that_the_kernel_does_not_know_is_not_advised() {
+        let mut facts = Machine::tuned().facts();
+        facts.kernel.command_line.text = Reading::Read("quiet".to_owned());
+        facts.cpu.nohz_full = Reading::Read("".parse().unwrap());
+        let sets = |facts: &Facts| -> Vec<String> {
+            let advice = BootAdvice::of(&site(), facts, BootLoader::Grub);
+            advice.parameters.into_iter().map(|it| it.set).collect()
+        };
+        let has = |sets: &[String], name: &str| sets.iter().any(|set| set.starts_with(name));
+        assert!(has(&sets(&facts), "nohz_full="), "{:?}", sets(&facts));
+        facts.cpu.nohz_full = Reading::Absent;
+        assert!(!has(&sets(&facts), "nohz_full="), "{:?}", sets(&facts));
+        facts.cpu.nohz_full = Reading::Read("".parse().unwrap());
+        facts.kernel.configuration = Reading::Read(std::collections::BTreeMap::new());
+        let without = sets(&facts);
+        assert!(!has(&without, "nohz_full=") && !has(&without, "rcu_nocbs="), "{without:?}");
     }
 
     #[test]

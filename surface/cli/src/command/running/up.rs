@@ -13,6 +13,7 @@ use quietcore_host::Facts;
 use quietcore_host::controls::Wanted;
 use quietcore_host::facts::TimeReality;
 use quietcore_record::verdict::thousands;
+use quietcore_site::{Backend, Site as SiteFile};
 use quietcore_supervisor::Site;
 use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart};
 use quietcore_supervisor::live::{Plan, Running};
@@ -40,7 +41,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     }
     let stop = machine::stop_flag()?;
     let file = files::read_site(&request.site)?;
-    let facts = Facts::read_quickly();
+    let facts = facts_for(&file.site);
     let degraded = command::plan::make_run(&file.site, &facts)?;
     command::plan::remark(&file.site, &degraded);
     let name = file.site.name().to_owned();
@@ -75,6 +76,16 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     }
     command::print(&lines)?;
     Ok(if well { Status::Done } else { Status::NotPassed })
+}
+
+/// What of the machine decides whether this site can run. A guest is tried only where there are to
+/// be some: it takes a moment, and seconds where guests are interpreted.
+fn facts_for(site: &SiteFile) -> Facts {
+    let mut facts = Facts::read_quickly();
+    if site.partitions().iter().any(|it| it.backend == Backend::Kvm) {
+        facts.try_guests();
+    }
+    facts
 }
 
 fn how_to_end(request: &Up) -> String {
