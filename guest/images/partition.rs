@@ -13,7 +13,7 @@ use alloc::string::{String, ToString as _};
 
 use quietcore_boot::places::NET;
 use quietcore_exchange::Region;
-use quietcore_fieldbus::Bus;
+use quietcore_fieldbus::{Bus, RestUntil};
 use quietcore_guest::clock::Clock;
 use quietcore_guest::net::Net;
 use quietcore_guest::partition;
@@ -29,9 +29,10 @@ fn bring_up(
     job: &[u8],
     region: Region<'static>,
     clock: Clock,
+    rest: RestUntil,
 ) -> Result<Box<dyn Fieldbus>, String> {
     // SAFETY: reading there is what the place is for.
     let net = unsafe { Net::find([NET], clock) }.map_err(|error| error.to_string())?;
-    let bus = Bus::bring_up_job(net, job, region).map_err(|error| error.to_string())?;
+    let bus = Bus::bring_up_job(net, job, region, rest).map_err(|error| error.to_string())?;
     Ok(Box::new(bus))
 }

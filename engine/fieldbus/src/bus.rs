@@ -16,7 +16,7 @@ use quietcore_wire::Wire;
 
 use crate::happening::happening;
 use crate::job::{BusJob, JobError};
-use crate::stoppable::Stoppable;
+use crate::stoppable::{RestUntil, Stoppable};
 
 /// The longest that a cycle waits for its frames.
 pub const WAIT_MAX: Nanos = Nanos::from_millis(10);
@@ -77,13 +77,19 @@ pub struct Bus<'map, W> {
 }
 
 impl<'map, W: Wire> Bus<'map, W> {
-    /// Brings the fieldbus of a job in bytes to OP. See [`bring_up`](Self::bring_up).
+    /// Brings the fieldbus of a job in bytes to OP, over a wire that does not sleep while it is
+    /// asked; `rest` does. See [`bring_up`](Self::bring_up).
     ///
     /// # Errors
     /// [`BusError`].
-    pub fn bring_up_job(wire: W, job: &[u8], region: Region<'map>) -> Result<Self, BusError> {
+    pub fn bring_up_job(
+        wire: W,
+        job: &[u8],
+        region: Region<'map>,
+        rest: RestUntil,
+    ) -> Result<Self, BusError> {
         let job = BusJob::from_bytes(job).map_err(BusError::Job)?;
-        Self::bring_up(wire, &job, region)
+        Self::begin(Stoppable::new(wire, region, Some(rest)), &job, region)
     }
 
     /// Brings the fieldbus to OP. Takes as long as the SubDevices need, [`PATIENCE`] at most, and
@@ -93,7 +99,14 @@ impl<'map, W: Wire> Bus<'map, W> {
     /// # Errors
     /// [`BusError`].
     pub fn bring_up(wire: W, job: &BusJob, region: Region<'map>) -> Result<Self, BusError> {
-        let wire = Stoppable::new(wire, region);
+        Self::begin(Stoppable::new(wire, region, None), job, region)
+    }
+
+    fn begin(
+        wire: Stoppable<'map, W>,
+        job: &BusJob,
+        region: Region<'map>,
+    ) -> Result<Self, BusError> {
         let expectation = Expectation { patience: PATIENCE, ..job.expectation() };
         let mut maindevice = MainDevice::bring_up(wire, &expectation).map_err(|error| {
             if region.stop_requested() { BusError::Stopped } else { BusError::BringUp(error) }

@@ -30,3 +30,4 @@ mod stoppable;
 
 pub use bus::{Bus, BusError};
 pub use job::{BusJob, JobError, SubDeviceJob};
+pub use stoppable::RestUntil;

@@ -4,6 +4,14 @@
 //! interrupted in a guest. So the wire that it uses looks at the exchange each time it is asked for
 //! a frame, and is of no use any more once a stop is requested. From the first cycle on it does not
 //! look: the scan cycle does.
+//!
+//! A guest asks for frames without sleeping. At a real-time priority it would keep its CPU for
+//! seconds from all that has less: the soft interrupts that carry its own frames over a virtual
+//! interface, timers, RCU. So it is told how to rest, and looks and rests in turns:
+//!
+//! ```text
+//! look for [`SPIN`] ─► rest for [`REST`] ─► look …      an answer that comes at once is not late
+//! ```
 
 use quietcore_exchange::Region;
 use quietcore_units::Nanos;
@@ -12,17 +20,27 @@ use quietcore_wire::{Wire, WireError};
 /// The longest that a stop is not looked for.
 const LOOK: Nanos = Nanos::from_millis(10);
 
+/// How long a wire is asked for a frame before it is rested.
+const SPIN: Nanos = Nanos::from_micros(50);
+/// How long that is.
+const REST: Nanos = Nanos::from_micros(200);
+
+/// Sleeps until an instant, or for a shorter while.
+pub type RestUntil = fn(Nanos);
+
 /// A wire that may be stopped.
 pub(crate) struct Stoppable<'map, W> {
     wire: W,
+    /// How to rest; `None` where the wire does that while it is asked.
+    rest: Option<RestUntil>,
     /// Whose stop ends it; none once the bring-up is over.
     watched: Option<Region<'map>>,
 }
 
 impl<'map, W: Wire> Stoppable<'map, W> {
     /// A wire that is of no use once `region` says that the tasks shall end.
-    pub(crate) fn new(wire: W, region: Region<'map>) -> Self {
-        Self { wire, watched: Some(region) }
+    pub(crate) fn new(wire: W, region: Region<'map>, rest: Option<RestUntil>) -> Self {
+        Self { wire, rest, watched: Some(region) }
     }
 
     /// Does not look any more.
@@ -45,10 +63,14 @@ impl<'map, W: Wire> Stoppable<'map, W> {
             if region.stop_requested() {
                 return Err(WireError::Down);
             }
-            let next_look = self.wire.now() + LOOK;
+            let now = self.wire.now();
+            let next_look = now + if self.rest.is_some() { SPIN } else { LOOK };
             let received = self.wire.receive(buffer, until.min(next_look))?;
             if received.is_some() || until <= next_look {
                 return Ok(received);
+            }
+            if let Some(rest) = self.rest {
+                rest(until.min(self.wire.now() + REST));
             }
         }
     }
@@ -76,6 +98,8 @@ impl<W: Wire> Wire for Stoppable<'_, W> {
 
 #[cfg(test)]
 mod tests {
+    use core::cell::Cell;
+
     use quietcore_exchange::Shape;
     use quietcore_process::exchange::Exchange;
     use quietcore_wire::fake::{FakeWire, Mishap};
@@ -86,7 +110,7 @@ mod tests {
     fn a_wait_ends_with_the_stop_and_only_during_the_bring_up() {
         let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
         let region = exchange.region();
-        let mut wire = Stoppable::new(FakeWire::new(|_: &mut [u8]| ()), region);
+        let mut wire = Stoppable::new(FakeWire::new(|_: &mut [u8]| ()), region, None);
         wire.inner_mut().mishap(0, Mishap::Late(Nanos::from_millis(50)));
         wire.send(&[1; 60]).unwrap();
         let mut buffer = [0; 60];
@@ -100,5 +124,32 @@ mod tests {
         assert_eq!(wire.receive(&mut buffer, later), Err(WireError::Down));
         wire.go_on();
         assert_eq!(wire.receive(&mut buffer, later), Ok(None));
+    }
+
+    thread_local! {
+        static RESTS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Goal: who waits for a frame without sleeping leaves its CPU to others again and again, but
+    /// not in the cycle, whose waits are short and end when they are to.
+    #[test]
+    fn a_wire_that_does_not_sleep_is_rested_during_the_bring_up() {
+        let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
+        let rest = |_| RESTS.with(|count| count.set(count.get() + 1));
+        let wire = FakeWire::new(|_: &mut [u8]| ());
+        let mut wire = Stoppable::new(wire, exchange.region(), Some(rest));
+        let mut buffer = [0; 60];
+        let until = wire.now() + Nanos::from_millis(5);
+        assert_eq!(wire.receive(&mut buffer, until), Ok(None));
+        assert_eq!(wire.now(), until);
+        // No time passes in this rest: it comes after each look but the last.
+        assert_eq!(RESTS.get(), 99);
+        wire.send(&[1; 60]).unwrap();
+        let later = until + Nanos::from_millis(5);
+        assert_eq!(wire.receive(&mut buffer, later), Ok(Some(60)), "an answer that comes at once");
+        assert_eq!(RESTS.get(), 99);
+        wire.go_on();
+        assert_eq!(wire.receive(&mut buffer, later), Ok(None));
+        assert_eq!(RESTS.get(), 99);
     }
 }

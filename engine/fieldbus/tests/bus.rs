@@ -45,7 +45,7 @@ fn a_job_in_bytes_is_brought_up_and_exchanged_without_an_allocation() {
     let region = exchange.region();
     let mut events = region.event_writer(0).unwrap();
     let bytes = job().to_bytes().unwrap();
-    let mut bus = Bus::bring_up_job(wire(), &bytes, region).unwrap();
+    let mut bus = Bus::bring_up_job(wire(), &bytes, region, |_| ()).unwrap();
     assert_eq!((bus.inputs().len(), bus.outputs().len()), (1, 1));
     let allocated = allocation_counter::measure(|| {
         for cycle in 0..100 {
@@ -72,7 +72,7 @@ fn process_data_that_names_were_not_resolved_for_are_refused() {
 #[test]
 fn what_is_no_job_is_refused_and_said() {
     let exchange = exchange(1, 1);
-    let refused = Bus::bring_up_job(wire(), &[1, 2, 3], exchange.region()).err().unwrap();
+    let refused = Bus::bring_up_job(wire(), &[1, 2, 3], exchange.region(), |_| ()).err().unwrap();
     assert_eq!(refused.to_string(), "these bytes are no fieldbus's job");
 }
 

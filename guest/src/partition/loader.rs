@@ -18,6 +18,7 @@ use quietcore_boot::port;
 use quietcore_exchange::{EventWriter, Happening};
 use quietcore_scan::guest::job::{GuestBuild, GuestOrder};
 use quietcore_scan::program::NoFieldbus;
+use quietcore_scan::release::Rest as _;
 use quietcore_units::Nanos;
 
 use crate::host;
@@ -69,11 +70,16 @@ fn begin(hall: &Hall, bring_up: BringUp) -> Result<(), String> {
     let first = hall.loader.load(build)?;
     drop(hall.put(build.stage.slot, Some(first)));
     let fieldbus = match &hall.job.fieldbus {
-        Some(words) => bring_up(words, hall.region, hall.clock)?,
+        Some(words) => bring_up(words, hall.region, hall.clock, rest_until)?,
         None => Box::new(NoFieldbus),
     };
     hall.fieldbus.set(Some(fieldbus));
     Ok(())
+}
+
+/// Lets the host have the processor until an instant, or until the loader is woken.
+fn rest_until(instant: Nanos) {
+    TaskClock::new(LOADER, hall().job.cpu).nap_until(instant);
 }
 
 /// Carries out the orders that wait.

@@ -56,8 +56,10 @@ const SMALL_STACK_BYTES: usize = 64 << 10;
 /// The event of all tasks.
 const EVENTS: u64 = 1;
 
-/// Brings a fieldbus up by the words of the job, or says why it can't be.
-pub type BringUp = fn(&[u8], Region<'static>, Clock) -> Result<Box<dyn Fieldbus>, String>;
+/// Brings a fieldbus up by the words of the job, or says why it can't be. The last one sleeps until
+/// an instant or for a shorter while.
+pub type BringUp =
+    fn(&[u8], Region<'static>, Clock, fn(Nanos)) -> Result<Box<dyn Fieldbus>, String>;
 
 static BRING_UP: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 

@@ -112,6 +112,48 @@ fn subdevices_behind_an_interface_get_the_programs_outputs() {
     assert_eq!(valves[..2], 1500_i16.to_le_bytes(), "1.5 in units of 0.001");
 }
 
+/// Why no partition can run at a real-time priority on CPU 1 beside others here; `None` where one
+/// can.
+fn no_second_cpu() -> Option<&'static str> {
+    let facts = quietcore_host::Facts::read_quickly().machine();
+    let has_second = facts.online.iter().any(|cpu| cpu.get() == 1);
+    match (has_second && facts.online.len() > 1, facts.fifo) {
+        (false, _) => Some("there is one CPU"),
+        (_, false) => Some("there is no real-time priority for this user"),
+        (true, true) => None,
+    }
+}
+
+/// Goal: a partition that waits for answers at a real-time priority does not keep its own frames
+/// from arriving. What carries them over a virtual interface has ordinary priority, and a guest
+/// waits without sleeping.
+/// Method: as above, on a CPU of its own at FIFO 90; the segment is on the other ones.
+#[test]
+fn a_partition_at_a_real_time_priority_reaches_subdevices_behind_a_virtual_interface() {
+    if let Some(why) = no_second_cpu() {
+        return quietcore_skip::skip!("{why}");
+    }
+    quietcore_skip::own_network!();
+    let line = ["coupler", "analog-output-4"].map(|name| SubDevice::by_name(name).unwrap());
+    let wire = PacketWire::open("right").unwrap();
+    let mut server = Server::new(wire, Segment::new(line.into(), Options::default()));
+    let stop = AtomicBool::new(false);
+    let text = elsewhere()
+        .replace("cpus = [0]", "cpus = [1]")
+        .replace("policy = \"other\"", "policy = \"fifo\"\npriority = 90");
+    thread::scope(|scope| {
+        let server = scope.spawn(|| server.serve(|_| stop.load(Relaxed)).unwrap());
+        let stopping = StopAtEnd(&stop);
+        let site = Site::up(&text, "counter");
+        // It runs: all SubDevices were in OP. Whether each answer comes within its cycle
+        // afterwards is a question of time, which an emulated machine doesn't answer.
+        let cycles = site.value("counter_DW.total");
+        site.wait_for_value("counter_DW.total", |total| total > cycles + 20.0);
+        drop(stopping);
+        server.join().unwrap()
+    });
+}
+
 /// What `tc` says of an interface, with its counts.
 fn queue_of_left() -> String {
     let mut order = Command::new("tc");

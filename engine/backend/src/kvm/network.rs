@@ -5,11 +5,18 @@
 //! | a simulated segment | the processor's own thread, at the guest's bell | this process, once a cycle |
 //! | a network interface | a thread of this process, which KVM wakes | the kernel, once a cycle |
 //!
-//! That thread runs on the guest's own CPU and above its tasks: what a guest has it do is at the
-//! guest's own expense. Frames that are none of EtherCAT do not leave: an interface may be one of a
-//! plant's network.
+//! That thread runs above the guest's tasks, which may wait for an answer without sleeping. It runs
+//! on the guest's own CPU: what a guest has it do is at the guest's own expense. But for a guest of
+//! real-time priority with a virtual interface: that hands frames to the kernel's soft interrupts
+//! of the CPU that sends, and those may be left to `ksoftirqd` or to a thread of the interface, of
+//! ordinary priority. Below a guest that waits they get nothing, and there is nothing that the
+//! guest could wait for. So that thread runs on the other CPUs of the process, where there are any,
+//! and never for longer than it rests.
+//!
+//! Frames that are none of EtherCAT do not leave: an interface may be one of a plant's network.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -20,7 +27,7 @@ use quietcore_microvm::net::{Link, Net, Readiness, Service};
 use quietcore_microvm::sandbox::{self, Calls, Violation};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::setting::{self, Policy};
-use quietcore_units::{CpuId, Nanos};
+use quietcore_units::{CpuId, CpuSet, Nanos};
 use quietcore_wire::{ETHERCAT_TYPE, Wire, WireError};
 use rustix::io::Errno;
 use vmm_sys_util::eventfd::EventFd;
@@ -34,11 +41,16 @@ const ADDRESS: [u8; 6] = [0x02, 0x51, 0x43, 0, 0, 1];
 /// The highest real-time priority.
 const PRIORITY_MAX: u8 = 99;
 
+/// Where the kernel tells of network interfaces.
+const INTERFACES: &str = "/sys/class/net";
+
 /// The network of a guest, not yet served.
 pub(super) struct Network {
     pub(super) net: Arc<Net>,
     /// Of a device that a thread serves.
     bell: Option<EventFd>,
+    /// Whether the kernel's soft interrupts carry its frames, and not hardware.
+    is_virtual: bool,
 }
 
 impl Network {
@@ -69,18 +81,26 @@ impl Network {
                 Some(Net::bell(machine).map_err(|error| format!("the guest's network: {error}"))?)
             }
         };
-        Ok(Self { net: Arc::new(net), bell })
+        let is_virtual = match &job.interface {
+            InterfaceJob::Simulated { .. } => false,
+            InterfaceJob::Network { name, .. } => is_virtual(Path::new(INTERFACES), name),
+        };
+        Ok(Self { net: Arc::new(net), bell, is_virtual })
     }
 
-    /// Starts the thread that serves it, where it needs one, on the CPU of the guest, whose tasks
+    /// Starts the thread that serves it, where it needs one, for the guest on this CPU, whose tasks
     /// have this policy.
     ///
     /// # Errors
     /// There is no thread; in words.
     pub(super) fn start(self, cpu: Option<u32>, policy: Policy) -> Result<(), String> {
-        let Self { net, bell: Some(bell) } = self else { return Ok(()) };
+        let Self { net, bell: Some(bell), is_virtual } = self else { return Ok(()) };
+        let cpus = cpu.and_then(CpuId::new).map(|cpu| {
+            let starves_others = is_virtual && matches!(policy, Policy::Fifo(_));
+            place(cpu, starves_others, setting::allowed())
+        });
         let serving = thread::Builder::new().name("network".to_owned()).spawn(move || {
-            if let Err(error) = settle(cpu, policy) {
+            if let Err(error) = settle(cpus, policy) {
                 // It costs time, and no more.
                 remark(format_args!(
                     "the thread of the guest's network competes with others: {error}"
@@ -97,13 +117,26 @@ impl Network {
     }
 }
 
-/// Has the calling thread run where the guest does, and above its tasks: a guest that waits for an
+/// Whether an interface has no hardware behind it. One that can't be looked at counts as such.
+fn is_virtual(interfaces: &Path, name: &str) -> bool {
+    !interfaces.join(name).join("device").exists()
+}
+
+/// The CPUs of the thread that serves a guest on this one, which may starve what carries its
+/// frames; `allowed` are those of the process.
+fn place(guest: CpuId, starves_others: bool, allowed: io::Result<CpuSet>) -> CpuSet {
+    let own: CpuSet = [guest].into_iter().collect();
+    let others = allowed.unwrap_or_default().without(&own);
+    if starves_others && !others.is_empty() { others } else { own }
+}
+
+/// Has the calling thread run on these CPUs, and above the guest's tasks: a guest that waits for an
 /// answer without sleeping would not let it run beside them.
-fn settle(cpu: Option<u32>, policy: Policy) -> io::Result<()> {
+fn settle(cpus: Option<CpuSet>, policy: Policy) -> io::Result<()> {
     // The kernel pins no thread of the deadline policy, which nothing is above of.
     let is_pinned = !matches!(policy, Policy::Deadline { .. });
-    if let Some(cpu) = cpu.filter(|_| is_pinned) {
-        setting::pin(CpuId::new(cpu).ok_or(io::ErrorKind::InvalidInput)?)?;
+    if let Some(cpus) = cpus.filter(|_| is_pinned) {
+        setting::allow(cpus)?;
     }
     setting::schedule(above(policy))
 }
@@ -196,16 +229,35 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_runs_on_the_cpu_of_the_guest_and_above_its_tasks() {
+    fn the_thread_runs_above_the_guests_tasks_on_the_cpus_it_was_given() {
         assert_eq!(above(Policy::Fifo(80)), Policy::Fifo(81));
         assert_eq!(above(Policy::Fifo(99)), Policy::Fifo(99));
         assert_eq!(above(Policy::Other), Policy::Other);
-        let pinned = thread::spawn(|| {
+        let settled = thread::spawn(|| {
             let cpu = setting::allowed().unwrap().iter().last().unwrap();
-            settle(Some(cpu.get()), Policy::Other).unwrap();
-            (setting::allowed().unwrap(), cpu)
+            let cpus: CpuSet = [cpu].into_iter().collect();
+            settle(Some(cpus), Policy::Other).unwrap();
+            (setting::allowed().unwrap(), cpus)
         });
-        let (allowed, cpu) = pinned.join().unwrap();
-        assert_eq!(allowed, [cpu].into_iter().collect());
+        let (allowed, cpus) = settled.join().unwrap();
+        assert_eq!(allowed, cpus);
+    }
+
+    /// Goal: the soft interrupts that carry a virtual interface's frames are not those of a CPU
+    /// that a waiting guest keeps to itself.
+    #[test]
+    fn frames_of_a_virtual_interface_are_sent_from_another_cpu_than_the_guests() {
+        let set = |cpus: &[u32]| cpus.iter().filter_map(|cpu| CpuId::new(*cpu)).collect::<CpuSet>();
+        let guest = CpuId::new(1).unwrap();
+        assert_eq!(place(guest, true, Ok(set(&[0, 1, 2]))), set(&[0, 2]));
+        assert_eq!(place(guest, false, Ok(set(&[0, 1, 2]))), set(&[1]));
+        assert_eq!(place(guest, true, Ok(set(&[1]))), set(&[1]), "there is no other");
+        let unknown = Err(io::ErrorKind::PermissionDenied.into());
+        assert_eq!(place(guest, true, unknown), set(&[1]));
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("eth0/device")).unwrap();
+        std::fs::create_dir_all(folder.path().join("left")).unwrap();
+        assert!(!is_virtual(folder.path(), "eth0"));
+        assert!(is_virtual(folder.path(), "left"));
     }
 }

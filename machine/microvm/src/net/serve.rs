@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A guest that has more and more for it does not keep the thread from sleeping: after so many
-//! turns it pauses, so that others of its priority and below get its CPU.
+//! turns it pauses for as long as they took, so that others of its priority and below get half of
+//! its CPU at least.
 //!
 //! System calls: `ppoll` and `read` where it sleeps, `clock_nanosleep` where it pauses, and those
 //! of the link.
@@ -33,8 +34,8 @@ use crate::machine::{Machine, MachineError};
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Turns with something to do before the thread pauses. A fieldbus takes one or two a cycle.
 const TURNS_MAX: u32 = 64;
-/// How long it pauses then.
-const PAUSE: Duration = Duration::from_micros(50);
+/// How long it pauses then at least.
+const PAUSE: Nanos = Nanos::from_micros(50);
 
 impl Net {
     /// The bell of a device at its place in this machine, as an event file: then the guest's
@@ -55,13 +56,16 @@ impl Net {
         let Service::Thread { spin } = self.service() else { return };
         let mut idle_since = None;
         let mut turns = 0;
+        let mut busy_since = None;
         while !self.is_stopping.load(Relaxed) {
             if turns >= TURNS_MAX {
                 self.count_pause();
-                thread::sleep(PAUSE);
-                turns = 0;
+                let busy = self.lock().link.now().saturating_sub(busy_since.unwrap_or_default());
+                thread::sleep(Duration::from_nanos(pause(busy).get()));
+                (turns, busy_since) = (0, None);
             }
             let mut state = self.lock();
+            busy_since.get_or_insert_with(|| state.link.now());
             if self.turn(&mut state) {
                 idle_since = None;
                 turns += 1;
@@ -74,14 +78,14 @@ impl Net {
             if shall_spin || has_more {
                 drop(state);
                 // Who lets it spin has given it a CPU.
-                turns = if shall_spin { 0 } else { turns + 1 };
+                (turns, busy_since) = if shall_spin { (0, None) } else { (turns + 1, busy_since) };
                 hint::spin_loop();
                 continue;
             }
             let sleep = Sleep::of(&state);
             drop(state);
             self.sleep(bell, &sleep);
-            (idle_since, turns) = (None, 0);
+            (idle_since, busy_since, turns) = (None, None, 0);
         }
     }
 
@@ -111,6 +115,11 @@ impl Net {
     }
 }
 
+/// How long the thread pauses that was busy for so long.
+fn pause(busy: Nanos) -> Nanos {
+    busy.max(PAUSE)
+}
+
 /// What is slept for beside bells.
 struct Sleep {
     /// Frames of the link's file: the guest can take them.
@@ -133,4 +142,15 @@ impl Sleep {
 fn as_file(event: &EventFd) -> BorrowedFd<'_> {
     // SAFETY: the file is open as long as the borrowed event is there.
     unsafe { BorrowedFd::borrow_raw(event.as_raw_fd()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_rests_as_long_as_it_works_for_a_guest_without_an_end() {
+        assert_eq!(pause(Nanos::from_millis(80)), Nanos::from_millis(80));
+        assert_eq!(pause(Nanos::from_micros(3)), PAUSE);
+    }
 }
