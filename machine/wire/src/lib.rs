@@ -35,7 +35,7 @@ pub mod wire;
 #[cfg(feature = "std")]
 pub use in_process::SegmentWire;
 #[cfg(feature = "std")]
-pub use packet::{OpenError, PacketWire};
+pub use packet::{InterfaceLook, OpenError, PacketWire};
 #[cfg(feature = "std")]
 pub use server::Server;
 #[cfg(feature = "std")]

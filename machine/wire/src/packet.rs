@@ -76,7 +76,24 @@ enum Way {
 #[derive(Debug)]
 pub struct PacketWire {
     socket: OwnedFd,
+    index: u32,
     spin: Nanos,
+}
+
+/// A look at the interface of a [`PacketWire`], which is as silent when that is gone as when
+/// nobody sends.
+#[derive(Debug)]
+pub struct InterfaceLook {
+    socket: OwnedFd,
+    index: u32,
+}
+
+impl InterfaceLook {
+    /// Whether the interface is there still. One of the same name that came later is another one.
+    pub fn is_there(&self) -> bool {
+        let name = netdevice::index_to_name_inlined(&self.socket, self.index);
+        !matches!(name, Err(Errno::NODEV | Errno::NXIO))
+    }
 }
 
 impl PacketWire {
@@ -116,7 +133,15 @@ impl PacketWire {
             switch_on(&socket, libc::PACKET_QDISC_BYPASS).map_err(failed)?;
         }
         bind(&socket, index).map_err(failed)?;
-        Ok(Self { socket, spin: SPIN })
+        Ok(Self { socket, index, spin: SPIN })
+    }
+
+    /// A look at its interface, for who gives the wire away.
+    ///
+    /// # Errors
+    /// Those of `dup`.
+    pub fn look(&self) -> io::Result<InterfaceLook> {
+        Ok(InterfaceLook { socket: self.socket.try_clone()?, index: self.index })
     }
 
     /// The same wire, asking for `spin` again and again before it sleeps.

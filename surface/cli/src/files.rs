@@ -1,31 +1,67 @@
 //! Reading what a person names, with limits and clear words.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use quietcore_site::Site;
+use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
 use crate::status::Failure;
 
+/// What stands for standard input.
+const STANDARD_INPUT: &str = "-";
+
 /// A file that can't be read.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` can't be read", path.display())]
-pub(crate) struct FileError {
-    path: PathBuf,
-    #[source]
-    source: io::Error,
+pub(crate) enum FileError {
+    /// The operating system refused something.
+    #[error("`{}` can't be read", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It may have no end, or wait for a writer.
+    #[error("`{}` is no plain file; for what another program writes, give `-` and pipe it in",
+        path.display())]
+    NotPlain {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
-/// Reads a file of at most `limit` bytes; of a longer one, one byte more than that, so that whoever
-/// checks the limit sees that it is exceeded.
+/// Reads a plain file of at most `limit` bytes, or standard input for `-`; of a longer one, one
+/// byte more than that, so that whoever checks the limit sees that it is exceeded.
 pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, FileError> {
-    let error = |source| FileError { path: path.to_owned(), source };
-    let file = File::open(path).map_err(error)?;
+    let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
+    let not_plain = || FileError::NotPlain { path: path.to_owned() };
     let mut bytes = Vec::new();
-    file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(error)?;
-    Ok(bytes)
+    if path == Path::new(STANDARD_INPUT) {
+        let input = io::stdin().lock();
+        input.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        return Ok(bytes);
+    }
+    let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
+    if kind.is_dir() {
+        return Err(unreadable(io::ErrorKind::IsADirectory.into()));
+    }
+    if !kind.is_file() {
+        return Err(not_plain());
+    }
+    // Not blocking: a file of the kernel that has nothing to say waits when it is read.
+    let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path);
+    let file = file.map_err(unreadable)?;
+    match file.take(limit as u64 + 1).read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(not_plain()),
+        Err(error) => Err(unreadable(error)),
+    }
 }
 
 /// A site file with the bytes it was read from.
@@ -56,4 +92,39 @@ pub(crate) fn runtime() -> Result<PathBuf, Failure> {
         "quietcore: `{}` is missing; install it beside `quietcore`, both come from one build",
         runtime.display()
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn refused(path: &str) -> String {
+        read(Path::new(path), 100).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit_and_one_byte_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("site.toml");
+        std::fs::write(&file, [b'x'; 300]).unwrap();
+        assert_eq!(read(&file, 100).unwrap().len(), 101);
+        assert_eq!(read(&file, 300).unwrap().len(), 300);
+        assert!(refused(&folder.path().display().to_string()).contains("can't be read"));
+    }
+
+    /// Goal: what may wait for ever, or has no end, is refused and not waited for.
+    #[test]
+    fn pipes_devices_and_files_that_wait_are_no_plain_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe").display().to_string();
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [pipe.as_str(), "/dev/zero"] {
+            assert!(refused(path).contains("is no plain file; for what another program"), "{path}");
+        }
+        // It can be read by root only, and holds what the kernel has said since it was last read.
+        let kernel = read(Path::new("/proc/kmsg"), 100);
+        assert!(!matches!(kernel, Ok(bytes) if bytes.is_empty()));
+    }
 }

@@ -21,10 +21,19 @@ mod table;
 mod terminal;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    // A file beyond the limit of this user (`ulimit -f`) is an error like others, and told. Without
+    // a handler the kernel ends the program instead. Nobody looks at the flag.
+    let told = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    if let Err(error) = told {
+        crate::terminal::say(format_args!(
+            "remark: a file that grows too large ends this: {error}"
+        ));
+    }
     let arguments = arguments::Arguments::parse();
     match command::run(arguments.command) {
         Ok(status) => status.into(),

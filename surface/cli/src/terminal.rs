@@ -12,9 +12,36 @@ pub(crate) fn color() -> bool {
     io::stdout().is_terminal() && !refused && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Says something on standard error. A reader that has gone away is no reason to stop.
+/// Says something on standard error, which may quote text from elsewhere. A reader that has gone
+/// away is no reason to stop.
 pub(crate) fn say(words: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{words}");
+    let _ = writeln!(io::stderr(), "{}", harmless(&words.to_string()));
+}
+
+/// Text without what a terminal would obey, but for the colours of ours where it takes any: it may
+/// quote a manifest, a site file or a program. A control character is shown by its number.
+pub(crate) fn harmless(text: &str) -> String {
+    let colours = Palette::of_terminal();
+    harmless_with(text, &colours)
+}
+
+fn harmless_with(text: &str, colours: &Palette) -> String {
+    let Palette { bold, dim, red, yellow, green, reset } = *colours;
+    let ours =
+        [bold, dim, red, yellow, green, reset].map(|it| Some(it).filter(|it| !it.is_empty()));
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let colour = ours.iter().flatten().find(|colour| rest.starts_with(**colour));
+        let bytes = colour.map_or(first.len_utf8(), |colour| colour.len());
+        if colour.is_some() || !first.is_control() || matches!(first, '\n' | '\t') {
+            shown.push_str(&rest[..bytes]);
+        } else {
+            shown.extend(first.escape_unicode());
+        }
+        rest = &rest[bytes..];
+    }
+    shown
 }
 
 /// Text from elsewhere without what a terminal would obey.
@@ -53,5 +80,21 @@ impl Palette {
         } else {
             Self { bold: "", dim: "", red: "", yellow: "", green: "", reset: "" }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_by_its_number() {
+        let none = Palette { bold: "", dim: "", red: "", yellow: "", green: "", reset: "" };
+        let odd = "a\x1b]0;title\x07\r\u{9b}2J\n\tb";
+        let shown = harmless_with(odd, &none);
+        assert_eq!(shown, "a\\u{1b}]0;title\\u{7}\\u{d}\\u{9b}2J\n\tb");
+        assert_eq!(harmless_with("\x1b[1mPASS\x1b[0m", &none), "\\u{1b}[1mPASS\\u{1b}[0m");
+        let ours = Palette { bold: "\x1b[1m", reset: "\x1b[0m", ..none };
+        assert_eq!(harmless_with("\x1b[1mµs\x1b[0m\x1b[2J", &ours), "\x1b[1mµs\x1b[0m\\u{1b}[2J");
     }
 }

@@ -210,3 +210,19 @@ fn an_export_overwrites_nothing() {
     assert!(refused.err.contains("is there and differs"), "{}", refused.err);
     assert_eq!(std::fs::read_to_string(&unit).unwrap(), "somebody's own");
 }
+
+/// Goal: a file that grows beyond the limit of its user is an error with words, as any other.
+/// Method: `init` writes its site file into standard output, which is a file that may hold nothing.
+#[test]
+fn a_file_beyond_the_limit_of_its_user_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "ulimit -f 0; exec \"$0\" init >site.toml";
+    let ran = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_quietcore")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.to_lowercase().contains("too large"), "{said}");
+}

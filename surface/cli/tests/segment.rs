@@ -68,6 +68,26 @@ fn the_end_is_told_with_the_number_of_frames() {
 }
 
 #[test]
+fn an_interface_that_goes_away_ends_it_with_words() {
+    own_network!();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_quietcore"))
+        .args(["segment", "--interface", "right"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut complained = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    complained.read_line(&mut line).unwrap();
+    assert!(line.starts_with("answering on right"), "{line}");
+    assert!(Command::new("ip").args(["link", "del", "right"]).status().unwrap().success());
+    // It would be waited for without an end where it goes on.
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let rest = std::io::read_to_string(complained).unwrap();
+    assert_eq!(rest, "quietcore: the network interface `right` is gone\n");
+}
+
+#[test]
 fn what_can_not_be_done_is_said() {
     let call = |arguments: &[&str]| {
         let said = Command::new(env!("CARGO_BIN_EXE_quietcore"))

@@ -59,9 +59,11 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     }
 }
 
-/// Prints text on standard output. A reader that has gone away, as `head` does, is no failure.
+/// Prints text on standard output, without what a terminal would obey. A reader that has gone away,
+/// as `head` does, is no failure.
 fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
+    let text = crate::terminal::harmless(text);
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),

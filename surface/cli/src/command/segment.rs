@@ -10,10 +10,15 @@ use quietcore_units::CpuId;
 use quietcore_wire::{PacketWire, Server};
 
 use crate::arguments::Segment;
+use crate::files;
 use crate::machine;
 use crate::status::{Failure, Status};
 use crate::terminal::say;
 
+/// The largest file of SubDevices.
+const FILE_BYTES_MAX: usize = 1 << 20;
+/// Looks at the interface: each so many times that the server asks whether it shall stop.
+const LOOK_EVERY: u32 = 20;
 /// The most SubDevices of a segment.
 const SUBDEVICES_MAX: usize = 200;
 
@@ -29,8 +34,19 @@ pub(super) fn run(request: &Segment) -> Result<Status, Failure> {
         names.len(),
         names.join(", ")
     ));
-    let served = Server::new(wire, segment).serve(|_| stop.load(Ordering::Relaxed))?;
+    let interface = wire.look()?;
+    let mut asked: u32 = 0;
+    let mut is_gone = false;
+    let served = Server::new(wire, segment).serve(|_| {
+        asked = asked.wrapping_add(1);
+        is_gone = is_gone || asked.is_multiple_of(LOOK_EVERY) && !interface.is_there();
+        is_gone || stop.load(Ordering::Relaxed)
+    })?;
     super::print(&format!("{} frames received, {} sent back\n", served.received, served.answered))?;
+    if is_gone {
+        let name = &request.interface;
+        return Err(Failure::new(format!("quietcore: the network interface `{name}` is gone")));
+    }
     Ok(Status::Done)
 }
 
@@ -58,9 +74,12 @@ pub(super) fn pin(cpu: Option<u32>) -> Result<(), Failure> {
 
 /// Reads a file of SubDevices; all that is wrong with it becomes one failure.
 fn read(file: &Path) -> Result<Vec<String>, Failure> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
-    parse(&text).map_err(|problems| {
+    let bytes = files::read(file, FILE_BYTES_MAX)?;
+    if bytes.len() > FILE_BYTES_MAX {
+        let words = format!("{}: it has more than {FILE_BYTES_MAX} bytes", file.display());
+        return Err(Failure::new(words));
+    }
+    parse(&String::from_utf8_lossy(&bytes)).map_err(|problems| {
         let lines: Vec<_> =
             problems.iter().map(|problem| format!("{}:{problem}", file.display())).collect();
         Failure::new(lines.join("\n"))
