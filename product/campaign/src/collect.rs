@@ -25,6 +25,8 @@ const CONTROLS: &str = "controls";
 /// Where the conditions say what the partition had of the last-level cache and of the memory's
 /// bandwidth.
 const SHARE: &str = "memory_share";
+/// Where the conditions say how much the partition's program printed.
+const PRINTED: &str = "printed";
 /// Where the conditions say what ran the partition's container.
 const CONTAINER: &str = "container";
 
@@ -104,6 +106,9 @@ impl Collector<'_> {
         let mut activity = self.activity.summary();
         if !found.remarks.is_empty() {
             activity.insert("remarks".to_owned(), found.remarks.clone());
+        }
+        if !found.printed.is_empty() {
+            activity.insert(PRINTED.to_owned(), found.printed.to_string());
         }
         if !found.explained.conditions.is_empty() {
             activity.insert("tracing".to_owned(), found.explained.conditions.clone());

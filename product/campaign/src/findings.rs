@@ -1,5 +1,6 @@
 //! What is found out during a run, beside the exchange.
 
+use quietcore_backend::process::Printed;
 use quietcore_host::controls::Found;
 use quietcore_load::Achieved;
 use quietcore_process::readback::ThreadState;
@@ -31,6 +32,8 @@ pub(crate) struct PartitionFindings {
     pub(crate) states: Vec<StatesSeen>,
     /// What its process said.
     pub(crate) remarks: String,
+    /// How much its program printed.
+    pub(crate) printed: Printed,
     /// What its program told.
     pub(crate) heard: Heard,
     /// Whether it was stopped when its time was over, and not before.
@@ -101,6 +104,7 @@ impl Findings {
         let empty = |tasks: usize| PartitionFindings {
             states: vec![StatesSeen::default(); tasks],
             remarks: String::new(),
+            printed: Printed::default(),
             heard: Heard::default(),
             ended_in_time: false,
             exits: ExitsSeen::default(),
