@@ -296,7 +296,11 @@ impl Watch<'_, '_> {
         let end = Monotonic.now() + self.run.duration() + OVERTIME_MAX;
         let mut interrupted = false;
         let mut looks: u32 = 0;
+        let mut looked = Monotonic.now();
         loop {
+            let now = Monotonic.now();
+            self.findings.watch_gap = self.findings.watch_gap.max(now.saturating_sub(looked));
+            looked = now;
             let mut running = false;
             for partition in partitions.iter_mut() {
                 running |= !partition.has_ended()?;
