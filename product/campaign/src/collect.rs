@@ -180,7 +180,8 @@ impl Collector<'_> {
         let count = task.release().totals().count;
         match (&states.first, &states.drift) {
             (Some(first), Some(drift)) => {
-                because.push(format!("the settings drifted during the run: {first} became {drift}"))
+                because
+                    .push(format!("the settings drifted during the run: {first} became {drift}"));
             }
             (None, _) if count > 0 => {
                 because.push("the settings in force could not be read back".to_owned());
