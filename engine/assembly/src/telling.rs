@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Staged;
 
+/// Addresses from here on are of a library, as it lies in the process: a program is linked to lower
+/// ones, as the largest module is far smaller.
+const BEYOND_PROGRAM: u64 = 1 << 32;
+
 /// How much an event matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -234,6 +238,9 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
 
 /// Where an instruction lies, in the words of the source.
 fn location(staged: &Staged, instruction: u64) -> String {
+    if instruction >= BEYOND_PROGRAM {
+        return "inside of a library that it called".to_owned();
+    }
     match symbolise(&staged.build.module, instruction) {
         Some(found) => {
             let place = match (found.file, found.line) {

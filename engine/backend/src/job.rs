@@ -61,18 +61,22 @@ impl Job {
         }
     }
 
-    /// Gives the files that it names other numbers.
-    pub(crate) fn renumber(&mut self, new: impl Fn(i32) -> i32) {
-        let renumber_snare = |snare: &mut SnareJob| {
+    /// Gives the files that it names other numbers, each once.
+    pub(crate) fn renumber(&mut self, mut new: impl FnMut(i32) -> i32) {
+        if let Self::Guest { setting, .. } = self {
+            setting.delivery = setting.delivery.map(&mut new);
+            setting.exits = setting.exits.map(&mut new);
+        }
+        let renumber_snare = |snare: &mut SnareJob, new: &mut dyn FnMut(i32) -> i32| {
             snare.memory = new(snare.memory);
-            snare.tracing_on = snare.tracing_on.map(&new);
+            snare.tracing_on = snare.tracing_on.map(new);
         };
         match self {
             Self::Program { program, .. } | Self::Guest { program, .. } => {
                 for channel in &mut program.channels {
                     channel.descriptor = new(channel.descriptor);
                 }
-                program.snare.iter_mut().for_each(renumber_snare);
+                program.snare.iter_mut().for_each(|snare| renumber_snare(snare, &mut new));
             }
             Self::Memory(job) => {
                 for pipe in [&mut job.commands, &mut job.answers] {
@@ -80,7 +84,7 @@ impl Job {
                 }
             }
             Self::Latency(job) => {
-                job.snare.iter_mut().for_each(renumber_snare);
+                job.snare.iter_mut().for_each(|snare| renumber_snare(snare, &mut new));
             }
         }
     }

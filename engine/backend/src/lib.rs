@@ -18,4 +18,3 @@ pub mod job;
 pub mod kvm;
 pub mod memory;
 pub mod process;
-mod remark;

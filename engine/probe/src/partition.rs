@@ -16,6 +16,7 @@ use std::thread;
 
 use quietcore_clock::{Clock, Monotonic};
 use quietcore_exchange::{Recorder, Region, SLOT_COUNT, Setting};
+use quietcore_process::remark::remark;
 use quietcore_process::setting::{self, Policy};
 use quietcore_process::snare::{Laid, SnareJob};
 use quietcore_units::{CpuId, Nanos};
@@ -52,7 +53,7 @@ pub fn run_latency(job: &LatencyJob, region: Region<'_>) {
             if let Err(error) = spawned {
                 // Those started wait at the barrier for one that will never come; nothing but the
                 // end of the process frees them.
-                eprintln!("quietcore-runtime: thread {index}: {error}");
+                remark(format_args!("quietcore-runtime: thread {index}: {error}"));
                 std::process::exit(1);
             }
         }
@@ -122,7 +123,9 @@ struct Task<'a> {
 
 /// Takes over the snare that the host has laid; one that can't be had is said, and the run goes on.
 pub fn take_over(job: &SnareJob) -> Option<Laid> {
-    Laid::take_over(job).map_err(|error| eprintln!("quietcore-runtime: snare: {error}")).ok()
+    Laid::take_over(job)
+        .map_err(|error| remark(format_args!("quietcore-runtime: snare: {error}")))
+        .ok()
 }
 
 impl Task<'_> {

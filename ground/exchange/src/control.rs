@@ -8,12 +8,14 @@
 //! | 2 | the fieldbus: frames that were lost so far |
 //! | 3 | generation of the program in fault; zero while there is none |
 //! | 4 | 1 while the tasks have paused, else zero |
-//! | 5 … 7 | zero |
+//! | 5 | not zero while a lock of the process's libraries may be held for ever |
+//! | 6 | how often a call was cut off inside of a library of the process |
+//! | 7 | zero |
 //!
 //! Slot and generation share a word, so that no reader ever pairs the one with the other's.
 
 use crate::data::Slot;
-use crate::sync::{Acquire, AtomicU64, Release};
+use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
 
 pub(crate) const CONTROL_WORDS: usize = 8;
 
@@ -64,6 +66,29 @@ pub(crate) fn write_paused(words: &[AtomicU64], is_paused: bool) {
 
 pub(crate) fn read_paused(words: &[AtomicU64]) -> bool {
     words.get(4).is_some_and(|word| word.load(Acquire) != 0)
+}
+
+/// Says that a lock may be held, as the `number`th such trouble; numbers begin at 1.
+pub(crate) fn write_held(words: &[AtomicU64], number: u64) {
+    for word in words.iter().skip(5).take(2) {
+        word.store(number, Release);
+    }
+}
+
+pub(crate) fn read_troubles(words: &[AtomicU64]) -> u64 {
+    words.get(6).map_or(0, |word| word.load(Acquire))
+}
+
+/// Says that all locks were found free after the `number`th trouble, unless there is a later one.
+pub(crate) fn write_free(words: &[AtomicU64], number: u64) {
+    if let Some(word) = words.get(5) {
+        // It fails where there is a later one.
+        let _ = word.compare_exchange(number, 0, Release, Relaxed);
+    }
+}
+
+pub(crate) fn read_held(words: &[AtomicU64]) -> bool {
+    words.get(5).is_some_and(|word| word.load(Acquire) != 0)
 }
 
 /// How a fieldbus did in the last cycle, and what it has lost.
@@ -123,5 +148,17 @@ mod tests {
         write_fieldbus(&words, status);
         assert_eq!(read_fieldbus(&words), status);
         assert_eq!(read_fieldbus(&[]), FieldbusStatus::default());
+    }
+
+    #[test]
+    fn locks_are_free_when_the_last_trouble_is_over() {
+        let words = [0; CONTROL_WORDS].map(AtomicU64::new);
+        write_held(&words, 1);
+        write_held(&words, 2);
+        write_free(&words, 1);
+        assert!(read_held(&words), "there was another one meanwhile");
+        write_free(&words, 2);
+        assert!(!read_held(&words) && !read_held(&[]));
+        assert_eq!((read_troubles(&words), read_troubles(&[])), (2, 0));
     }
 }

@@ -20,8 +20,9 @@
 //! may go on in another context, and the call returns from there. After a fault it is not called
 //! any more.
 //!
-//! Limit: a program that was interrupted inside the C library (in `malloc`, say) leaves that
-//! library's locks as they were. Generated code does not allocate.
+//! Limit: a program that was cut off inside of the C library (in `malloc`, say) leaves that
+//! library's locks as they were. From the fault on the caller must need none of them, until it is
+//! known that they are free ([`crate::locks`]).
 //!
 // UNSAFETY: calls functions by pointer through C, and signals a thread by its number.
 #![expect(unsafe_code, reason = "the guard is C: nothing else may be jumped out of")]

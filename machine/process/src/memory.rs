@@ -36,7 +36,9 @@ pub enum MemoryError {
 #[derive(Debug)]
 pub(crate) struct SharedMemory {
     map: MmapRaw,
-    file: File,
+    /// Of memory that was made here: what others made needs no open file once it is mapped, and
+    /// what is closed can't be written to by accident.
+    file: Option<File>,
 }
 
 impl SharedMemory {
@@ -49,14 +51,16 @@ impl SharedMemory {
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)
             .map_err(|errno| refused(errno.into()))?;
         let map = MmapOptions::new().populate().map_raw(&file).map_err(refused)?;
-        Ok(Self { map, file })
+        Ok(Self { map, file: Some(file) })
     }
 
     /// Maps memory that another process made, present, to be read and written.
     pub(crate) fn open(file: File) -> Result<Self, MemoryError> {
         check_seal(&file)?;
         let map = MmapOptions::new().populate().map_raw(&file).map_err(MemoryError::Unmapped)?;
-        Ok(Self { map, file })
+        // The mapping stays.
+        drop(file);
+        Ok(Self { map, file: None })
     }
 
     /// Maps memory that another process made, to be read only. Pages come when they are read: who
@@ -64,7 +68,9 @@ impl SharedMemory {
     pub(crate) fn open_read_only(file: File) -> Result<Self, MemoryError> {
         check_seal(&file)?;
         let map = MmapOptions::new().map_raw_read_only(&file).map_err(MemoryError::Unmapped)?;
-        Ok(Self { map, file })
+        // The mapping stays.
+        drop(file);
+        Ok(Self { map, file: None })
     }
 
     /// Where it is mapped.
@@ -79,13 +85,18 @@ impl SharedMemory {
 
     /// Another handle of the file, with the rights of this one.
     pub(crate) fn file(&self) -> io::Result<File> {
-        self.file.try_clone()
+        self.made()?.try_clone()
     }
 
     /// Another handle of the file, by which it can only be read.
     pub(crate) fn read_only_file(&self) -> io::Result<File> {
-        let own = PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()));
+        let own = PathBuf::from(format!("/proc/self/fd/{}", self.made()?.as_raw_fd()));
         File::open(own)
+    }
+
+    /// The file of memory that was made here.
+    fn made(&self) -> io::Result<&File> {
+        self.file.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 

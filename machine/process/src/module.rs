@@ -27,9 +27,10 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
+use crate::descriptors;
 use crate::guard::{self, Entry, Fault, Guard, Interrupt};
 
 /// The largest module that is loaded.
@@ -142,6 +143,8 @@ pub struct Module {
     face: NonNull<Face>,
     /// What has to be added to a linked address.
     base: u64,
+    /// The end of its linked addresses.
+    span: u64,
     rate_count: u32,
     _library: Library,
     /// Open as long as the module is loaded: the dynamic loader knows a module by its name, and the
@@ -169,7 +172,7 @@ impl Module {
         image: DataImage,
         slot: DataSlot<'_>,
     ) -> Result<Self, ModuleError> {
-        let copy = copy_of(path)?;
+        let (copy, span) = copy_of(path)?;
         let name = format!("/proc/self/fd/{}", copy.as_raw_fd());
         let refused = |error: libloading::Error| ModuleError::Load {
             path: path.display().to_string(),
@@ -203,7 +206,7 @@ impl Module {
         let base = base_of(face);
         // SAFETY: the module has just been loaded, and no code of it runs.
         unsafe { share_data(base, image, slot) }?;
-        Ok(Self { face, base, rate_count, _library: library, _copy: copy })
+        Ok(Self { face, base, span, rate_count, _library: library, _copy: copy })
     }
 
     fn face(&self) -> &Face {
@@ -252,9 +255,10 @@ impl Module {
         self.face().under_way
     }
 
-    /// Turns an address in this process into one of the module as linked; `None` if it is none.
+    /// Turns an address in this process into one of the module as linked; `None` if it is none of
+    /// the module's: that of a library that it calls, say.
     pub fn linked_address(&self, address: u64) -> Option<u64> {
-        address.checked_sub(self.base)
+        address.checked_sub(self.base).filter(|address| *address < self.span)
     }
 
     /// Gives the module the table of services that its `Com_*` functions use.
@@ -353,8 +357,8 @@ fn without_argument(function: extern "C" fn()) -> Entry {
     unsafe { std::mem::transmute::<extern "C" fn(), Entry>(function) }
 }
 
-/// A copy of the file in memory.
-fn copy_of(path: &Path) -> Result<File, ModuleError> {
+/// A copy of the file in memory, and the end of the addresses that it is linked to.
+fn copy_of(path: &Path) -> Result<(File, u64), ModuleError> {
     let refused = |source| ModuleError::Read { path: path.display().to_string(), source };
     let mut original = File::open(path).map_err(refused)?.take(MODULE_BYTES_MAX + 1);
     let mut bytes = Vec::new();
@@ -362,10 +366,29 @@ fn copy_of(path: &Path) -> Result<File, ModuleError> {
     if bytes.len() as u64 > MODULE_BYTES_MAX {
         return Err(refused(io::ErrorKind::FileTooLarge.into()));
     }
-    let made = memfd_create("quietcore-module", MemfdFlags::CLOEXEC);
+    let made = memfd_create("quietcore-module", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
     let mut copy: File = made.map_err(|errno| refused(errno.into()))?.into();
     copy.write_all(&bytes).map_err(refused)?;
-    Ok(copy)
+    // Nobody writes to it any more, whatever a program does with numbers.
+    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
+    fcntl_add_seals(&copy, seals).map_err(|errno| refused(errno.into()))?;
+    let raised = descriptors::raised(&copy).map_err(refused)?;
+    Ok((raised.into(), span_of(&bytes).unwrap_or(0)))
+}
+
+/// The end of what the program headers of an ELF file of 64 bits load (elf(5)).
+fn span_of(file: &[u8]) -> Option<u64> {
+    let half = |at: usize| Some(u16::from_le_bytes(file.get(at..at + 2)?.try_into().ok()?));
+    let word = |at: usize| Some(u64::from_le_bytes(file.get(at..at + 8)?.try_into().ok()?));
+    let first = usize::try_from(word(32)?).ok()?;
+    let (size, count) = (usize::from(half(54)?), usize::from(half(56)?));
+    let header = |index: usize| {
+        let at = first.checked_add(index * size)?;
+        let kind = file.get(at..at.checked_add(56)?)?;
+        let is_loaded = kind.starts_with(&libc::PT_LOAD.to_le_bytes());
+        is_loaded.then(|| word(at + 16)?.checked_add(word(at + 40)?)).flatten()
+    };
+    (0..count).filter_map(header).max()
 }
 
 /// The address at which the module that holds `face` was loaded.

@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::descriptors;
 use crate::memory::{MemoryError, SharedMemory};
 
 /// The most tasks of one partition that a snare has room for.
@@ -195,8 +196,12 @@ impl Laid {
     /// The files that the job names are no snare, or not there.
     pub fn take_over(job: &SnareJob) -> io::Result<Self> {
         let memory = Snare::inherited(job.memory).map_err(io::Error::other)?;
-        let open =
-            |descriptor| OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
+        let open = |descriptor| {
+            let own = format!("/proc/self/fd/{descriptor}");
+            io::Result::Ok(File::from(descriptors::raised(
+                OpenOptions::new().write(true).open(own)?,
+            )?))
+        };
         let tracing_on = job.tracing_on.map(open).transpose()?;
         Ok(Self { memory, tracing_on, limit: job.limit })
     }

@@ -25,6 +25,12 @@ const CONTROLS: &str = "controls";
 /// Where the conditions say what the partition had of the last-level cache and of the memory's
 /// bandwidth.
 const SHARE: &str = "memory_share";
+/// Where the conditions say how the run was watched.
+const WATCH: &str = "watch";
+/// The longest time between two looks at a run that is evidence; one is due every 100 ms.
+const WATCH_GAP_MAX: Nanos = Nanos::from_secs(1);
+/// Where the conditions say how much the partition's program printed.
+const PRINTED: &str = "printed";
 /// Where the conditions say what ran the partition's container.
 const CONTAINER: &str = "container";
 
@@ -105,6 +111,9 @@ impl Collector<'_> {
         if !found.remarks.is_empty() {
             activity.insert("remarks".to_owned(), found.remarks.clone());
         }
+        if !found.printed.is_empty() {
+            activity.insert(PRINTED.to_owned(), found.printed.to_string());
+        }
         if !found.explained.conditions.is_empty() {
             activity.insert("tracing".to_owned(), found.explained.conditions.clone());
         }
@@ -115,6 +124,7 @@ impl Collector<'_> {
             activity.insert("memory_locked".to_owned(), state.locked.to_string());
         }
         let mut machine = self.machine.conditions.clone();
+        machine.insert(WATCH.to_owned(), watch_words(self.findings.watch_gap));
         let controls = &self.findings.settings.controls;
         if !controls.is_empty() {
             machine.insert(CONTROLS.to_owned(), controls.clone());
@@ -169,11 +179,10 @@ impl Collector<'_> {
         }
         let count = task.release().totals().count;
         match (&states.first, &states.drift) {
-            (Some(first), Some(drift)) => because.push(format!(
-                "the settings drifted during the run: {} became {}",
-                first.policy_text(),
-                drift
-            )),
+            (Some(first), Some(drift)) => {
+                because
+                    .push(format!("the settings drifted during the run: {first} became {drift}"));
+            }
             (None, _) if count > 0 => {
                 because.push("the settings in force could not be read back".to_owned());
             }
@@ -189,6 +198,7 @@ impl Collector<'_> {
                 if more.is_empty() { String::new() } else { format!("; and {} more", more.len()) };
             because.push(format!("the machine's settings drifted during the run: {first}{more}"));
         }
+        because.extend(unwatched(self.findings.watch_gap));
         let weak = self.findings.loads.achieved.iter().filter(|load| !load.is_complete());
         because.extend(weak.map(|load| {
             let faults: Vec<String> =
@@ -197,6 +207,24 @@ impl Collector<'_> {
         }));
         because
     }
+}
+
+/// How the run was watched, which is what a change may have been too short for.
+fn watch_words(longest: Nanos) -> String {
+    format!(
+        "tasks every 200 ms, loads every 1 s, settings of the machine every 5 s; a change that was \
+         undone between two looks is not seen; the longest time between two looks was {longest}"
+    )
+}
+
+/// Why a run is no evidence that nobody watched for so long.
+fn unwatched(longest: Nanos) -> Option<String> {
+    (longest > WATCH_GAP_MAX).then(|| {
+        format!(
+            "nobody watched the run for {longest}: whoever measures was itself held up, so that \
+             nothing is known of settings and loads meanwhile"
+        )
+    })
 }
 
 /// What a program told that makes its numbers no evidence, although it ran on.

@@ -1,8 +1,10 @@
 //! What is found out during a run, beside the exchange.
 
+use quietcore_backend::process::Printed;
 use quietcore_host::controls::Found;
 use quietcore_load::Achieved;
 use quietcore_process::readback::ThreadState;
+use quietcore_units::Nanos;
 
 use crate::explain::Explained;
 use crate::measure::Machine;
@@ -20,6 +22,8 @@ pub(crate) struct Findings {
     pub(crate) loads: LoadFindings,
     /// What became of the machine's settings.
     pub(crate) settings: Found,
+    /// The longest time between two looks at the run.
+    pub(crate) watch_gap: Nanos,
     /// What runs its containers; `None` where it has none.
     pub(crate) container_runtime: Option<String>,
 }
@@ -31,6 +35,8 @@ pub(crate) struct PartitionFindings {
     pub(crate) states: Vec<StatesSeen>,
     /// What its process said.
     pub(crate) remarks: String,
+    /// How much its program printed.
+    pub(crate) printed: Printed,
     /// What its program told.
     pub(crate) heard: Heard,
     /// Whether it was stopped when its time was over, and not before.
@@ -101,6 +107,7 @@ impl Findings {
         let empty = |tasks: usize| PartitionFindings {
             states: vec![StatesSeen::default(); tasks],
             remarks: String::new(),
+            printed: Printed::default(),
             heard: Heard::default(),
             ended_in_time: false,
             exits: ExitsSeen::default(),
@@ -110,6 +117,7 @@ impl Findings {
         };
         Self {
             started_at: (machine.time_of_day)(),
+            watch_gap: Nanos::ZERO,
             container_runtime: None,
             partitions: run.partitions.iter().map(|part| empty(part.work.tasks().len())).collect(),
             loads: LoadFindings::default(),
@@ -165,13 +173,15 @@ impl LoadFindings {
 }
 
 impl StatesSeen {
-    /// Notes what is in force now. More locked memory is no drift.
+    /// Notes what is in force now. More or less locked memory is no drift, and none is.
     pub(crate) fn note(&mut self, state: ThreadState) {
         match &self.first {
             None => self.first = Some(state),
             Some(first) => {
-                let same =
-                    first.policy_text() == state.policy_text() && first.affinity == state.affinity;
+                let is_unlocked = first.locked.get() > 0 && state.locked.get() == 0;
+                let same = first.policy_text() == state.policy_text()
+                    && first.affinity == state.affinity
+                    && !is_unlocked;
                 if !same {
                     self.drift = Some(state);
                 }
@@ -184,7 +194,7 @@ impl StatesSeen {
 mod tests {
     use super::*;
     use quietcore_load::{LoadKind, WorkerFault, WorkerProblem};
-    use quietcore_units::{ByteSize, CpuSet, Nanos};
+    use quietcore_units::{ByteSize, CpuSet};
 
     fn achieved(millis: u64, rate: f64, faults: Vec<WorkerFault>) -> Achieved {
         Achieved {
@@ -249,5 +259,11 @@ mod tests {
         seen.note(state(1, "1", 100));
         seen.note(state(0, "1", 100));
         assert!(seen.drift.is_some());
+        let mut seen = StatesSeen::default();
+        seen.note(state(1, "1", 100));
+        seen.note(state(1, "1", 50));
+        assert!(seen.drift.is_none(), "it may have given some back");
+        seen.note(state(1, "1", 0));
+        assert!(seen.drift.is_some(), "the program has unlocked it");
     }
 }

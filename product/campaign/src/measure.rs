@@ -154,9 +154,9 @@ pub fn measure(
     for (listener, found) in listeners.iter_mut().zip(&mut findings.partitions) {
         listener.hear(&mut found.heard);
     }
+    note_words(run, &mut partitions, &mut findings, observer);
     let mut records = Vec::new();
     for (index, partition) in partitions.iter_mut().enumerate() {
-        findings.partitions[index].remarks = partition.take_remarks();
         let collector = Collector { run, findings: &findings, activity: &activity, machine };
         records.extend(collector.records(index, partition.region()));
     }
@@ -165,6 +165,31 @@ pub fn measure(
     }
     observer.end(run, &records);
     Ok(Measured { records, interrupted })
+}
+
+/// Notes what the processes have said, and notes and tells how much their programs have printed.
+fn note_words(
+    run: &Run,
+    partitions: &mut [Partition],
+    findings: &mut Findings,
+    observer: &mut dyn Observer,
+) {
+    let found = partitions.iter_mut().zip(&mut findings.partitions);
+    for ((partition, found), PartitionRun { name, .. }) in found.zip(&run.partitions) {
+        found.remarks = partition.take_remarks();
+        found.printed = partition.printed();
+        if found.printed.is_empty() {
+            continue;
+        }
+        let lines = partition.take_printed().lines;
+        let first = lines.iter().find(|line| !line.is_empty());
+        let first = first.map_or_else(String::new, |line| format!("; the first: {line}"));
+        observer.step(&format!(
+            "{name}: its program printed {}, which a real-time program should not: each line is a \
+             system call within its cycle{first}",
+            found.printed
+        ));
+    }
 }
 
 /// Who hears what each partition tells.
@@ -271,7 +296,11 @@ impl Watch<'_, '_> {
         let end = Monotonic.now() + self.run.duration() + OVERTIME_MAX;
         let mut interrupted = false;
         let mut looks: u32 = 0;
+        let mut looked = Monotonic.now();
         loop {
+            let now = Monotonic.now();
+            self.findings.watch_gap = self.findings.watch_gap.max(now.saturating_sub(looked));
+            looked = now;
             let mut running = false;
             for partition in partitions.iter_mut() {
                 running |= !partition.has_ended()?;

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use quietcore_assembly::Workshop;
 use quietcore_campaign::{
@@ -50,13 +51,16 @@ exceedance = 1e-1
 /// Cycles of the site above.
 const CYCLES: u64 = 100;
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Told {
     faults: Vec<String>,
+    steps: Vec<String>,
 }
 
 impl Observer for Told {
-    fn step(&mut self, _: &str) {}
+    fn step(&mut self, step: &str) {
+        self.steps.push(step.to_owned());
+    }
     fn begin(&mut self, _: &Run) {}
     fn progress(&mut self, _: Progress) {}
     fn fault(&mut self, _: &Run, partition: &str, because: &str) {
@@ -163,6 +167,29 @@ fn a_program_that_gives_up_fails_in_words() {
     let (_, judgement, _) = measured(3);
     assert_eq!(judgement.verdict, Verdict::Fail);
     assert!(judgement.because.contains("error status"), "{}", judgement.because);
+}
+
+/// Goal: a program that is cut off while it allocates fails like any other that does not return,
+/// and nobody waits for what it has left locked.
+#[test]
+fn a_program_that_is_cut_off_while_it_allocates_fails_at_once() {
+    let began = Instant::now();
+    let (record, judgement, told) = measured(4);
+    assert_eq!(judgement.verdict, Verdict::Fail, "{}", judgement.because);
+    assert!(judgement.because.contains("did not return"), "{}", judgement.because);
+    assert_eq!(told.faults.len(), 1, "{:?}", told.faults);
+    assert!(record.release.count() < CYCLES, "{}", record.release.count());
+    // The time beyond its end after which a run counts as hung.
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_program_that_prints_is_measured_and_what_it_printed_is_counted() {
+    let (record, _, told) = measured(5);
+    assert_eq!(record.invalid_because, Vec::<String>::new());
+    assert!(record.release.count() >= CYCLES, "{}", record.release.count());
+    assert_eq!(record.conditions.activity["printed"], "1 line, 8 bytes");
+    assert!(told.steps.iter().any(|step| step.ends_with("; the first: step 40")), "{told:?}");
 }
 
 #[test]

@@ -205,6 +205,31 @@ pub struct Reactions {
     pub max: Nanos,
 }
 
+/// Faults of a partition: of its program, or the end of its process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Faults {
+    /// How many there were.
+    pub count: u32,
+    /// What the last one was.
+    pub last: Option<LastFault>,
+}
+
+/// A fault in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastFault {
+    /// What happened.
+    pub why: String,
+    /// The cycle in which it did, where that is known.
+    pub cycle: Option<u64>,
+}
+
+impl Faults {
+    pub(crate) fn add(&mut self, why: &str, cycle: Option<u64>) {
+        self.count += 1;
+        self.last = Some(LastFault { why: why.to_owned(), cycle });
+    }
+}
+
 /// A partition in figures. The counters are those of its fastest task since its last reset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartitionState {
@@ -251,6 +276,13 @@ pub struct PartitionState {
     pub fieldbus: Option<FieldbusState>,
     /// Hash of its program's sources.
     pub model_hash: String,
+    /// Of its missed cycles those whose release never came, as its process stood still, was stopped
+    /// or was gone.
+    #[serde(default)]
+    pub absent_cycles: u64,
+    /// Its faults since the site is up.
+    #[serde(default)]
+    pub faults: Faults,
 }
 
 /// A task of a partition.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quietcore_units::Nanos;
 
 use crate::control::{
-    Activity, Applied, Change, ControlError, Criticality, Deployed, ErrorKind, EventLine,
+    Activity, Applied, Change, ControlError, Criticality, Deployed, ErrorKind, EventLine, Faults,
     FieldbusState, NotCarried, Opened, PartitionState, Restart, Severity, Site, TaskDescription,
     Trace, TraceStarted,
 };
@@ -211,6 +211,8 @@ pub fn partitions() -> Vec<PartitionState> {
             lost_frames: 0,
         }),
         model_hash: "5f2c9a01d3b4".to_owned(),
+        absent_cycles: 0,
+        faults: Faults::default(),
     };
     let tank = PartitionState {
         name: "tank".to_owned(),

@@ -10,6 +10,7 @@
 //! | module | what |
 //! |--------|------|
 //! | [`live`] | a site that runs: a thread a partition keeps it |
+//! | [`log_file`] | lines in a file of bounded size |
 //! | [`places`] | the folders of running sites; one supervisor a site, told apart from leftovers |
 //! | [`control`] | what can be asked of a running site: the trait [`Site`] and its words |
 //! | [`protocol`] | requests and responses as lines of JSON, and the file that goes with one |
@@ -40,4 +41,5 @@ mod settings;
 pub mod trigger;
 
 pub use control::{ControlError, Site};
+pub use places::log_file;
 pub use settings::SettingsError;

@@ -390,7 +390,7 @@ fn target_of(place: &Place) -> Target {
 
 impl Site for Inner {
     fn list(&self) -> Vec<PartitionState> {
-        self.keepers().iter().map(|keeper| keeper.published.state().clone()).collect()
+        self.keepers().iter().map(|keeper| keeper.published.state_now()).collect()
     }
 
     fn open(&self, partition: &str) -> Result<(Opened, File), ControlError> {

@@ -23,6 +23,7 @@
 //! is open to everybody.
 
 mod claim;
+pub mod log_file;
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};

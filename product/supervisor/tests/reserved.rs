@@ -46,6 +46,8 @@ fn hoarding(memory: &str, words: &str) -> String {
     SITE.replace("cpus = [0]", &memory)
         .replace("model = \"counter\"", "model = \"hoard\"")
         .replace("retain = [\"counter_DW.total\"]\n", "")
+        // Nobody cuts it off, however slow the machine is.
+        .replace("sensitivity = 25", "sensitivity = 1000")
         .replace("class =", &format!("{words}class ="))
 }
 

@@ -13,6 +13,7 @@ use oci_spec::runtime::{
     LinuxPidsBuilder, LinuxResources, LinuxResourcesBuilder, Mount, MountBuilder, Process,
     ProcessBuilder, RootBuilder, Spec, SpecBuilder, UserBuilder,
 };
+use quietcore_process::descriptors;
 use rustix::process::{getegid, geteuid};
 
 use super::runtime::Place;
@@ -20,29 +21,32 @@ use super::{ContainerError, ContainerSetting, files, make_folder};
 
 /// Where the program stands in the container.
 const PROGRAM: &str = "/usr/bin/quietcore-runtime";
-/// A link to the exchange, which is the first process's standard output.
-const EXCHANGE: (&str, &str) = ("exchange", "/proc/1/fd/1");
+/// A link to the exchange, which the first process moves to this number.
+const EXCHANGE: &str = "exchange";
 /// The most processes and threads: more than a partition has, and an end to those that fork.
 const PROCESSES_MAX: i64 = 256;
 /// Real-time run time is for each second.
 const REAL_TIME_PERIOD_US: u64 = 1_000_000;
 
-/// Writes the bundle into the folder of its container.
+/// Writes the bundle into the folder of its container, whose process has the exchange's file under
+/// the number `exchange`.
 pub(super) fn write(
     setting: &ContainerSetting,
     program: &Path,
+    exchange: i32,
     real_time_us: Option<i64>,
     folder: &Path,
 ) -> Result<(), ContainerError> {
     let bundle = Place { folder, name: &setting.name }.bundle();
     let root = bundle.join("rootfs");
     make_folder(&root)?;
-    let link = root.join(EXCHANGE.0);
-    symlink(EXCHANGE.1, &link).map_err(ContainerError::folder(&link, "made"))?;
+    let link = root.join(EXCHANGE);
+    symlink(format!("/proc/1/fd/{}", descriptors::FIRST), &link)
+        .map_err(ContainerError::folder(&link, "made"))?;
     let found = files::libraries(program);
     let libraries = found
         .map_err(|source| ContainerError::Libraries { program: program.to_owned(), source })?;
-    let mut spec = describe(setting, program, &libraries, geteuid().is_root())?;
+    let mut spec = describe(setting, (program, exchange), &libraries, geteuid().is_root())?;
     if let Some(linux) = spec.linux_mut() {
         linux.set_resources(Some(resources(setting, real_time_us)?));
     }
@@ -53,7 +57,7 @@ pub(super) fn write(
 
 fn describe(
     setting: &ContainerSetting,
-    program: &Path,
+    (program, exchange): (&Path, i32),
     libraries: &BTreeSet<PathBuf>,
     is_root: bool,
 ) -> Result<Spec, OciSpecError> {
@@ -62,13 +66,14 @@ fn describe(
         .hostname(setting.name.clone())
         .root(RootBuilder::default().path("rootfs").readonly(true).build()?)
         .mounts(mounts(setting, program, libraries, is_root)?)
-        .process(process(setting, libraries, is_root)?)
+        .process(process(setting, exchange, libraries, is_root)?)
         .linux(linux(setting, is_root)?)
         .build()
 }
 
 fn process(
     setting: &ContainerSetting,
+    exchange: i32,
     libraries: &BTreeSet<PathBuf>,
     is_root: bool,
 ) -> Result<Process, OciSpecError> {
@@ -77,7 +82,7 @@ fn process(
     ProcessBuilder::default()
         .terminal(false)
         .user(UserBuilder::default().uid(0u32).gid(0u32).build()?)
-        .args([PROGRAM, "partition"].map(str::to_owned))
+        .args([PROGRAM, "partition", &exchange.to_string()].map(str::to_owned))
         // One arena for all threads: each further one reserves 64 MiB, which locking makes real.
         .env(["MALLOC_ARENA_MAX=1".to_owned(), format!("LD_LIBRARY_PATH={}", folders.join(":"))])
         .cwd("/")

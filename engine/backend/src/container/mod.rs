@@ -143,7 +143,7 @@ pub(crate) struct Quarters {
 impl Quarters {
     /// Makes the folder and describes the container in it, and has `command` start it: a command
     /// of `program` whose standard streams are set. The container's process gets `files` as the
-    /// descriptors from [`FIRST_FILE`] on.
+    /// descriptors from [`FIRST_FILE`] on; the last is the exchange.
     pub(crate) fn furnish(
         setting: &ContainerSetting,
         program: &Path,
@@ -166,7 +166,8 @@ impl Quarters {
         leftovers::sign(&folder, runtime, &ProcessName::own(&Source::live()))?;
         let (turn, real_time_us) = setting.real_time()?;
         quarters.turn = turn;
-        bundle::write(setting, program, real_time_us, &folder)?;
+        let exchange = FIRST_FILE + i32::try_from(files.len()).unwrap_or(i32::MAX) - 1;
+        bundle::write(setting, program, exchange, real_time_us, &folder)?;
         command.arg("container").arg(&folder).arg(files.len().to_string());
         let mut mappings: Vec<FdMapping> = Vec::new();
         for file in files.into_iter().chain([writer]) {

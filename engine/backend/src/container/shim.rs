@@ -22,7 +22,7 @@ use rustix::process::{
 
 use super::leftovers::Signature;
 use super::runtime::Place;
-use crate::remark::remark;
+use quietcore_process::remark::remark;
 
 /// The exit status when there is no container to wait for.
 const FAILED: u8 = 2;

@@ -18,7 +18,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
 use super::GuestSetting;
-use crate::remark::remark;
+use quietcore_process::remark::remark;
 
 /// The sets of the last-level cache that pages of these colours reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

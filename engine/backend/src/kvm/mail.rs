@@ -11,7 +11,7 @@ use quietcore_microvm::lines::Interrupt;
 use quietcore_scan::guest::job::GuestOrder;
 use quietcore_scan::stage::Stage;
 
-use crate::remark::remark;
+use quietcore_process::remark::remark;
 
 /// The most refusals that wait. Whoever gives orders waits for the answer to each, or gives it up.
 const REFUSED_MAX: usize = 16;

@@ -24,7 +24,7 @@ use quietcore_scan::process::job::ProgramJob;
 use quietcore_units::ByteSize;
 
 use super::programs::{self, Program, Programs};
-use super::{GuestSetting, colours, translate};
+use super::{GuestSetting, colours, delivery, translate};
 
 /// Room at the post: for the stage of a program, and what it retains.
 const POST_BYTES: usize = 4 << 20;
@@ -188,8 +188,8 @@ fn whole_pages(bytes: u64) -> u64 {
 /// The memory files of the channels, in the order of the job.
 fn channel_files(job: &ProgramJob) -> Result<Vec<File>, String> {
     let open = |descriptor: i32| -> Result<File, String> {
-        let memory = ChannelMemory::inherited(descriptor).map_err(|error| error.to_string())?;
-        memory.file().map_err(|error| error.to_string())
+        ChannelMemory::inherited(descriptor).map_err(|error| error.to_string())?;
+        delivery::inherited(descriptor).map_err(|error| error.to_string())
     };
     let all = job.channels.iter().map(|channel| {
         open(channel.descriptor).map_err(|why| format!("channel `{}`: {why}", channel.name))

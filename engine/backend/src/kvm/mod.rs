@@ -58,13 +58,13 @@ use quietcore_units::{ByteSize, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
-use crate::remark::remark;
 use colours::ColourSetting;
 use delivery::{Delivery, inherited};
 use guest::Guest;
 use memory::Kept;
 use network::Network;
 use ports::{Explained, Ports};
+use quietcore_process::remark::remark;
 
 /// How often the end of the guest is looked for while no order comes.
 const LOOK: Duration = Duration::from_millis(20);

@@ -34,7 +34,7 @@ use vmm_sys_util::eventfd::EventFd;
 
 use crate::fieldbus::wire::AnyWire;
 use crate::fieldbus::{FaultJob, FieldbusJob, InterfaceJob};
-use crate::remark::remark;
+use quietcore_process::remark::remark;
 
 /// The address of the guest's interface: one that is administered locally (IEEE 802, clause 8.2).
 const ADDRESS: [u8; 6] = [0x02, 0x51, 0x43, 0, 0, 1];

@@ -58,6 +58,9 @@ impl Asked {
             let affinity = &found.affinity;
             words.push(format!("the thread was pinned to CPU {cpu} and may run on {affinity}"));
         }
+        if found.locked.get() == 0 && !task.refused(Setting::MemoryLock) {
+            words.push("memory was locked and nothing of it is locked any more".to_owned());
+        }
         words
     }
 }

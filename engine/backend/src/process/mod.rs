@@ -5,9 +5,14 @@
 //! | descriptor | what |
 //! |-----------:|------|
 //! | 0 | a pipe: the job as one line of JSON, then orders of a line each until it closes |
-//! | 1 | the exchange's memory file, which the process maps |
+//! | 1 | a pipe: what the program prints; the host counts it and keeps some ([`Printed`]) |
 //! | 2 | a pipe: remarks for people; the last [`REMARK_BYTES_MAX`] are kept |
+//! | its argument | the exchange's memory file, which the process maps |
 //! | those that the job names | the memory files of its channels |
+//!
+//! Before it loads a program the process moves them out of that one's reach
+//! ([`quietcore_process::descriptors`]): a program that prints writes into the pipe of descriptor 1
+//! and into nothing else, and where that is full what it prints is lost, as nobody shall wait.
 //!
 //! When the pipe on descriptor 0 closes, for whatever reason, the process ends: a host that was
 //! killed leaves no real-time thread behind. The process has a group of its own, so that Ctrl-C at
@@ -15,7 +20,7 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -37,6 +42,7 @@ use crate::kvm::host::Host;
 use descendants::Mark;
 use hold::{BySignal, Holder, Means};
 use orders::Orders;
+use printed::Prints;
 use remarks::Remarks;
 use room::Place;
 
@@ -44,11 +50,13 @@ pub mod asked;
 mod descendants;
 pub mod hold;
 mod orders;
+mod printed;
 mod remarks;
 mod room;
 mod serve;
 mod threads;
 
+pub use printed::{Printed, PrintedLines};
 pub use remarks::REMARK_BYTES_MAX;
 pub use room::Room;
 pub use serve::serve;
@@ -121,6 +129,7 @@ pub struct Partition {
     orders: Option<Orders>,
     exchange: Arc<Exchange>,
     remarks: Remarks,
+    prints: Prints,
     guest: Option<Host>,
     /// Until its process has ended.
     share: Option<HeldShare>,
@@ -154,7 +163,7 @@ impl Partition {
         program: &Path,
         job: &Job,
         shape: &Shape,
-        mut channels: Vec<OwnedFd>,
+        mut files: Vec<OwnedFd>,
         room: &Room,
     ) -> Result<Self, PartitionError> {
         let mut job = Cow::Borrowed(job);
@@ -162,26 +171,27 @@ impl Partition {
         if let Job::Guest { .. } = &*job
             && let Job::Guest { setting, .. } = job.to_mut()
         {
-            let (host, files) = Host::new(setting).map_err(PartitionError::Job)?;
-            channels.extend(files);
+            let (host, own) = Host::new(setting).map_err(PartitionError::Job)?;
+            files.extend(own);
             guest = Some(host);
         }
         let share = room.hold_share()?;
         let exchange = Arc::new(Exchange::create(shape)?);
+        let file = OwnedFd::from(exchange.file().map_err(PartitionError::Job)?);
+        let number = file.as_raw_fd();
+        files.push(file);
         let mut command = Command::new(program);
         let held = match &room.place {
             Place::Host { .. } => {
                 let mark = Mark::new();
                 mark.put_on(&mut command);
-                if !channels.is_empty() {
-                    command.preserved_fds(channels);
-                }
-                command.arg("partition");
+                command.preserved_fds(files);
+                command.arg("partition").arg(number.to_string());
                 Held::Host(mark)
             }
             Place::Container(setting) => {
-                job.to_mut().renumber(|here| container::renumbered(&channels, here));
-                let quarters = Quarters::furnish(setting, program, channels, &mut command)?;
+                job.to_mut().renumber(|here| container::renumbered(&files, here));
+                let quarters = Quarters::furnish(setting, program, files, &mut command)?;
                 Held::Container { quarters, inside: None }
             }
         };
@@ -211,13 +221,13 @@ impl Partition {
         room: Held,
         guest: Option<Host>,
     ) -> Result<Self, PartitionError> {
-        let file = exchange.file().map_err(PartitionError::Job)?;
+        let (reader, writer) = io::pipe().map_err(PartitionError::Job)?;
         let mut child = command
             // One arena for all threads: each further one reserves 64 MiB, which locking makes
             // real.
             .env("MALLOC_ARENA_MAX", "1")
             .stdin(Stdio::piped())
-            .stdout(Stdio::from(file))
+            .stdout(Stdio::from(writer))
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
@@ -225,10 +235,13 @@ impl Partition {
                 program: command.get_program().to_string_lossy().into_owned(),
                 source,
             })?;
+        // It holds another copy of the pipe's other end.
+        drop(command);
         let remarks = Remarks::collect(child.stderr.take());
+        let prints = Prints::collect(reader);
         let pipe = child.stdin.take();
         let mut partition =
-            Self { child, room, orders: None, exchange, remarks, guest, share: None };
+            Self { child, room, orders: None, exchange, remarks, prints, guest, share: None };
         partition.orders = pipe.map(Orders::new).transpose().map_err(PartitionError::Job)?;
         Ok(partition)
     }
@@ -353,6 +366,7 @@ impl Partition {
         let end = Instant::now() + STOP_GRACE;
         loop {
             if let Some(status) = self.reap().map_err(PartitionError::Wait)? {
+                self.prints.wait_for_rest();
                 return Ok(status);
             }
             let late = Instant::now().checked_duration_since(end);
@@ -398,6 +412,16 @@ impl Partition {
             // It fails only where the process has ended already.
             None => drop(self.child.kill()),
         }
+    }
+
+    /// What its program has printed so far, in figures.
+    pub fn printed(&self) -> Printed {
+        self.prints.figures()
+    }
+
+    /// The lines that its program has printed since this was asked last, as far as they were kept.
+    pub fn take_printed(&self) -> PrintedLines {
+        self.prints.take()
     }
 
     /// What the process has said so far: the last [`REMARK_BYTES_MAX`] of it.

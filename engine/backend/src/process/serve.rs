@@ -1,8 +1,9 @@
-//! The inside of a partition's process: what `quietcore-runtime partition` does.
+//! The inside of a partition's process: what `quietcore-runtime partition EXCHANGE` does.
 
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::os::fd::AsFd as _;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::fd::IntoRawFd as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::thread;
@@ -10,7 +11,8 @@ use std::time::Duration;
 
 use quietcore_probe::partition;
 use quietcore_process::exchange::Exchange;
-use quietcore_process::{heap, setting};
+use quietcore_process::remark::{self, remark};
+use quietcore_process::{descriptors, heap, setting};
 use quietcore_scan::process::job::LINE_BYTES_MAX;
 use quietcore_scan::process::orders::{Orders, read_lines};
 use quietcore_scan::process::threads;
@@ -21,15 +23,15 @@ use quietcore_units::ByteSize;
 use crate::fieldbus::wire::HostBus;
 use crate::job::Job;
 use crate::kvm;
-use crate::remark::remark;
 
 /// Of the thread that reads orders, a line each.
 const LIFE_STACK_BYTES: usize = 256 << 10;
 /// The exit status of a process whose job could not be done.
 const FAILED: u8 = 2;
+const NOT_BY_HAND: &str = "only `quietcore` starts this program";
 /// The largest stack of its threads, and how many there are beside those of tasks.
 const STACK_BYTES_MAX: u64 = 512 << 10;
-const THREADS_BESIDE: usize = 3;
+const THREADS_BESIDE: usize = 4;
 /// How long the process waits for its threads when the host has gone.
 const ORPHAN_GRACE: Duration = Duration::from_millis(500);
 
@@ -38,9 +40,11 @@ fn stacks_of(tasks: usize) -> u64 {
     (tasks + THREADS_BESIDE) as u64 * STACK_BYTES_MAX
 }
 
-/// Runs the job that comes on descriptor 0.
-pub fn serve() -> ExitCode {
-    match serve_job() {
+/// Runs the job that comes on descriptor 0. The first argument is the number of the exchange's
+/// file.
+pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let exchange = arguments.next().and_then(|number| number.to_str()?.parse().ok());
+    match serve_job(exchange) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             remark(format_args!("quietcore-runtime: {problem}"));
@@ -58,30 +62,57 @@ fn reserve_heap(job: &Job) {
     }
 }
 
-fn serve_job() -> Result<(), String> {
+/// The files that a process is started with, out of its program's reach, and its streams as a
+/// program finds them: see the head of [`super`].
+fn settle(exchange: Option<i32>) -> Result<(File, File), String> {
+    let exchange = exchange.ok_or(NOT_BY_HAND)?;
+    descriptors::make_room();
+    let exchange = descriptors::take_over(exchange)
+        .map_err(|error| format!("descriptor {exchange} is no exchange: {error}; {NOT_BY_HAND}"))?;
+    let (input, error) = descriptors::settle_streams()
+        .map_err(|error| format!("the program's streams can't be had: {error}"))?;
+    remark::send_to(error);
+    // What the standard library says of a panic would be taken for what the program prints.
+    std::panic::set_hook(Box::new(|panic| remark(format_args!("quietcore-runtime: {panic}"))));
+    Ok((input.into(), exchange.into()))
+}
+
+/// Moves the files that a job names out of its program's reach.
+fn raise(job: &mut Job) -> Result<(), String> {
+    let mut refused = None;
+    job.renumber(|number| match descriptors::take_over(number) {
+        // It is open for as long as the process runs.
+        Ok(file) => file.into_raw_fd(),
+        Err(error) => {
+            refused.get_or_insert_with(|| format!("descriptor {number}: {error}"));
+            number
+        }
+    });
+    refused.map_or(Ok(()), Err)
+}
+
+fn serve_job(exchange: Option<i32>) -> Result<(), String> {
+    let (input, file) = settle(exchange)?;
     // What there is already, all at once: else each page of it comes when it is used first. Whether
     // it is to be locked, and may be, is the job's matter.
     let _ = setting::lock_present_memory();
     let mut line = Vec::new();
-    let mut input = BufReader::new(io::stdin());
+    let mut input = BufReader::new(input);
     (&mut input)
         .take(LINE_BYTES_MAX as u64)
         .read_until(b'\n', &mut line)
         .map_err(|error| format!("the job can't be read: {error}"))?;
-    let job: Job = serde_json::from_slice(&line).map_err(|error| {
-        format!("this is no job: {error}; only `quietcore` starts this program")
-    })?;
+    let mut job: Job = serde_json::from_slice(&line)
+        .map_err(|error| format!("this is no job: {error}; {NOT_BY_HAND}"))?;
+    raise(&mut job)?;
     // The closed pipe tells of the host's end, but a process that is stopped at that moment doesn't
     // read it; this reaches it even so. A refusal costs that case only. Not before there is a job:
     // what starts a container ends before that.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    let file = io::stdout()
-        .as_fd()
-        .try_clone_to_owned()
-        .map_err(|error| format!("descriptor 1 is not an exchange: {error}"))?;
-    let file = File::from(file);
-    let mapped = file.try_clone().map_err(|error| format!("descriptor 1: {error}"))?;
+    let mapped = file.try_clone().map_err(|error| format!("the exchange: {error}"))?;
     let exchange = Exchange::open(mapped).map_err(|error| error.to_string())?;
+    // For as long as the process lives, which ends from within here.
+    let exchange: &'static Exchange = Box::leak(Box::new(exchange));
     let region = exchange.region();
     // Before there is another thread.
     reserve_heap(&job);

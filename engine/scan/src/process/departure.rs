@@ -10,6 +10,7 @@ use std::vec::Vec;
 
 use quietcore_process::guard;
 use quietcore_process::module::UnderWay;
+use quietcore_process::remark::remark;
 
 use crate::process::job::KernelTask;
 
@@ -60,7 +61,7 @@ impl Drop for Departure {
     fn drop(&mut self) {
         if guard::is_inside() {
             let task = self.task();
-            std::eprintln!("the program called `exit` or `pthread_exit` in task `{task}`");
+            remark(format_args!("the program called `exit` or `pthread_exit` in task `{task}`"));
             guard::end_process(ENDED_BY_PROGRAM);
         }
     }

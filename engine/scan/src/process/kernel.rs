@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::mem::ManuallyDrop;
 
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::com::Shelter;
@@ -15,8 +16,11 @@ use crate::kernel::{self, Allowance, Ground, Inside, Leading};
 use crate::process::job::TaskJob;
 
 std::thread_local! {
-    /// Of the thread that leads; no other thread has one.
-    static LEADING: RefCell<Option<(Leading, ThreadTimer)>> = const { RefCell::new(None) };
+    /// Of the thread that leads; no other thread has one. It has no destructor: the first look at a
+    /// thread-local with one allocates, and the first look of a thread that leads no kernel comes
+    /// after a fault. [`end`] drops it.
+    static LEADING: RefCell<ManuallyDrop<Option<(Leading, ThreadTimer)>>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
 /// Does something if the calling thread leads a kernel.
@@ -69,14 +73,20 @@ pub(crate) fn lead<'a>(
     thread_id: u32,
 ) -> io::Result<Option<()>> {
     let timer = ThreadTimer::new()?;
-    LEADING.with_borrow_mut(|place| *place = Some((Leading::new(), timer)));
+    put(Some((Leading::new(), timer)));
     Ok(cycle.open_rows(region, Recorder::new, tasks, first_row, slot_cycles, thread_id))
 }
 
 /// Ends what [`lead`] began.
 pub(crate) fn end(cycle: &KernelCycle<'_>, state: TaskState) {
     cycle.end(state);
-    LEADING.with_borrow_mut(|place| *place = None);
+    put(None);
+}
+
+/// Makes the calling thread one that leads, or not any more.
+fn put(new: Option<(Leading, ThreadTimer)>) {
+    let old = LEADING.with_borrow_mut(|place| std::mem::replace(&mut **place, new));
+    drop(old);
 }
 
 /// Says that the calling thread is about to run the step of a build.

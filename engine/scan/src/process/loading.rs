@@ -5,8 +5,10 @@
 // only when no task holds it any more.
 #![expect(unsafe_code, reason = "a program is foreign code")]
 
+use std::fmt;
 use std::fs::File;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::string::{String, ToString as _};
 use std::sync::Arc;
@@ -25,8 +27,8 @@ use crate::fault::Fault;
 use crate::kernel::Inside;
 use crate::process::departure;
 use crate::process::job::{self, KernelTask};
-use crate::process::kernel;
 use crate::process::watchman::Watched;
+use crate::process::{kernel, library};
 use crate::program::{Build, Program};
 use crate::stage::{Room, Stage};
 
@@ -42,7 +44,8 @@ pub(crate) fn watched_loader(limit: Nanos) -> Watched {
 /// A program loaded into this process.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    module: Module,
+    /// Stays loaded for ever where its `terminate` has left a lock of a library held.
+    module: ManuallyDrop<Module>,
     /// What the services of a kernel have to know of it.
     kernel: Option<Inside>,
     watched: Arc<[Watched]>,
@@ -66,8 +69,7 @@ impl Program for Loaded {
         let stepped = unsafe { self.module.step(&watched.guard, rate) };
         stepped.map_err(|fault| {
             kernel::stop_timer();
-            let instruction = self.module.linked_address(fault.instruction);
-            let instruction = instruction.unwrap_or(fault.instruction);
+            let instruction = place_of(&self.module, &fault);
             if fault.is_cancelled() {
                 Fault::Loop { instruction }
             } else {
@@ -98,7 +100,69 @@ impl Drop for Loaded {
     fn drop(&mut self) {
         let Some(loader) = self.watched.last() else { return };
         // SAFETY: dropped by the last holder, so no other code of it runs. Its fault ends it too.
-        let _ = unsafe { self.module.terminate(&loader.guard) };
+        let terminated = unsafe { self.module.terminate(&loader.guard) };
+        if terminated.is_err_and(|fault| is_held_after(&self.module, &fault)) {
+            return;
+        }
+        // SAFETY: dropped once, and not used after this.
+        unsafe { ManuallyDrop::drop(&mut self.module) };
+    }
+}
+
+/// Where a fault was, as an address of the module as linked; one within a library as it is in this
+/// process. A library is examined then.
+fn place_of(module: &Module, fault: &guard::Fault) -> u64 {
+    module.linked_address(fault.instruction).unwrap_or_else(|| {
+        library::examine();
+        fault.instruction
+    })
+}
+
+/// Whether a fault of the calling thread has left a lock of a library held, for all that is known.
+fn is_held_after(module: &Module, fault: &guard::Fault) -> bool {
+    place_of(module, fault);
+    library::wait_until_known(library::EXAMINATION_MAX)
+}
+
+/// Why a build is not loaded.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// In words.
+    Words(String),
+    /// Its `initialize` was cut off inside of a library and has left a lock held: this process can
+    /// neither allocate nor load from now on.
+    Held {
+        /// How long it was allowed to take, if that was it.
+        limit: Option<Nanos>,
+    },
+    /// It was so before.
+    HeldBefore,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const HELD: &str =
+            "inside of a library, which is left locked; the process has to be replaced";
+        match self {
+            Self::Words(words) => f.write_str(words),
+            Self::Held { limit: Some(limit) } => {
+                write!(f, "`initialize` did not return within {limit} and was cut off {HELD}")
+            }
+            Self::Held { limit: None } => write!(f, "`initialize` crashed {HELD}"),
+            Self::HeldBefore => write!(f, "the program was cut off {HELD}"),
+        }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(words: String) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(words: &str) -> Self {
+        Self::Words(words.to_owned())
     }
 }
 
@@ -126,17 +190,21 @@ impl Loader<'_> {
     ///
     /// # Errors
     /// Why it can't be loaded, in words; nothing of it stays loaded.
-    pub(crate) fn load(&self, build: &job::Build) -> Result<Arc<Build<Loaded>>, String> {
+    pub(crate) fn load(&self, build: &job::Build) -> Result<Arc<Build<Loaded>>, Refusal> {
+        if library::is_held() {
+            return Err(Refusal::HeldBefore);
+        }
         let stage = &build.stage;
         stage.check(&self.room).map_err(|error| error.to_string())?;
         let slot = self.region.data(slot_of(stage.slot)).ok_or("the exchange has no data slots")?;
         let module = self.load_module(build, &slot)?;
         for rate in self.rates {
             if *rate >= module.rate_count() {
-                return Err(std::format!(
+                let words = std::format!(
                     "a task runs step function {rate}, but the program has {}",
                     module.rate_count()
-                ));
+                );
+                return Err(words.into());
             }
         }
         self.check_tasks(&module.tasks())?;
@@ -147,23 +215,18 @@ impl Loader<'_> {
         let own = self.watched.last().ok_or("nobody looks after `initialize`")?;
         // SAFETY: nobody else knows the module yet.
         let initialized = unsafe { module.initialize(&own.guard) };
-        initialized.map_err(|fault| {
-            let instruction = module.linked_address(fault.instruction).unwrap_or(0);
-            if fault.is_cancelled() {
-                let limit = own.limit;
-                return std::format!(
-                    "`initialize` did not return within {limit}: it was at {instruction:#x}"
-                );
-            }
-            std::format!("`initialize` crashed: signal {} at {instruction:#x}", fault.signal)
-        })?;
+        if let Err(fault) = initialized {
+            return Err(refused(module, &fault, own.limit));
+        }
         if let Some(status) = module.error_status() {
-            return Err(std::format!("the model reports an error after `initialize`: {status}"));
+            let words = std::format!("the model reports an error after `initialize`: {status}");
+            return Err(words.into());
         }
         self.give_values(build)?;
         let Stage { slot, generation, .. } = *stage;
         let kernel = Inside { slot, generation };
         let kernel = (!self.kernel_tasks.is_empty()).then_some(kernel);
+        let module = ManuallyDrop::new(module);
         let program = Loaded { module, kernel, watched: Arc::clone(&self.watched) };
         Ok(Arc::new(Build { stage: stage.clone(), program }))
     }
@@ -205,6 +268,30 @@ impl Loader<'_> {
         }
         Ok(())
     }
+}
+
+/// What is said of a build whose `initialize` did not come to its end.
+fn refused(module: Module, fault: &guard::Fault, limit: Nanos) -> Refusal {
+    let was_cancelled = fault.is_cancelled();
+    let Some(instruction) = module.linked_address(fault.instruction) else {
+        if is_held_after(&module, fault) {
+            // Nothing of it can be given back.
+            std::mem::forget(module);
+            return Refusal::Held { limit: was_cancelled.then_some(limit) };
+        }
+        let words = if was_cancelled {
+            std::format!("`initialize` did not return within {limit}: it was in a library")
+        } else {
+            std::format!("`initialize` crashed in a library: signal {}", fault.signal)
+        };
+        return words.into();
+    };
+    let words = if was_cancelled {
+        std::format!("`initialize` did not return within {limit}: it was at {instruction:#x}")
+    } else {
+        std::format!("`initialize` crashed: signal {} at {instruction:#x}", fault.signal)
+    };
+    words.into()
 }
 
 /// Makes programs callable in this process.

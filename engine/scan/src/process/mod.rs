@@ -3,6 +3,7 @@
 //! ```text
 //! main thread      loads builds, reads orders, ends the process when the host goes
 //! watchman         finds steps that do not return
+//! examiner         finds whether a step that was cut off holds a lock
 //! task 0 (leads)   ─┐
 //! task 1 …          ├ one thread each, on one CPU, under its own priority
 //! ```
@@ -13,6 +14,7 @@
 //! | `channels` | the channels to other partitions, as the program sees them |
 //! | `departure` | a program that ends its thread or the process |
 //! | `kernel` | the thread that the cycle of a kernel runs in, and its timer |
+//! | `library` | whether libraries can be used after a call was cut off in one |
 //! | `loading` | a build from its module file to a program in a data slot |
 //! | [`threads`] | the threads of the tasks |
 //! | `watchman` | the thread that finds a step which does not return |
@@ -22,6 +24,7 @@ mod channels;
 mod departure;
 pub mod job;
 mod kernel;
+mod library;
 mod loading;
 pub mod orders;
 pub mod threads;

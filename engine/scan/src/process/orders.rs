@@ -16,9 +16,11 @@ use std::vec::Vec;
 use arc_swap::ArcSwapOption;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_exchange::{EventWriter, Happening};
+use quietcore_process::remark::remark;
 
 use crate::process::job::{Build, LINE_BYTES_MAX, Order};
-use crate::process::loading::{Loader, Slots};
+use crate::process::library;
+use crate::process::loading::{Loader, Refusal, Slots};
 use crate::shared::Shared;
 
 /// Orders that wait while one is carried out.
@@ -94,11 +96,16 @@ impl Orders {
         let Some(mut events) = loader.region.event_writer(writer) else { return };
         while !over() {
             match self.lines.recv_timeout(LOOK) {
-                Ok(line) => carry_out(&line, loader, slots, shared, &mut events),
+                Ok(line) => {
+                    carry_out(&line, loader, slots, shared, &mut events, &over);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 // The host has gone; the process ends in a moment.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
             }
+        }
+        if library::is_held() {
+            library::end_with_tasks(loader.region, over);
         }
     }
 }
@@ -109,27 +116,37 @@ fn carry_out(
     slots: &Slots,
     shared: &Shared,
     events: &mut EventWriter<'_>,
+    over: impl Fn() -> bool,
 ) {
     let task = loader.region.layout().shape.task_count;
     let (generation, result) = match serde_json::from_slice(line) {
         Ok(Order::Stage(build)) => (build.stage.generation, stage(&build, loader, slots, shared)),
         Ok(Order::Deliver { build, .. }) => {
-            (build.stage.generation, Err("it is for a guest, and this is a process".to_string()))
+            (build.stage.generation, Err("it is for a guest, and this is a process".into()))
         }
-        Err(error) => (0, Err(std::format!("this is no order: {error}"))),
+        Err(error) => (0, Err(std::format!("this is no order: {error}").into())),
     };
-    let what = match result {
+    let what = match &result {
         Ok(()) => Happening::Staged { generation },
         Err(why) => {
-            std::eprintln!("build {generation} is refused: {why}");
+            remark(format_args!("build {generation} is refused: {why}"));
             Happening::StageRefused { generation }
         }
     };
     events.tell(0, Monotonic.now(), task, what);
+    if matches!(result, Err(Refusal::Held { .. } | Refusal::HeldBefore)) {
+        // Not even the order can be given back.
+        library::end_with_tasks(loader.region, over);
+    }
 }
 
 /// Loads a build into the slot that is free.
-fn stage(build: &Build, loader: &Loader<'_>, slots: &Slots, shared: &Shared) -> Result<(), String> {
+fn stage(
+    build: &Build,
+    loader: &Loader<'_>,
+    slots: &Slots,
+    shared: &Shared,
+) -> Result<(), Refusal> {
     let free = build.stage.check_free(shared.active(), shared.is_on_probation());
     free.map_err(|why| why.to_string())?;
     let place = &slots[usize::from(build.stage.slot)];

@@ -23,7 +23,8 @@ use quietcore_exchange::com::{Provision, Services};
 use quietcore_exchange::{Recorder, Region, SLOT_COUNT, TaskState};
 use quietcore_probe::margin::Margin;
 use quietcore_probe::partition as settings;
-use quietcore_process::guard::Guard;
+use quietcore_process::guard::{self, Guard};
+use quietcore_process::remark::remark;
 use quietcore_process::setting;
 use quietcore_process::snare::{Laid, Trap};
 use quietcore_units::Nanos;
@@ -37,7 +38,8 @@ use crate::process::channels::Channels;
 use crate::process::departure;
 use crate::process::job::{ProgramJob, TaskJob, TaskKind};
 use crate::process::kernel::{self, KernelCycle, Threads, allowance_of};
-use crate::process::loading::{self, Loaded, Loader, Slots};
+use crate::process::library;
+use crate::process::loading::{self, Loaded, Loader, Refusal, Slots};
 use crate::process::orders::Orders;
 use crate::process::watchman::{self, Watched};
 use crate::program::Fieldbus;
@@ -50,6 +52,8 @@ use crate::watchdog::Watchdog;
 
 /// Stack of a thread: all of it is locked.
 pub(super) const STACK_BYTES: usize = 512 << 10;
+/// The status of a process whose program can't be loaded.
+const NOT_LOADED: i32 = 2;
 /// Time from the last thread being ready to the first release.
 const START_DELAY: Nanos = Nanos::from_millis(20);
 /// Releases to a stretch of the time line where there is no end.
@@ -83,7 +87,7 @@ pub(super) struct EndsWithPanic;
 impl Drop for EndsWithPanic {
     fn drop(&mut self) {
         if thread::panicking() {
-            std::eprintln!("quietcore-runtime: a thread panicked; the process ends");
+            remark(format_args!("quietcore-runtime: a thread panicked; the process ends"));
             std::process::abort();
         }
     }
@@ -99,7 +103,7 @@ impl Drop for EndsWithPanic {
 /// Why nothing could be run, in words.
 pub fn run<F: Fieldbus + Send>(
     job: &ProgramJob,
-    region: Region<'_>,
+    region: Region<'static>,
     file: &File,
     bring_up: impl FnOnce() -> Result<F, String>,
     orders: &Orders,
@@ -107,6 +111,7 @@ pub fn run<F: Fieldbus + Send>(
     job.check()?;
     let _end = EndsWithPanic;
     loading::prepare().map_err(|error| std::format!("faults can't be caught: {error}"))?;
+    library::begin(region).map_err(|error| std::format!("there is no examiner: {error}"))?;
     let memory_refused = setting::lock_memory().err().map(|error| settings::number_of(&error));
     let watched: Arc<[Watched]> =
         job.tasks.iter().map(watched).chain([loading::watched_loader(loading::CALL_MAX)]).collect();
@@ -148,7 +153,15 @@ fn run_loaded<F: Fieldbus + Send>(
     bring_up: impl FnOnce() -> Result<F, String>,
     orders: &Orders,
 ) -> Result<(), String> {
-    let first = loader.load(&job.build)?;
+    let first = match loader.load(&job.build) {
+        Ok(first) => first,
+        Err(Refusal::Words(words)) => return Err(words),
+        Err(held) => {
+            // A string can't be had any more.
+            remark(format_args!("quietcore-runtime: {held}"));
+            guard::end_process(NOT_LOADED);
+        }
+    };
     let Surroundings { region, channels, kernel, memory_refused } = surroundings;
     let hall = Hall {
         job,
@@ -187,7 +200,7 @@ fn run_loaded<F: Fieldbus + Send>(
             if let Err(error) = spawned {
                 // Those started wait at the barrier for one that will never come; nothing but the
                 // end of the process frees them.
-                std::eprintln!("quietcore-runtime: thread `{}`: {error}", task.name);
+                remark(format_args!("quietcore-runtime: thread `{}`: {error}", task.name));
                 std::process::exit(1);
             }
         }
@@ -245,7 +258,7 @@ impl<'map> Hall<'_, 'map> {
             let tasks = &self.job.kernel_tasks;
             let leads = kernel::lead(kernel, self.region, tasks, first, slot_cycles, thread_id);
             leads
-                .map_err(|error| std::eprintln!("quietcore-runtime: no timer: {error}"))
+                .map_err(|error| remark(format_args!("quietcore-runtime: no timer: {error}")))
                 .ok()??;
         }
         departure::watch(&task.name, &self.job.kernel_tasks);

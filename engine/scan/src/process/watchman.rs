@@ -15,6 +15,7 @@ use std::vec::Vec;
 use quietcore_clock::{Clock, Monotonic};
 use quietcore_exchange::Region;
 use quietcore_process::guard::{Call, Guard};
+use quietcore_process::remark::remark;
 use quietcore_process::setting::{self, Policy};
 use quietcore_units::{CpuId, Nanos};
 
@@ -72,7 +73,7 @@ pub(crate) fn watch_during<R>(
             watch(&OwnTime(region), watched, &done);
         });
         if let Err(error) = watching {
-            std::eprintln!("quietcore-runtime: thread `watchman`: {error}");
+            remark(format_args!("quietcore-runtime: thread `watchman`: {error}"));
             std::process::exit(1);
         }
         let result = work();

@@ -8,7 +8,10 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::commands::OutcomeReader;
-use crate::control::{Active, FieldbusStatus, read_active, read_fault, read_fieldbus, read_paused};
+use crate::control::{
+    Active, FieldbusStatus, read_active, read_fault, read_fieldbus, read_held, read_paused,
+    read_troubles,
+};
 use crate::data::{DataSlot, Slot};
 use crate::events::EventReader;
 use crate::forces::ForceReader;
@@ -148,6 +151,16 @@ impl<'map> View<'map> {
     /// The number of the build that is in fault, so that none of its steps is run.
     pub fn fault(&self) -> Option<u32> {
         read_fault(self.section(self.layout.control))
+    }
+
+    /// Whether a lock of the process's libraries may be held for ever: it can load no build then.
+    pub fn is_library_held(&self) -> bool {
+        read_held(self.section(self.layout.control))
+    }
+
+    /// How often a call of the program was cut off inside of a library of its process.
+    pub fn library_troubles(&self) -> u64 {
+        read_troubles(self.section(self.layout.control))
     }
 
     /// How the fieldbus did in the last cycle.

@@ -162,3 +162,11 @@ fn settings_that_drifted_make_a_record_invalid() {
              and 1 more"]
     );
 }
+
+#[test]
+fn a_run_that_nobody_watched_for_long_is_no_evidence() {
+    assert_eq!(unwatched(Nanos::from_millis(140)), None);
+    let told = unwatched(Nanos::from_secs(5)).unwrap();
+    assert!(told.starts_with("nobody watched the run for 5.00 s"), "{told}");
+    assert!(watch_words(Nanos::from_millis(140)).ends_with("between two looks was 140 ms"));
+}

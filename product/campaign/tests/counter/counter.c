@@ -1,5 +1,9 @@
 #include "counter.h"
 
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define rtmSetErrorStatus(rtm, val) ((rtm)->errorStatus = (val))
@@ -31,6 +35,23 @@ static void misbehave(void)
         break;
     case 3:
         rtmSetErrorStatus(counter_M, "told to fail");
+        break;
+    case 4: /* It is cut off in there, most likely with a lock held. */
+        for (;;) {
+            static void *volatile kept[64];
+            for (unsigned index = 0; index < 64; index++) {
+                free(kept[index]);
+                kept[index] = malloc(2000 + index * 600);
+            }
+        }
+    case 5:
+        puts("step 40");
+        break;
+    case 6:
+        munlockall();
+        break;
+    case 7:
+        raise(SIGSTOP);
         break;
     default:
         break;

@@ -16,6 +16,7 @@ use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
 use quietcore_wording::plural;
 
+use super::conduct::CutOff;
 use super::pending::{Pending, Swap, SwapTiming};
 use super::reservation::ReservationWatch;
 use super::standstill::Standstill;
@@ -50,8 +51,12 @@ pub(super) struct Incarnation<'a> {
     /// Why the program was in fault last, as the events say.
     why: Option<String>,
     standstill: Standstill,
+    /// The cycle that was begun last.
+    cycle: Option<u64>,
     starting: Starting,
     reservation: ReservationWatch,
+    /// What is known of calls that were cut off inside of a library.
+    pub(super) cut_off: CutOff,
 }
 
 /// How long a process takes to begin with its cycles.
@@ -100,8 +105,10 @@ impl Kept {
             faulty: None,
             why: None,
             standstill: Standstill::new(Instant::now()),
+            cycle: None,
             starting: Starting::new(Instant::now()),
             reservation,
+            cut_off: CutOff::default(),
             process,
         };
         self.meet_monitor(&life);
@@ -111,18 +118,8 @@ impl Kept {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break End::Down,
             }
-            self.hear(&mut life);
-            self.hear_monitor(&mut life);
-            self.note_fault(&mut life);
-            self.look_after_fault(&mut life);
-            self.look_after_pending(&mut life);
-            self.follow_active(&mut life);
-            life.reservation.look(&life.process, &self.setup, &self.events);
-            self.save(&life, false);
-            self.publish_life(&life);
-            let stands = self.note_standstill(&mut life);
-            if let Some(why) = stands.or_else(|| self.note_start(&mut life)) {
-                break End::Failed(why);
+            if let Some(end) = self.look(&mut life) {
+                break end;
             }
             let why = match life.process.has_ended() {
                 Ok(false) => continue,
@@ -136,8 +133,9 @@ impl Kept {
         self.leave_monitor();
         let _ = life.process.stop();
         self.hear(&mut life);
+        self.hear_printed(&life.process);
         self.save(&life, true);
-        if matches!(end, End::Failed(_)) {
+        if !matches!(end, End::Down) {
             self.take_back_lost(&life);
         }
         if let Some(pending) = life.pending.take() {
@@ -145,6 +143,26 @@ impl Kept {
         }
         self.published.state().pid = None;
         end
+    }
+
+    /// Looks once at all that there is to be looked at. Returns how the process is to end, if it
+    /// is.
+    fn look(&mut self, life: &mut Incarnation<'_>) -> Option<End> {
+        self.hear(life);
+        self.hear_printed(&life.process);
+        self.hear_monitor(life);
+        self.note_fault(life);
+        if let Some(why) = self.note_cut_off(life) {
+            return Some(End::Replaced(why));
+        }
+        self.look_after_fault(life);
+        self.look_after_pending(life);
+        self.follow_active(life);
+        life.reservation.look(&life.process, &self.setup, &self.events);
+        self.save(life, false);
+        self.publish_life(life);
+        let stands = self.note_standstill(life);
+        stands.or_else(|| self.note_start(life)).map(End::Failed)
     }
 
     /// Saves the retained values, if it is time or `at_once`.
@@ -235,7 +253,9 @@ impl Kept {
             | Happening::WatchdogExpired { .. }
             | Happening::StoppedByOverrun { .. } => {
                 let name = task.map_or("host", |task| task.name.as_str());
-                life.why = Some(tell(&event.what, name, &self.current).text);
+                let why = tell(&event.what, name, &self.current).text;
+                self.published.state().faults.add(&why, Some(event.cycle));
+                life.why = Some(why);
             }
             Happening::SwapWaits { generation } => {
                 let name = task.map_or("host", |task| task.name.as_str());
@@ -268,7 +288,12 @@ impl Kept {
             self.restarts_in_a_row = self.restarts_in_a_row.saturating_sub(1);
         }
         if faulty.is_some() {
-            let why = life.why.take().unwrap_or_else(|| "the program is in fault".to_owned());
+            let why = life.why.take().unwrap_or_else(|| {
+                // Its event was overwritten before it was read.
+                let why = "the program is in fault".to_owned();
+                self.published.state().faults.add(&why, None);
+                why
+            });
             let wait = self.next_restart();
             life.fault = Some((why, wait.map(|wait| Instant::now() + wait)));
         }
@@ -277,7 +302,8 @@ impl Kept {
     /// Restarts a program in fault when its wait is over.
     fn look_after_fault(&mut self, life: &mut Incarnation<'_>) {
         let Some((why, Some(at))) = &life.fault else { return };
-        if Instant::now() < *at || life.pending.is_some() || self.shed_by().is_some() {
+        let is_due = Instant::now() >= *at;
+        if !is_due || life.pending.is_some() || self.shed_by().is_some() {
             return;
         }
         let why = why.clone();
@@ -292,6 +318,7 @@ impl Kept {
         let cycle = leading.map(|task| task.scan_cycle());
         let is_held = life.region.is_paused() || self.shed_by().is_some();
         let cycle = cycle.filter(|_| !is_held);
+        self.note_cycle(life, cycle, is_held);
         let stood = life.standstill.look(cycle, self.period(), Instant::now())?;
         // It may have ended itself.
         if !matches!(life.process.has_ended(), Ok(false)) {
@@ -303,6 +330,17 @@ impl Kept {
         self.events.add(name, "hung", Severity::Fault, &text, cycle, now);
         life.process.kill();
         Some(format!("the partition stood still: it began no cycle for {seconds:.1} s"))
+    }
+
+    /// Notes whether another cycle has begun since the last look.
+    fn note_cycle(&self, life: &mut Incarnation<'_>, cycle: Option<u64>, is_held: bool) {
+        let mut absence = self.published.absence();
+        if is_held {
+            absence.rest();
+        } else if cycle.is_some() && cycle != life.cycle {
+            absence.cycle(life.cycle.is_none(), Instant::now());
+            life.cycle = cycle;
+        }
     }
 
     /// Ends the process of a partition that does not begin, and says why.
@@ -381,8 +419,13 @@ impl Kept {
                 }
                 answer(&reply, Ok(()));
             }
-            Request::Deploy { prepared, progress, reply } => {
-                self.deploy(life, *prepared, progress, reply);
+            Request::Deploy { prepared, progress, reply } => match self.refuse_held(life) {
+                Some(refusal) => answer(&reply, Err(refusal)),
+                None => self.deploy(life, *prepared, progress, reply),
+            },
+            Request::Restart { how, reply } if self.restart_cut_off(life) => {
+                self.saving.begin(how);
+                answer(&reply, Ok(()));
             }
             Request::Restart { how, reply } => self.restart_program(life, how, Some(reply)),
             Request::Pause { pause, reply } => answer(&reply, self.pause(life, pause)),

@@ -16,6 +16,7 @@
 //! an answer.
 
 mod changes;
+mod conduct;
 mod incarnation;
 mod log;
 mod pending;
@@ -46,7 +47,7 @@ use quietcore_site::{Partition, RESTART_QUIET, Site};
 use quietcore_units::Causes;
 use quietcore_wording::plural;
 
-use crate::control::{Activity, PartitionState, Severity, TaskDescription};
+use crate::control::{Activity, Faults, PartitionState, Severity, TaskDescription};
 use crate::running_monitor::post::Post;
 
 pub(crate) use log::EventLog;
@@ -84,12 +85,26 @@ pub(crate) struct Setup {
 /// What others may look at at any time.
 pub(crate) struct Published {
     state: Mutex<PartitionState>,
+    absence: Mutex<standstill::Absence>,
 }
 
 impl Published {
     pub(crate) fn state(&self) -> MutexGuard<'_, PartitionState> {
         // It stays of use whatever became of a thread that held it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn absence(&self) -> MutexGuard<'_, standstill::Absence> {
+        self.absence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state at this instant, with the cycles that are missing until now.
+    pub(crate) fn state_now(&self) -> PartitionState {
+        let absent = self.absence().count(Instant::now());
+        let mut state = self.state().clone();
+        state.absent_cycles = absent;
+        state.missed_cycles += absent;
+        state
     }
 }
 
@@ -112,8 +127,13 @@ impl Keeper {
         events: Arc<EventLog>,
     ) -> Result<Self, String> {
         let saving = Saving::open(&setup, &first)?;
+        let printing = conduct::Printing::new(&setup.state_folder);
         let name = setup.partition.name.clone();
-        let published = Arc::new(Published { state: Mutex::new(initial_state(&setup, &first)) });
+        let period = Duration::from_nanos(setup.partition.program.period.get());
+        let published = Arc::new(Published {
+            state: Mutex::new(initial_state(&setup, &first)),
+            absence: Mutex::new(standstill::Absence::new(period)),
+        });
         let (sender, requests) = sync_channel(REQUESTS_MAX);
         let kept = Kept {
             setup,
@@ -123,6 +143,7 @@ impl Keeper {
             probation_end: 0,
             saving,
             quiet: quiet::Quiet::default(),
+            printing,
             events,
             published: Arc::clone(&published),
             requests,
@@ -180,6 +201,8 @@ fn initial_state(setup: &Setup, first: &Staged) -> PartitionState {
         pid: None,
         fieldbus: None,
         model_hash: first.build.hash.clone(),
+        absent_cycles: 0,
+        faults: Faults::default(),
     }
 }
 
@@ -196,6 +219,7 @@ struct Kept {
     probation_end: u64,
     saving: Saving,
     quiet: quiet::Quiet,
+    printing: conduct::Printing,
     events: Arc<EventLog>,
     published: Arc<Published>,
     requests: Receiver<Request>,
@@ -213,6 +237,8 @@ enum End {
     Down,
     /// It failed, and may be started again.
     Failed(String),
+    /// It is to be started again for a fault that was told.
+    Replaced(String),
 }
 
 impl Kept {
@@ -222,18 +248,13 @@ impl Kept {
                 Ok(process) => self.live(process),
                 Err(error) => End::Failed(Causes(&error).to_string()),
             };
+            self.note_end(&end);
             match end {
                 End::Down => {
                     self.publish(Activity::Stopped { why: "told to".to_owned() });
                     return;
                 }
-                End::Failed(why) => {
-                    self.events.note(
-                        &self.setup.partition.name,
-                        "process-lost",
-                        Severity::Fault,
-                        &why,
-                    );
+                End::Failed(why) | End::Replaced(why) => {
                     let Some(wait) = self.next_restart() else {
                         self.publish(Activity::Stopped { why });
                         if self.wait_for_restart() {
@@ -247,6 +268,19 @@ impl Kept {
                 }
             }
         }
+    }
+
+    /// Tells how a process ended that was not told to.
+    fn note_end(&self, end: &End) {
+        let (why, kind, severity) = match end {
+            End::Down => return,
+            End::Failed(why) => (why, "process-lost", Severity::Fault),
+            End::Replaced(why) => (why, "process-replaced", Severity::Warning),
+        };
+        if severity == Severity::Fault {
+            self.published.state().faults.add(why, None);
+        }
+        self.events.note(&self.setup.partition.name, kind, severity, why);
     }
 
     fn start_process(&mut self) -> Result<Process, PartitionError> {

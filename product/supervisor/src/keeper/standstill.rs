@@ -3,7 +3,9 @@
 //! A program that blocks, or a process that was halted, tells nothing of itself. What it can't hide
 //! is that the number of its last cycle stays as it is.
 //!
-//! It is the last resort. A step that does not return is ended within its partition, after its
+//! Releases that pass meanwhile are missed cycles, which nobody in the process counts.
+//!
+//! Its end is the last resort. A step that does not return is ended within its partition, after its
 //! watchdog time × sensitivity; what gets here can't be ended so, or is halted from outside. Who
 //! looks has no real-time priority and may be kept from looking for longer than a cycle, and what
 //! follows is the end of the process: so the limit is far above most periods, and not a few of
@@ -53,9 +55,75 @@ impl Standstill {
     }
 }
 
+/// Releases that never came: a process stood still, was stopped, or was gone. What a task that
+/// comes late has left out it counts itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Absence {
+    period: Duration,
+    /// When a cycle was seen to begin last; `None` while none is due.
+    since: Option<Instant>,
+    /// In the gaps between two processes.
+    counted: u64,
+}
+
+/// From this long on no cycle is an absence: who looks has no real-time priority.
+const ABSENCE_MIN: Duration = Duration::from_millis(100);
+
+impl Absence {
+    /// None yet, of cycles with this period.
+    pub(super) fn new(period: Duration) -> Self {
+        Self { period: period.max(Duration::from_nanos(1)), since: None, counted: 0 }
+    }
+
+    /// Another cycle has begun, which is the first of its process or not.
+    pub(super) fn cycle(&mut self, is_first: bool, now: Instant) {
+        if is_first {
+            self.counted += self.now(now);
+        }
+        self.since = Some(now);
+    }
+
+    /// None is due from now on: the partition is held, or comes down.
+    pub(super) fn rest(&mut self) {
+        self.since = None;
+    }
+
+    /// How many there were until `now`.
+    pub(crate) fn count(&self, now: Instant) -> u64 {
+        self.counted + self.now(now)
+    }
+
+    fn now(&self, now: Instant) -> u64 {
+        let gone = self.since.map(|since| now.saturating_duration_since(since));
+        let gone = gone.filter(|gone| *gone >= ABSENCE_MIN.max(self.period.saturating_mul(3)));
+        let periods = gone.map_or(0, |gone| gone.as_nanos() / self.period.as_nanos());
+        // One of them was run.
+        u64::try_from(periods).unwrap_or(u64::MAX).saturating_sub(1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn releases_that_never_came_are_counted_also_between_two_processes() {
+        let millis = Duration::from_millis;
+        let start = Instant::now();
+        let mut absence = Absence::new(millis(5));
+        assert_eq!(absence.count(start + millis(9_000)), 0, "nothing has begun");
+        absence.cycle(true, start);
+        assert_eq!(absence.count(start + millis(50)), 0, "perhaps nobody looked");
+        assert_eq!(absence.count(start + millis(1_000)), 199);
+        absence.cycle(false, start + millis(1_000));
+        assert_eq!(absence.count(start + millis(1_000)), 0, "the task counts them itself");
+        absence.cycle(true, start + millis(2_000));
+        assert_eq!(absence.count(start + millis(2_000)), 199, "another process does not");
+        absence.rest();
+        assert_eq!(absence.count(start + millis(9_000)), 199, "it is held");
+        absence.cycle(false, start + millis(9_000));
+        assert_eq!(absence.count(start + millis(9_010)), 199);
+    }
 
     /// For how long it stood still when that was seen first.
     fn seen(period: Duration, looks: impl Iterator<Item = (u64, Option<u64>)>) -> Option<Duration> {

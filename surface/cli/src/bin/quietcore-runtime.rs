@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     match role.as_ref().and_then(|role| role.to_str()) {
         Some("load") => quietcore_load::worker::main(arguments),
         Some("container") => quietcore_backend::container::shim(arguments),
-        Some("partition") => quietcore_backend::process::serve(),
+        Some("partition") => quietcore_backend::process::serve(arguments),
         _ => {
             eprintln!("quietcore-runtime is started by quietcore; see `quietcore --help`");
             ExitCode::from(2)

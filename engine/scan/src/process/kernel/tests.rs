@@ -167,7 +167,8 @@ fn load(
     };
     let stage = Stage { generation: 1, ..Stage::default() };
     let image = DataImage { address: 0, bytes: 0 };
-    loader.load(&Build { module, image, stage, values: Vec::new() })
+    let loaded = loader.load(&Build { module, image, stage, values: Vec::new() });
+    loaded.map_err(|refusal| refusal.to_string())
 }
 
 /// Goal: a task that never ends leaves the cycle its time, and goes on in the next one; a fault in

@@ -93,7 +93,8 @@ fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
             assert!(gcc.expect("gcc is installed by ./test").success());
             let stage = Stage { generation: 1, ..Stage::default() };
             let image = DataImage { address: 0, bytes: 0 };
-            loader.load(&job::Build { module, image, stage, values: [].into() }).map(drop)
+            let loaded = loader.load(&job::Build { module, image, stage, values: [].into() });
+            loaded.map(drop).map_err(|refusal| refusal.to_string())
         });
         done.store(true, Ordering::Relaxed);
         ends

@@ -13,18 +13,27 @@ use crate::table::Table;
 #[derive(Default)]
 pub(super) struct Timing {
     buffers: FigureBuffers,
-    tasks: Vec<(String, TaskFigures)>,
+    /// With what is missed beside what a task has counted itself.
+    tasks: Vec<(String, TaskFigures, u64)>,
 }
 
 impl Timing {
-    /// Adds the tasks of a partition; those that could not be read whole are left out.
-    pub(super) fn add(&mut self, opened: Opened, file: File) -> Result<(), MonitorError> {
+    /// Adds the tasks of a partition; those that could not be read whole are left out. The first
+    /// has missed `absent` releases more, which never came.
+    pub(super) fn add(
+        &mut self,
+        opened: Opened,
+        file: File,
+        absent: u64,
+    ) -> Result<(), MonitorError> {
         let monitor = Monitor::new(opened, file)?;
         let partition = monitor.opened().partition.clone();
         let single = monitor.opened().tasks.len() == 1;
-        for task in monitor.figures(&mut self.buffers).into_iter().flatten() {
+        for (index, task) in monitor.figures(&mut self.buffers).into_iter().enumerate() {
+            let Some(task) = task else { continue };
             let whole = format!("{partition}/{}", task.name);
-            self.tasks.push((if single { partition.clone() } else { whole }, task));
+            let absent = if index == 0 { absent } else { 0 };
+            self.tasks.push((if single { partition.clone() } else { whole }, task, absent));
         }
         Ok(())
     }
@@ -46,7 +55,7 @@ impl Timing {
             ">execution max",
             ">response max",
         ]);
-        for (name, task) in &self.tasks {
+        for (name, task, absent) in &self.tasks {
             // A task of a kernel may have run no job at all; then it was not punctual either.
             let counted = |figure: Nanos| match task.snapshot.counters.cycles {
                 0 => "–".to_owned(),
@@ -56,7 +65,7 @@ impl Timing {
                 name.clone(),
                 period(task.period),
                 thousands(task.snapshot.counters.cycles),
-                thousands(task.snapshot.counters.missed_cycles),
+                thousands(task.snapshot.counters.missed_cycles + absent),
                 thousands(task.snapshot.scan.overruns),
                 counted(task.release.median),
                 counted(task.release.p99_99),

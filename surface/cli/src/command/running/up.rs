@@ -18,6 +18,7 @@ use quietcore_supervisor::Site;
 use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::places::Places;
+use quietcore_wording::plural;
 
 use super::timing::Timing;
 use crate::arguments::Up;
@@ -61,8 +62,9 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     let places = Places::of_environment()?;
     let running = Running::up(plan, &places, &mut |line| crate::terminal::say(line))?;
     crate::terminal::say(format_args!("{name}: up; {}", how_to_end(request)));
-    let well = stay(&running, request, &stop);
-    let timing = timing_of(running.site());
+    let log = request.detached.then(|| background::Log::of(&places, &name)).transpose()?;
+    let partitions = stay(&running, request, &stop, log.as_ref());
+    let timing = timing_of(running.site(), &partitions);
     for left in running.down() {
         crate::terminal::say(left);
     }
@@ -74,7 +76,9 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
             "timing not valid: this machine's time is emulated ({because})"
         ));
     }
+    partitions.iter().filter_map(trouble).for_each(crate::terminal::say);
     command::print(&lines)?;
+    let well = partitions.iter().all(|it| it.state == Activity::Running && trouble(it).is_none());
     Ok(if well { Status::Done } else { Status::NotPassed })
 }
 
@@ -96,8 +100,34 @@ fn how_to_end(request: &Up) -> String {
     }
 }
 
-/// Shows what happens until it shall end. Whether all partitions ran to that end.
-fn stay(running: &Running, request: &Up, stop: &AtomicBool) -> bool {
+/// What was wrong with a partition while its site was up, beside what its figures say of its
+/// cycles; `None` where nothing was.
+fn trouble(partition: &PartitionState) -> Option<String> {
+    let PartitionState { name, state, faults, absent_cycles: absent, .. } = partition;
+    let mut parts = Vec::new();
+    if let Some(last) = &faults.last {
+        let s = plural(u64::from(faults.count));
+        let cycle =
+            last.cycle.map_or_else(String::new, |it| format!(", in cycle {}", thousands(it)));
+        parts.push(format!("{} fault{s}, the last{cycle}: {}", faults.count, last.why));
+        if !matches!(state, Activity::Running) {
+            parts.push("no step has been run since".to_owned());
+        }
+    }
+    if *absent > 0 {
+        let s = plural(*absent);
+        parts.push(format!("{} release{s} never came and count as missed", thousands(*absent)));
+    }
+    (!parts.is_empty()).then(|| visible(&format!("{name}: {}", parts.join("; "))))
+}
+
+/// Shows what happens until it shall end, and returns how the partitions were then.
+fn stay(
+    running: &Running,
+    request: &Up,
+    stop: &AtomicBool,
+    log: Option<&background::Log>,
+) -> Vec<PartitionState> {
     let end = request.duration.map(|for_| Instant::now() + Duration::from_nanos(for_.get()));
     let site = running.site();
     let show = Show::new();
@@ -108,6 +138,7 @@ fn stay(running: &Running, request: &Up, stop: &AtomicBool) -> bool {
             next_event = event.sequence.saturating_add(1);
             show.say(&event_line(&event));
         }
+        log.inspect(|log| log.keep_short());
         let partitions = site.list();
         if looks.is_multiple_of(DRAW_EVERY) {
             show.status(&partitions);
@@ -120,19 +151,19 @@ fn stay(running: &Running, request: &Up, stop: &AtomicBool) -> bool {
         // Without an end they stay to be looked at and started again.
         if asked || (end.is_some() && all_ended) || end.is_some_and(|end| Instant::now() >= end) {
             show.clear();
-            return partitions.iter().all(|it| it.state == Activity::Running);
+            return partitions;
         }
         thread::sleep(LOOK);
     }
 }
 
 /// The timing of all partitions; what can't be read is said.
-fn timing_of(site: &dyn Site) -> Timing {
+fn timing_of(site: &dyn Site, partitions: &[PartitionState]) -> Timing {
     let mut timing = Timing::default();
-    for partition in site.list() {
+    for partition in partitions {
         match site.open(&partition.name) {
             Ok((opened, file)) => {
-                if let Err(error) = timing.add(opened, file) {
+                if let Err(error) = timing.add(opened, file, partition.absent_cycles) {
                     crate::terminal::say(format_args!("{}: {error}", partition.name));
                 }
             }
@@ -206,7 +237,25 @@ fn status_line(partitions: &[PartitionState]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quietcore_supervisor::control::{Faults, LastFault};
     use quietcore_supervisor::fake;
+
+    #[test]
+    fn a_partition_that_stood_still_or_was_at_fault_is_told() {
+        let [mut axis, mut tank] = <[_; 2]>::try_from(fake::partitions()).unwrap();
+        assert_eq!(trouble(&axis), None);
+        axis.absent_cycles = 201;
+        let told = "axis: 201 releases never came and count as missed";
+        assert_eq!(trouble(&axis).as_deref(), Some(told));
+        let last = LastFault { why: "SIGSEGV in `tank_step`".to_owned(), cycle: Some(174) };
+        tank.faults = Faults { count: 1, last: Some(last) };
+        let told = "tank: 1 fault, the last, in cycle 174: SIGSEGV in `tank_step`; no step has \
+                    been run since";
+        assert_eq!(trouble(&tank).as_deref(), Some(told));
+        tank.state = Activity::Running;
+        let told = "tank: 1 fault, the last, in cycle 174: SIGSEGV in `tank_step`";
+        assert_eq!(trouble(&tank).as_deref(), Some(told), "it was started again");
+    }
 
     #[test]
     fn events_and_status_fit_a_line() {

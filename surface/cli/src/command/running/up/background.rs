@@ -4,16 +4,18 @@
 //! the partitions run or the child has given up, so that a mistake in the site file is seen as
 //! usual.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use quietcore_process::descriptors::replace_outputs;
 use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::Activity;
+use quietcore_supervisor::log_file;
 use quietcore_supervisor::places::{PlaceError, Places};
 use rustix::process::{Pid, Signal, kill_process, setsid};
 
@@ -25,6 +27,8 @@ use crate::status::{Failure, Status};
 
 /// The name of the file that the child writes into.
 const LOG: &str = "up.log";
+/// The most bytes of it; it becomes `up.log.1` then, in the place of the one before.
+const LOG_BYTES_MAX: u64 = 4 << 20;
 /// Time between two looks at the child.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long partitions may start until they are left to it: a fieldbus may never come.
@@ -53,7 +57,7 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
     }
     let path = places.state_folder(&name)?.join(LOG);
     let cannot = |source| LogError { path: path.clone(), source };
-    let log = OpenOptions::new().create(true).append(true).open(&path).map_err(cannot)?;
+    let log = log_file::open(&path, LOG_BYTES_MAX).map_err(cannot)?;
     // Opened apart: copies of one open file share their place in it.
     let mut said = File::open(&path).map_err(cannot)?;
     said.seek(SeekFrom::End(0))?;
@@ -116,6 +120,29 @@ fn start(request: &Up, log: &File) -> Result<Child, Failure> {
     Ok(command.spawn()?)
 }
 
+/// The log of a site in the background, as the site's own process sees it.
+pub(super) struct Log(PathBuf);
+
+impl Log {
+    /// That of a site; what it says goes there already.
+    pub(super) fn of(places: &Places, site: &str) -> Result<Self, PlaceError> {
+        Ok(Self(places.state_folder(site)?.join(LOG)))
+    }
+
+    /// Begins it anew where it is long. What can't be had anew goes on as it is.
+    pub(super) fn keep_short(&self) {
+        if let Some(file) = next(&self.0, LOG_BYTES_MAX) {
+            let _ = replace_outputs(&file);
+        }
+    }
+}
+
+/// A new log in the place of one that has reached `limit`.
+fn next(path: &Path, limit: u64) -> Option<File> {
+    let is_long = fs::metadata(path).is_ok_and(|found| found.len() >= limit);
+    is_long.then(|| log_file::open(path, limit).ok()).flatten()
+}
+
 /// Shows what the child has said since.
 fn follow(said: &mut File) -> io::Result<()> {
     let mut text = Vec::new();
@@ -138,4 +165,27 @@ fn end(child: &mut Child) {
 /// already can't, and needn't.
 pub(super) fn leave_terminal() {
     let _ = setsid();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_long_log_begins_anew_and_the_one_before_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(LOG);
+        assert!(next(&path, 100).is_none(), "there is none");
+        let mut file = log_file::open(&path, 100).unwrap();
+        for text in ["first", "second"] {
+            file.write_all(text.as_bytes()).unwrap();
+            assert!(next(&path, 100).is_none(), "it is short");
+            file.write_all(&[b'x'; 100]).unwrap();
+            file = next(&path, 100).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"");
+            assert!(fs::read(log_file::older(&path)).unwrap().starts_with(text.as_bytes()));
+        }
+    }
 }
