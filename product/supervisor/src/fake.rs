@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quietcore_units::Nanos;
 
 use crate::control::{
-    Activity, Applied, Change, ControlError, Criticality, Deployed, ErrorKind, EventLine,
-    FieldbusState, NotCarried, Opened, PartitionState, Restart, Severity, Site, TaskDescription,
-    Trace, TraceStarted,
+    Activity, Applied, Change, ControlError, Criticality, DeployPatience, Deployed, ErrorKind,
+    EventLine, FieldbusState, NotCarried, Opened, PartitionState, Probation, Restart, Severity,
+    Site, TaskDescription, Trace, TraceStarted,
 };
 
 pub use program::FakeProgram;
@@ -153,9 +153,14 @@ impl Site for FakeSite {
         &self,
         partition: &str,
         folder: &Path,
+        patience: DeployPatience,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Deployed, ControlError> {
-        drop(self.ask(partition, format!("deploy {partition} {}", folder.display()))?);
+        let waits = match patience {
+            DeployPatience::UntilItRuns => "",
+            DeployPatience::UntilProven => ", until proven",
+        };
+        drop(self.ask(partition, format!("deploy {partition} {}{waits}", folder.display()))?);
         progress("building");
         progress("staged");
         Ok(deployed())
@@ -260,6 +265,8 @@ pub fn deployed() -> Deployed {
             variable: "servo_DW.filter".to_owned(),
             why: "its type was f64[2] and is f64[3]".to_owned(),
         }],
+        not_forced: Vec::new(),
+        probation: Probation::Passed,
     }
 }
 

@@ -16,11 +16,15 @@ use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
 use quietcore_wording::plural;
 
-use super::pending::{Pending, Swap, SwapTiming};
+use super::builds::pending::{Answering, Pending, Swap, SwapTiming};
+use super::changes::LateCommands;
+use super::forces::held_in;
 use super::reservation::ReservationWatch;
 use super::standstill::Standstill;
 use super::{End, Kept, LOOK};
-use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened, Severity};
+use crate::control::{
+    Activity, ControlError, ErrorKind, FieldbusState, Opened, Probation, Severity,
+};
 use crate::keeper::request::Request;
 
 /// The longest from the start of a process to its first cycle: a fieldbus may take 30 s to come up,
@@ -37,6 +41,8 @@ pub(super) struct Incarnation<'a> {
     pub(super) commands: CommandProducer<'a>,
     pub(super) traces: Vec<TraceRequester<'a>>,
     pub(super) pending: Option<Pending>,
+    /// Commands that no cycle took in time, and may still take.
+    pub(super) late: Vec<LateCommands>,
     /// Since when another build runs than is known.
     pub(super) astray: Option<Instant>,
     readers: Vec<EventReader<'a>>,
@@ -46,9 +52,9 @@ pub(super) struct Incarnation<'a> {
     /// Why the program is in fault, and when it shall be restarted.
     pub(super) fault: Option<(String, Option<Instant>)>,
     /// The build that is in fault, as it was seen last.
-    faulty: Option<u32>,
+    pub(super) faulty: Option<u32>,
     /// Why the program was in fault last, as the events say.
-    why: Option<String>,
+    pub(super) why: Option<String>,
     standstill: Standstill,
     starting: Starting,
     reservation: ReservationWatch,
@@ -92,6 +98,7 @@ impl Kept {
             commands,
             traces: (0..tasks).filter_map(|task| region.trace_requester(task)).collect(),
             pending: None,
+            late: Vec::new(),
             astray: None,
             lost_told: 0,
             readers: (0..=tasks).filter_map(|writer| region.events(writer)).collect(),
@@ -117,6 +124,8 @@ impl Kept {
             self.look_after_fault(&mut life);
             self.look_after_pending(&mut life);
             self.follow_active(&mut life);
+            self.hear_late(&mut life);
+            self.look_after_probation(&life);
             life.reservation.look(&life.process, &self.setup, &self.events);
             self.save(&life, false);
             self.publish_life(&life);
@@ -132,24 +141,32 @@ impl Kept {
             self.hear(&mut life);
             break End::Failed(why);
         };
+        self.end_life(life, &end);
+        end
+    }
+
+    /// Ends a process, and hears and keeps what it has left.
+    fn end_life(&mut self, mut life: Incarnation<'_>, end: &End) {
         // One that stands can't be told to end.
         self.leave_monitor();
         let _ = life.process.stop();
         self.hear(&mut life);
+        self.hear_late(&mut life);
         self.save(&life, true);
-        if matches!(end, End::Failed(_)) {
-            self.take_back_lost(&life);
+        match end {
+            End::Failed(why) => self.take_back_lost(&life, why),
+            End::Down => self.end_proving(Probation::Failed { why: "the site came down".into() }),
         }
         if let Some(pending) = life.pending.take() {
             pending.refuse("the partition's process ended meanwhile");
         }
         self.published.state().pid = None;
-        end
     }
 
     /// Saves the retained values, if it is time or `at_once`.
     pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
-        let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
+        let forced = held_in(life.region.forces());
+        let saved = self.saving.save(life.retain.as_ref(), &self.current, forced, at_once);
         if let Err(mut error) = saved
             && let Some(more) = self.quiet.admit("retain", None, Severity::Warning, Instant::now())
         {
@@ -168,9 +185,7 @@ impl Kept {
             heard.extend(reader.drain());
         }
         self.tell_lost(life);
-        // A swap comes before what the new build did in the same cycle.
-        let swaps = |event: &Event| matches!(event.what, Happening::Swapped { .. });
-        heard.sort_by_key(|event| (event.time, !swaps(event)));
+        heard.sort_by_key(|event| (event.time, order_in_cycle(&event.what)));
         for event in heard {
             self.tell(&event);
             self.follow(life, &event);
@@ -247,7 +262,7 @@ impl Kept {
                 let timing = SwapTiming { gap_cycles, release: Nanos::new(release_ns) };
                 self.swapped(life, generation, Swap { cycle: event.cycle, timing: Some(timing) });
             }
-            Happening::Reverted { .. } => self.reverted(),
+            Happening::Reverted { .. } => self.reverted(life),
             _ => {}
         }
     }
@@ -357,20 +372,15 @@ impl Kept {
             published.release_max = Nanos::new(first.release().totals().max_ns);
         }
         published.fieldbus = self.setup.fieldbus.as_ref().map(|_| fieldbus(life.region.fieldbus()));
-        if let Some(forces) = life.region.forces() {
-            let mut held =
-                [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
-            published.forces =
-                forces.read(&mut held).map_or(published.forces, |count| count as u32);
-        }
+        published.forces = self.forces.count() as u32;
     }
 
     /// Serves one request.
     fn serve(&mut self, life: &mut Incarnation<'_>, request: Request) {
         match request {
             Request::Open { reply } => answer(&reply, self.open(life)),
-            Request::Write { commands, generation, reply } => {
-                answer(&reply, self.write(life, &commands, generation));
+            Request::Write { commands, paths, generation, reply } => {
+                answer(&reply, self.write(life, commands, paths, generation));
             }
             Request::TraceStart { trace, reply } => {
                 answer(&reply, self.trace_start(life, &trace));
@@ -381,8 +391,9 @@ impl Kept {
                 }
                 answer(&reply, Ok(()));
             }
-            Request::Deploy { prepared, progress, reply } => {
-                self.deploy(life, *prepared, progress, reply);
+            Request::Deploy { prepared, patience, progress, reply } => {
+                let answering = Answering::Deploy { reply, progress, patience };
+                self.deploy(life, *prepared, answering);
             }
             Request::Restart { how, reply } => self.restart_program(life, how, Some(reply)),
             Request::Pause { pause, reply } => answer(&reply, self.pause(life, pause)),
@@ -417,6 +428,17 @@ pub(super) fn answer<T>(
     result: Result<T, ControlError>,
 ) {
     let _ = reply.send(result);
+}
+
+/// The place of an event among those of one instant: forces end with the build that had their
+/// variables, and a swap comes before what the new build did in the same cycle.
+const fn order_in_cycle(what: &Happening) -> u8 {
+    match what {
+        Happening::ForceReleased { .. } => 0,
+        Happening::Swapped { .. } => 1,
+        Happening::Reverted { .. } => 3,
+        _ => 2,
+    }
 }
 
 /// The position of the SubDevice that an event is about.

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use quietcore_units::Nanos;
 
 use super::*;
-use crate::control::ChangeKind;
+use crate::control::{ChangeKind, DeployPatience};
 use crate::fake;
 
 const SHORT: Patience =
@@ -42,7 +42,11 @@ fn requests() -> Vec<Request> {
         Request::UnforceAll { partition: partition() },
         Request::TraceStart { partition: partition(), trace },
         Request::TraceStop { partition: partition() },
-        Request::Deploy { partition: partition(), folder: "/models/servo".into() },
+        Request::Deploy {
+            partition: partition(),
+            folder: "/models/servo".into(),
+            patience: DeployPatience::UntilProven,
+        },
         Request::Restart { partition: partition(), how: Restart::Cold },
         Request::Pause { partition: partition() },
         Request::Resume { partition: partition() },

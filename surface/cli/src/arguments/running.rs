@@ -189,8 +189,9 @@ pub(crate) struct Set {
 
 #[derive(Debug, Args)]
 #[command(after_help = "A forced variable is written before and after each step until it is \
-    released, whoever forced it may be long gone; `quietcore ps` counts them, `quietcore watch` \
-    marks them.\n\nExamples:\n  \
+    released, whoever forced it may be long gone, through crash, restart and deploy; `restart \
+    origin` and the end of the site release it. `quietcore ps` counts them, `quietcore watch` \
+    marks them. A released variable has the value from before the force.\n\nExamples:\n  \
     quietcore force axis servo_U.enable=false\n  \
     quietcore unforce axis servo_U.enable")]
 pub(crate) struct Force {
@@ -278,14 +279,20 @@ pub(crate) struct TraceRequest {
 #[command(
     after_help = "The new program is built and staged beside the running one; state, signals \
     and what was tuned by hand are carried over by name and type; then it takes over between two \
-    cycles. If it faults or its watchdog fires soon after, the old one goes on.\n\nExample:\n  \
-    quietcore deploy axis models/servo"
+    cycles. For its first second it is on probation: if it faults or its watchdog fires, the old \
+    one goes on. The end of that is waited for. Forced variables stay forced.\n\nExit status 1 \
+    where the changed program was taken back.\n\nExamples:\n  \
+    quietcore deploy axis models/servo\n  \
+    quietcore deploy axis models/servo --no-wait"
 )]
 pub(crate) struct Deploy {
     #[command(flatten)]
     pub(crate) of: Of,
     /// The folder of generated C
     pub(crate) folder: PathBuf,
+    /// Don't wait for the end of its probation
+    #[arg(long)]
+    pub(crate) no_wait: bool,
     /// Print the outcome as JSON
     #[arg(long)]
     pub(crate) json: bool,
