@@ -206,7 +206,8 @@ pub struct Reactions {
     pub max: Nanos,
 }
 
-/// A partition in figures. The counters are those of its fastest task since its last reset.
+/// A partition in figures. The counters are those of its fastest task since its last reset, where
+/// nothing else is said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartitionState {
     /// Its name.
@@ -224,7 +225,8 @@ pub struct PartitionState {
     pub cycles: u64,
     /// Releases that came a whole period late or more.
     pub missed_cycles: u64,
-    /// Cycles that were not done at their deadline.
+    /// Jobs that were not done at their deadline, of all tasks, those of its program's kernel
+    /// included.
     pub overruns: u64,
     /// The longest release latency.
     #[serde(rename = "release_ns_max", with = "nanos")]
@@ -335,10 +337,14 @@ pub struct Change {
 }
 
 /// A group of changes was applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// The first cycle that saw it.
     pub cycle: u64,
+    /// Variables that were set, and that the fieldbus writes before each step: to set them has no
+    /// effect.
+    #[serde(default)]
+    pub overwritten: Vec<String>,
 }
 
 /// What to record.

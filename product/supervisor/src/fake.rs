@@ -35,6 +35,8 @@ pub struct FakeState {
     pub asked: Vec<String>,
     /// The cycle in which the next group acts.
     pub cycle: u64,
+    /// What it says that the fieldbus writes.
+    pub overwritten: Vec<String>,
 }
 
 /// A site that does nothing but answer.
@@ -85,7 +87,7 @@ impl FakeSite {
     fn apply(&self, partition: &str, asked: String) -> Result<Applied, ControlError> {
         let mut state = self.ask(partition, asked)?;
         state.cycle += 1;
-        Ok(Applied { cycle: state.cycle })
+        Ok(Applied { cycle: state.cycle, overwritten: state.overwritten.clone() })
     }
 }
 

@@ -118,7 +118,8 @@ impl Running {
         let name = plan.site.name().to_owned();
         stay_off_the_partitions(&plan.site);
         let claim = Claim::take(places, &name)?;
-        let state = places.state_folder(&name)?;
+        let state = places.state_folder(&name, &plan.site_file)?;
+        tell_of_others(&plan, places, progress);
         let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
         let workshop = Workshop { site_folder, build_folder: state.join("builds") };
         let events = Arc::new(EventLog::default());
@@ -199,6 +200,17 @@ impl Running {
         keepers.drain(..).for_each(drop);
         drop(keepers);
         self.settings.put_back()
+    }
+}
+
+/// Tells of retained values that somebody may miss who has copied or moved a site file.
+fn tell_of_others(plan: &Plan, places: &Places, progress: &mut dyn FnMut(&str)) {
+    let name = plan.site.name();
+    for other in places.states_of_others(name, &plan.site_file) {
+        let other = other.display();
+        progress(&format!(
+            "remark: what site `{name}` of `{other}` has retained is not taken over"
+        ));
     }
 }
 

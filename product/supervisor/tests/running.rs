@@ -58,7 +58,14 @@ fn a_crash_is_named_and_the_program_restarts_with_what_it_retains() {
     let text = site.wait_for_event("crash");
     assert!(text.contains("SIGFPE") && text.contains("counter_step"), "{text}");
     assert!(text.contains("counter.c:"), "with file and line: {text}");
-    assert!(site.wait_for_event("restarted").contains("after its fault"));
+    let text = site.wait_for_event("restarted");
+    let cycles = text.strip_prefix("the program was started anew after its fault, ");
+    let cycles = cycles.and_then(|rest| rest.strip_suffix(" cycles without it"));
+    let cycles: Option<u64> = cycles.and_then(|count| count.parse().ok());
+    // It waits for 10 ms, which are two cycles.
+    assert!(cycles.is_some_and(|cycles| cycles >= 2), "{text}");
+    let events = site.client().events(0).unwrap();
+    assert!(!events.iter().any(|event| event.text.contains("build 2")), "it is the same program");
     site.wait_for("running", |state| *state == Activity::Running);
     assert_eq!(site.value("counter_P.misbehave"), 0.0, "not retained");
     site.wait_for_value("counter_DW.total", |value| value > before + 10.0);
@@ -85,22 +92,25 @@ fn a_paused_program_stands_between_two_cycles_and_goes_on() {
     client.pause("axis", true).expect("it is so already");
     site.wait_for("paused", |state| *state == Activity::Paused);
     let held = site.value("counter_DW.total");
-    let refused = client.write("axis", &[release("counter_U.input")]).unwrap_err().to_string();
+    let trace = Trace { variables: vec!["counter_Y.output".to_owned()], every: 1, task: 0 };
+    let refused = client.trace_start("axis", &trace).unwrap_err().to_string();
     assert!(refused.contains("paused") && refused.contains("quietcore resume axis"), "{refused}");
+    // What is set meanwhile is seen, and holds in the first step.
+    site.change(ChangeKind::Set, "counter_U.input", Some("21"));
+    site.change(ChangeKind::Force, "counter_Y.doubled", Some("7"));
+    assert_eq!((site.value("counter_U.input"), site.value("counter_Y.doubled")), (21.0, 7.0));
+    assert_eq!(site.value("counter_Y.output"), 0.0, "no step was run");
     // Longer than a partition may stand still without having been asked to.
     std::thread::sleep(Duration::from_millis(2500));
     assert_eq!(site.value("counter_DW.total"), held);
     client.pause("axis", false).unwrap();
     site.wait_for_value("counter_DW.total", |value| value > held + 5.0);
     site.wait_for("running", |state| *state == Activity::Running);
+    assert_eq!((site.value("counter_Y.output"), site.value("counter_Y.doubled")), (42.0, 7.0));
     let state = client.list().unwrap().remove(0);
     assert_eq!(state.restarts, 0);
     assert!(state.missed_cycles < 500, "the pause is none: {}", state.missed_cycles);
     assert!(site.wait_for_event("resumed").contains("after a pause of 2."));
-}
-
-fn release(variable: &str) -> Change {
-    Change { kind: ChangeKind::Unforce, variable: variable.to_owned(), value: None }
 }
 
 #[test]

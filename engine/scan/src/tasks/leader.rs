@@ -93,6 +93,22 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         self.paused_at = now;
     }
 
+    /// Applies commands while no cycle is run, so that what is set then can be seen and holds in
+    /// the first step.
+    pub fn take_while_paused<P: Program>(
+        &mut self,
+        builds: &Builds<'_, P>,
+        shared: &Shared,
+        now: Nanos,
+    ) {
+        let Some(build) = builds[usize::from(shared.active())] else { return };
+        let Some(data) = self.region.writable_data(slot_of(build.stage.slot)) else { return };
+        self.task.recorder.begin_scan(self.task.cycle);
+        self.changes.take_commands(&mut self.task, &build.stage, now);
+        self.changes.forces.apply(&data);
+        self.task.recorder.end_scan();
+    }
+
     /// Says that cycles are run again.
     pub fn resume(&mut self, now: Nanos) {
         let pause_ns = now.saturating_sub(self.paused_at).get();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use quietcore_exchange::{Command, Outcome, TraceConfiguration, TracePlace, WhyRejected};
+use quietcore_exchange::{Command, Outcome, Target, TraceConfiguration, TracePlace, WhyRejected};
 use quietcore_wording::plural;
 
 use super::Kept;
@@ -34,7 +34,7 @@ impl Kept {
         generation: u32,
     ) -> Result<Applied, ControlError> {
         let place = &self.setup.partition.name;
-        self.refuse_paused(life)?;
+        self.refuse_shed()?;
         let is_force = |command: &Command| matches!(command, Command::Force(_));
         if life.pending.is_some() && commands.iter().any(is_force) {
             // The places of its forces were chosen when it was staged.
@@ -52,7 +52,8 @@ impl Kept {
             match outcome {
                 Some(Outcome { cycle, result: Ok(()) }) => {
                     self.note_applied(life, &commands, &paths, cycle);
-                    return Ok(Applied { cycle });
+                    let overwritten = self.overwritten(&commands, &paths);
+                    return Ok(Applied { cycle, overwritten });
                 }
                 Some(Outcome { result: Err((_, why)), .. }) => return Err(rejected(place, why)),
                 None => std::thread::sleep(GLANCE),
@@ -66,6 +67,22 @@ impl Kept {
             patience.as_secs_f64()
         );
         Err(ControlError::new(ErrorKind::NotNow, place, what, "look with `quietcore ps`"))
+    }
+
+    /// The names of variables that were set, and that the fieldbus writes before each step.
+    fn overwritten(&self, commands: &[Command], paths: &[String]) -> Vec<String> {
+        let inputs = &self.current.stage.inputs;
+        let is_input = |target: &Target| {
+            let own = target.offset..target.offset + u32::from(target.bytes);
+            inputs
+                .iter()
+                .any(|it| it.offset < own.end && own.start < it.offset + u32::from(it.bytes))
+        };
+        let set = commands.iter().zip(paths).filter(|(command, _)| match command {
+            Command::Set(assignment) => is_input(&assignment.target),
+            _ => false,
+        });
+        set.map(|(_, path)| path.clone()).collect()
     }
 
     /// What commands that were applied mean for what is forced.

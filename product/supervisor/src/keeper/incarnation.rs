@@ -55,6 +55,8 @@ pub(super) struct Incarnation<'a> {
     pub(super) faulty: Option<u32>,
     /// Why the program was in fault last, as the events say.
     pub(super) why: Option<String>,
+    /// The cycle of its fault, until it runs again.
+    pub(super) fault_cycle: Option<u64>,
     standstill: Standstill,
     starting: Starting,
     reservation: ReservationWatch,
@@ -106,6 +108,7 @@ impl Kept {
             fault: None,
             faulty: None,
             why: None,
+            fault_cycle: None,
             standstill: Standstill::new(Instant::now()),
             starting: Starting::new(Instant::now()),
             reservation,
@@ -208,9 +211,13 @@ impl Kept {
     }
 
     fn tell(&mut self, event: &Event) {
-        // The reason comes as a remark, and is told with it.
-        if matches!(event.what, Happening::StageRefused { .. }) {
-            return;
+        match event.what {
+            // The reason comes as a remark, and is told with it.
+            Happening::StageRefused { .. } => return,
+            // What becomes of them is told as `deployed` or `restarted`, and a program that is
+            // started anew is no other build to anybody but the partition.
+            Happening::Staged { .. } | Happening::Swapped { .. } => return,
+            _ => {}
         }
         let task = self.setup.tasks.get(event.task as usize);
         let name = task.map_or("host", |task| task.name.as_str());
@@ -251,6 +258,7 @@ impl Kept {
             | Happening::StoppedByOverrun { .. } => {
                 let name = task.map_or("host", |task| task.name.as_str());
                 life.why = Some(tell(&event.what, name, &self.current).text);
+                life.fault_cycle.get_or_insert(event.cycle);
             }
             Happening::SwapWaits { generation } => {
                 let name = task.map_or("host", |task| task.name.as_str());
@@ -366,11 +374,10 @@ impl Kept {
                 published.cycles = counters.cycles;
                 published.missed_cycles = counters.missed_cycles;
             }
-            if let Ok(counters) = first.scan_counters() {
-                published.overruns = counters.overruns;
-            }
             published.release_max = Nanos::new(first.release().totals().max_ns);
         }
+        // One that is torn is read in the next look.
+        published.overruns = overruns_of(&life.region).unwrap_or(published.overruns);
         published.fieldbus = self.setup.fieldbus.as_ref().map(|_| fieldbus(life.region.fieldbus()));
         published.forces = self.forces.count() as u32;
     }
@@ -420,6 +427,11 @@ impl Kept {
         };
         Ok((opened, file))
     }
+}
+
+/// Jobs that were not done in time, of all tasks; `None` where one is being written.
+fn overruns_of(region: &Region<'_>) -> Option<u64> {
+    region.tasks().map(|task| Some(task.scan_counters().ok()?.overruns)).sum()
 }
 
 /// Answers; whoever asked may have gone meanwhile.
@@ -477,6 +489,8 @@ fn fieldbus(status: FieldbusStatus) -> FieldbusState {
 
 #[cfg(test)]
 mod tests {
+    use quietcore_exchange::{Cycle, Recorder, Shape};
+
     use super::*;
 
     /// When it was seen first that a partition does not start, with looks every 10 ms.
@@ -485,6 +499,24 @@ mod tests {
         let mut starting = Starting::new(start);
         let looks = (0..20_000).map(|look| Duration::from_millis(10 * look));
         looks.into_iter().find(|at| starting.look(begins(*at), start + *at).is_some())
+    }
+
+    /// Goal: tasks of a kernel, whose rows stand behind that of the task which drives them, count.
+    #[test]
+    fn overruns_are_those_of_all_tasks() {
+        let exchange = Exchange::create(&Shape::of_tasks(3)).unwrap();
+        let region = exchange.region();
+        let (due, period) = (Nanos::from_secs(1), Nanos::from_millis(1));
+        let started = due;
+        let none = Nanos::ZERO;
+        let cycle = Cycle { due, started, wakeup_latency: none, margin: none, spin: none, cpu: 0 };
+        for (task, overruns) in [(1, 2), (2, 3)] {
+            let mut recorder = Recorder::new(region.task(task).unwrap(), period, 1);
+            for _ in 0..overruns {
+                recorder.record_scan(&cycle, period, period * 2, true);
+            }
+        }
+        assert_eq!(overruns_of(&region), Some(5));
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn responses() -> Vec<Response> {
         Response::Hello { site: "line".into(), quietcore_version: "0".into(), pid: 1 },
         Response::Partitions { partitions: fake::partitions() },
         Response::Opened(opened),
-        Response::Applied(Applied { cycle: 12 }),
+        Response::Applied(Applied { cycle: 12, overwritten: Vec::new() }),
         Response::Tracing(TraceStarted { generation: 1, cycle: 13 }),
         Response::Progress { line: "building".into() },
         Response::Deployed(fake::deployed()),

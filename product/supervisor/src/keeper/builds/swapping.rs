@@ -60,6 +60,7 @@ impl Kept {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
         let Some(pending) = life.pending.take_if(is_it) else { return };
         let before = std::mem::replace(&mut self.current, pending.staged.clone());
+        let fault_cycle = life.fault_cycle.take();
         self.forces = pending.forces.clone();
         self.saving.note_release(swap.cycle);
         self.tell_not_forced(&pending.not_forced);
@@ -107,8 +108,12 @@ impl Kept {
                 answer(&reply, Ok(()));
             }
             Answering::Restart(None) => {
-                let text = "the program was started anew after its fault";
-                self.note_change("restarted", text, swap.cycle);
+                let without = fault_cycle.map_or_else(String::new, |fault| {
+                    let cycles = swap.cycle.saturating_sub(fault);
+                    format!(", {cycles} cycle{} without it", plural(cycles))
+                });
+                let text = format!("the program was started anew after its fault{without}");
+                self.note_change("restarted", &text, swap.cycle);
             }
         }
     }
@@ -138,6 +143,7 @@ impl Kept {
     pub(in crate::keeper) fn reverted(&mut self, life: &mut Incarnation<'_>) {
         let Some(before) = self.before.take() else { return };
         self.current = before;
+        life.fault_cycle = None;
         let why = life.why.take().unwrap_or_else(|| "the program failed".to_owned());
         let generation = self.current.stage.generation;
         self.end_proving(Probation::TakenBack { generation, why });

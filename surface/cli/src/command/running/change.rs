@@ -42,7 +42,7 @@ pub(in crate::command) fn unforce(request: &Unforce) -> Result<Status, Failure> 
     if request.all {
         let (mut client, partition) = site::of_partition(&request.of)?;
         let applied = client.unforce_all(&partition)?;
-        return tell(&partition, applied, &[], request.json, "all released", RELEASED);
+        return tell(&partition, &applied, &[], request.json, "all released", RELEASED);
     }
     let release = |variable: &String| Change {
         kind: ChangeKind::Unforce,
@@ -74,6 +74,12 @@ fn apply(
     let applied = client.write(&partition, changes)?;
     let mut effective = Vec::new();
     for (index, change) in changes.iter().enumerate() {
+        if applied.overwritten.contains(&change.variable)
+            && !forced.get(index).is_some_and(|it| *it)
+        {
+            terminal::say(format_args!("{partition}: {}", by_fieldbus(&of.partition, change)));
+            continue;
+        }
         match forced.get(index).and_then(|forced| without_effect(&of.partition, change, *forced)) {
             Some(why) => terminal::say(format_args!("{partition}: {why}")),
             None => effective.push(change.variable.as_str()),
@@ -85,7 +91,7 @@ fn apply(
         _ => format!("{} variables {done}", effective.len()),
     };
     let after = if effective.is_empty() { "" } else { after };
-    tell(&partition, applied, changes, json, &what, after)
+    tell(&partition, &applied, changes, json, &what, after)
 }
 
 /// Which of the variables are forced; empty where that can't be seen.
@@ -111,9 +117,19 @@ fn without_effect(address: &Address, change: &Change, forced: bool) -> Option<St
     }
 }
 
+/// That the fieldbus writes a variable which was set, and what helps.
+fn by_fieldbus(address: &Address, change: &Change) -> String {
+    let variable = &change.variable;
+    let value = change.value.as_deref().unwrap_or("VALUE");
+    format!(
+        "{variable} is written by the fieldbus before each step, so that a value that is set does \
+         not stay; hold it with `quietcore force {address} {variable}={value}`"
+    )
+}
+
 fn tell(
     partition: &str,
-    applied: Applied,
+    applied: &Applied,
     changes: &[Change],
     json: bool,
     what: &str,

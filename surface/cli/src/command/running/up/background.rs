@@ -51,7 +51,7 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
         let pid = running.description.map(|described| described.pid);
         return Err(PlaceError::AlreadyRunning { site: name, pid }.into());
     }
-    let path = places.state_folder(&name)?.join(LOG);
+    let path = places.state_folder(&name, &request.site)?.join(LOG);
     let cannot = |source| LogError { path: path.clone(), source };
     let log = OpenOptions::new().create(true).append(true).open(&path).map_err(cannot)?;
     // Opened apart: copies of one open file share their place in it.
