@@ -65,7 +65,6 @@ impl Kept {
             return refuse(ErrorKind::Busy, "another build is on its way".into(), "wait for it");
         }
         self.refuse_paused(life)?;
-        self.refuse_on_probation(life)?;
         let setup = &self.setup;
         let slot = 1 - self.current.stage.slot;
         let generation = self.generations + 1;
@@ -99,6 +98,8 @@ impl Kept {
             let what = "its OIL file has other tasks than the program that runs".to_owned();
             return refuse(ErrorKind::NotNow, what, "bring the site down and up again");
         }
+        // What is wrong with the build itself is said first.
+        self.refuse_on_probation(life)?;
         let carry = self.carry(life, &staged)?;
         for remark in &staged.remarks {
             self.events.note(place, "site", Severity::Warning, &remark.to_string());
