@@ -305,6 +305,7 @@ pub fn stage(
             .collect(),
         carried: Vec::new(),
         forces: Vec::new(),
+        held: Vec::new(),
     };
     Ok(Staged { build, stage, retained, remarks })
 }

@@ -6,8 +6,10 @@
 //!                         └──────────────► the build before runs again
 //! ```
 //!
-//! A swap copies the state that the host chose from the old data to the new, moves the forces, and
-//! makes the new slot the active one. It happens between two steps of the leading task, at an
+//! A swap gives forced variables of the old data the values that they had before, copies the state
+//! that the host chose from the old data to the new, forces there what was forced, and makes the
+//! new slot the active one. Forces on variables that the new build does not have come back with
+//! the old one, should that run again. A swap happens between two steps of the leading task, at an
 //! instant at which no other task is inside a step; where there is none in `SWAP_PATIENCE`, and
 //! `SWAP_TRIES` cycles at least, the command is refused.
 //!
@@ -16,9 +18,11 @@
 //! `JOB_PATIENCE`, and `JOB_TRIES` cycles at least, the command is refused. Other commands don't
 //! wait for that. A program in fault goes on with no job, and a restart carries nothing over.
 
+use alloc::vec::Vec;
+
 use quietcore_exchange::{
-    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, ForceTable, Happening,
-    Limits, Region, Slot, Target, WhyRejected,
+    Active, Assignment, COMMANDS_PER_CYCLE, Command, CommandConsumer, FORCE_LIMIT, ForceTable,
+    Happening, Limits, Region, Slot, Target, WhyRejected,
 };
 use quietcore_units::Nanos;
 
@@ -67,6 +71,11 @@ pub(crate) struct Changes<'map> {
     region: Region<'map>,
     commands: CommandConsumer<'map>,
     pub(crate) forces: ForceTable<'map>,
+    /// Forces on variables that the build on probation does not have. Like the next list it has
+    /// room for all that can be forced, so that nothing is allocated between two cycles.
+    dormant: Vec<Assignment>,
+    /// What is being moved.
+    moving: Vec<Assignment>,
     wanted: Option<Wanted>,
     /// Cycles of probation that are left; zero when the build before is no longer kept.
     probation: u64,
@@ -88,20 +97,24 @@ impl<'map> Changes<'map> {
             region,
             commands: region.command_consumer()?,
             forces: region.force_table()?,
+            dormant: Vec::with_capacity(FORCE_LIMIT),
+            moving: Vec::with_capacity(FORCE_LIMIT),
             wanted: None,
             probation: 0,
             probation_cycles,
         })
     }
 
-    /// Applies the groups that wait, each whole or not at all.
+    /// Applies the groups that wait, each whole or not at all. Returns whether variables were
+    /// released, which then are what they were before they were forced.
     #[inline]
-    pub(crate) fn take_commands(&mut self, task: &mut Task<'_>, stage: &Stage, now: Nanos) {
+    pub(crate) fn take_commands(&mut self, task: &mut Task<'_>, stage: &Stage, now: Nanos) -> bool {
+        let mut released = false;
         let limits = Limits { data_bytes: stage.data_bytes, generation: stage.generation };
         let mut budget = COMMANDS_PER_CYCLE;
         // A swap that waits for the end of a job may do so for long.
         while self.wanted.is_none_or(|wanted| wanted.waits) && budget > 0 {
-            let Some(group) = self.commands.take(budget, &limits) else { return };
+            let Some(group) = self.commands.take(budget, &limits) else { break };
             let ticket = group.ticket;
             budget = budget.saturating_sub(group.length);
             let mut commands = [Command::UnforceAll; COMMANDS_PER_CYCLE];
@@ -118,9 +131,11 @@ impl<'map> Changes<'map> {
                         Ok(false) => {}
                         Err(refusal) => self.refuse(task, now, ticket, refusal),
                     }
+                    released |= commands[..count].iter().any(releases);
                 }
             }
         }
+        released
     }
 
     /// Applies one group. Returns whether it is answered already: a swap is not.
@@ -150,22 +165,25 @@ impl<'map> Changes<'map> {
         };
         for command in commands {
             match *command {
-                Command::Set(Assignment { target: Target { offset, bytes, mask }, value }) => {
+                Command::Set(assignment) => {
+                    let Assignment { target: Target { offset, bytes, mask }, value } = assignment;
                     // Its place was checked when it was taken from the ring.
                     let _ = data.write_value(offset, bytes, mask, value);
+                    self.forces.note_set(&assignment);
                 }
                 Command::Force(assignment) => {
-                    let _ = self.forces.force(assignment);
+                    let _ = self.forces.force(assignment, &data);
                     let Assignment { target, value } = assignment;
                     task.tell(now, Happening::ForceApplied { target, value });
                 }
                 Command::Unforce(target) => {
-                    if self.forces.release(&target) {
+                    if self.forces.release(&target, &data) {
                         task.tell(now, Happening::ForceReleased { target });
                     }
                 }
                 Command::UnforceAll => {
-                    let count = self.forces.release_all() as u64;
+                    self.dormant.clear();
+                    let count = self.forces.release_all(&data) as u64;
                     task.tell(now, Happening::ForcesReleased { count });
                 }
                 Command::Swap { generation } => {
@@ -228,8 +246,16 @@ impl<'map> Changes<'map> {
             return None;
         }
         let swapped = shared.while_all_are_outside(|| {
+            self.let_go(&old.stage);
             self.carry(&old.stage, &new.stage);
-            self.move_forces(task, now, |from| new.stage.place_of_force(from));
+            self.dormant.clear();
+            self.move_forces(
+                &new.stage,
+                |from| new.stage.place_of_force(from),
+                |changes, force| {
+                    changes.dormant.push(force);
+                },
+            );
             self.activate(&new.stage, shared);
         });
         if swapped.is_none() {
@@ -239,6 +265,9 @@ impl<'map> Changes<'map> {
             return None;
         }
         self.wanted = None;
+        for force in &self.dormant {
+            task.tell(now, Happening::ForceReleased { target: force.target });
+        }
         self.commands.answer(wanted.ticket, task.cycle, Ok(()));
         // A program in fault is no state to come back to.
         let on_probation = new.stage.on_probation && !shared.is_in_fault();
@@ -286,23 +315,52 @@ impl<'map> Changes<'map> {
         }
     }
 
-    /// Moves the forces to where `place` says. Those that have no place any more end, which is
-    /// told.
-    fn move_forces(&mut self, task: &mut Task<'_>, now: Nanos, place: impl Fn(u32) -> Option<u32>) {
-        let count = self.forces.forces().len();
-        let mut held = [Assignment::default(); quietcore_exchange::FORCE_LIMIT];
-        held[..count].copy_from_slice(self.forces.forces());
-        self.forces.release_all();
-        for force in &held[..count] {
-            let target = force.target;
-            match place(target.offset) {
-                Some(offset) => {
-                    let target = Target { offset, ..target };
-                    // There are no more of them than there were.
-                    let _ = self.forces.force(Assignment { target, ..*force });
-                }
-                None => task.tell(now, Happening::ForceReleased { target }),
+    /// Releases all forces, so that the data are what they would be without them, and notes them as
+    /// being moved.
+    fn let_go(&mut self, stage: &Stage) {
+        self.moving.clear();
+        self.moving.extend_from_slice(self.forces.forces());
+        if let Some(data) = self.region.writable_data(slot_of(stage.slot)) {
+            self.forces.release_all(&data);
+        }
+    }
+
+    /// Forces what is being moved in the data of `stage`, where `place` says. `left` gets what has
+    /// no place there.
+    fn move_forces(
+        &mut self,
+        stage: &Stage,
+        place: impl Fn(u32) -> Option<u32>,
+        mut left: impl FnMut(&mut Self, Assignment),
+    ) {
+        let data = self.region.writable_data(slot_of(stage.slot));
+        let mut moving = core::mem::take(&mut self.moving);
+        for force in moving.drain(..) {
+            let moved = place(force.target.offset).zip(data.as_ref()).and_then(|(offset, data)| {
+                let target = Target { offset, ..force.target };
+                self.forces.force(Assignment { target, ..force }, data).ok()
+            });
+            if moved.is_none() {
+                left(self, force);
             }
+        }
+        self.moving = moving;
+    }
+
+    /// Forces what was forced in the process before.
+    fn resume_forces(&mut self, stage: &Stage) {
+        let Some(data) = self.region.writable_data(slot_of(stage.slot)) else { return };
+        for force in &stage.held {
+            // Their number and places were checked with the stage.
+            let _ = self.forces.force(force.assignment(), &data);
+        }
+    }
+
+    /// Forces again what only the build before has; the host knows what that is and tells it.
+    fn wake_dormant(&mut self, stage: &Stage) {
+        let Some(data) = self.region.writable_data(slot_of(stage.slot)) else { return };
+        for force in self.dormant.drain(..) {
+            let _ = self.forces.force(force, &data);
         }
     }
 
@@ -312,9 +370,10 @@ impl<'map> Changes<'map> {
         self.region.set_active(Active { slot, generation });
     }
 
-    /// Says that the first build runs.
-    pub(crate) fn begin(&self, stage: &Stage, shared: &Shared) {
+    /// Says that the first build runs, and forces what was forced in the process before.
+    pub(crate) fn begin(&mut self, stage: &Stage, shared: &Shared) {
         self.activate(stage, shared);
+        self.resume_forces(stage);
     }
 
     /// Counts a good cycle of a build on probation.
@@ -324,6 +383,7 @@ impl<'map> Changes<'map> {
             self.probation -= 1;
             if self.probation == 0 {
                 shared.set_probation(false);
+                self.dormant.clear();
             }
         }
     }
@@ -343,7 +403,12 @@ impl<'map> Changes<'map> {
         let failed = builds[usize::from(shared.active())]?;
         let before = builds[usize::from(1 - shared.active())]?;
         shared.while_all_are_outside(|| {
-            self.move_forces(task, now, |offset| failed.stage.former_place_of_force(offset));
+            self.let_go(&failed.stage);
+            let former = |offset| failed.stage.former_place_of_force(offset);
+            self.move_forces(&before.stage, former, |_, Assignment { target, .. }| {
+                task.tell(now, Happening::ForceReleased { target });
+            });
+            self.wake_dormant(&before.stage);
             self.activate(&before.stage, shared);
         })?;
         self.probation = 0;
@@ -351,4 +416,9 @@ impl<'map> Changes<'map> {
         shared.leave_fault();
         Some(Swapped { generation: before.stage.generation, reverted: true })
     }
+}
+
+/// Whether a command may give a variable back the value that it had before it was forced.
+fn releases(command: &Command) -> bool {
+    matches!(command, Command::Unforce(_) | Command::UnforceAll)
 }

@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use quietcore_exchange::{Assignment, FORCE_LIMIT, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::mapping::Mapping;
@@ -44,8 +45,11 @@ pub struct Stage {
     /// What is carried over from the build before, at the swap.
     pub carried: Vec<Carried>,
     /// Where forced variables have gone: places in the build before and in this one. Forces whose
-    /// place is not among them end with the swap.
+    /// place is not among them end with the swap, and come back where it is taken back.
     pub forces: Vec<Moved>,
+    /// What is forced before the first cycle where this is the first build of its process: the
+    /// forces of the process before.
+    pub held: Vec<Force>,
 }
 
 /// A stretch of the program's data.
@@ -75,6 +79,33 @@ pub struct Moved {
     pub from: u32,
     /// In the new data, in bytes.
     pub to: u32,
+}
+
+/// A variable that is held at a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Force {
+    /// Where it lies, in bytes.
+    pub offset: u32,
+    /// Its size, or that of the word that holds its bits: 1, 2, 4 or 8.
+    pub bytes: u8,
+    /// The bits that are meant; all for a whole variable.
+    pub mask: u64,
+    /// Its value, shifted to these bits.
+    pub value: u64,
+}
+
+impl Force {
+    pub(crate) const fn assignment(self) -> Assignment {
+        let Self { offset, bytes, mask, value } = self;
+        Assignment { target: Target { offset, bytes, mask }, value }
+    }
+}
+
+impl From<Assignment> for Force {
+    fn from(assignment: Assignment) -> Self {
+        let Assignment { target: Target { offset, bytes, mask }, value } = assignment;
+        Self { offset, bytes, mask, value }
+    }
 }
 
 /// A variable whose truth starts a task: any byte but zero is true.
@@ -192,6 +223,11 @@ impl Stage {
                 carried.from,
             )?;
         }
+        need(self.held.len() <= FORCE_LIMIT, "the number of forces", self.held.len())?;
+        for force in &self.held {
+            need(matches!(force.bytes, 1 | 2 | 4 | 8), "the size of the force at", force.offset)?;
+            need(lies_within(force.offset, force.bytes.into(), data), "force at", force.offset)?;
+        }
         Ok(())
     }
 
@@ -263,6 +299,9 @@ mod tests {
         );
         let carried = [Carried { from: 4090, to: 0, bytes: 16 }].into();
         assert!(refusal(&Stage { carried, ..stage() }).contains("from 4090"));
+        let held = |bytes| [Force { offset: 60, bytes, mask: 1, value: 1 }].into();
+        assert!(refusal(&Stage { held: held(8), ..stage() }).contains("force at 60"));
+        assert!(refusal(&Stage { held: held(3), ..stage() }).contains("size of the force"));
         let substitutes = [(0, 1.0)].into();
         assert!(refusal(&Stage { substitutes, ..stage() }).contains("substitute of output 0"));
     }

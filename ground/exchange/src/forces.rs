@@ -5,11 +5,12 @@
 //! | 0 | sequence: odd while the list is being written |
 //! | 1 | number of forces, at most [`FORCE_LIMIT`] |
 //! | 2 … 7 | zero |
-//! | 8 … | three words a force: offset and bytes, mask, value |
+//! | 8 … | four words a force: offset and bytes, mask, value, value before |
 //!
-//! A force holds until it is released, whoever asked for it is long gone. The partition keeps the
-//! list itself and publishes it; what stands in the region is never read back. A partition that was
-//! restarted starts without forces, and the host asks for them again.
+//! A force holds until it is released, whoever asked for it is long gone. Then the variable gets
+//! back the value that it had before. The partition keeps the list itself and publishes it; what
+//! stands in the region is never read back. A process that starts gets the forces of the one before
+//! it from the host.
 
 use core::fmt;
 
@@ -23,7 +24,7 @@ use crate::sync::{AtomicU64, Relaxed};
 pub const FORCE_LIMIT: usize = 256;
 
 const HEADER_WORDS: usize = 8;
-const ENTRY_WORDS: usize = 3;
+const ENTRY_WORDS: usize = 4;
 pub(crate) const FORCES_WORDS: usize = HEADER_WORDS + FORCE_LIMIT * ENTRY_WORDS;
 
 /// As many variables are forced as is possible.
@@ -38,12 +39,23 @@ impl fmt::Display for ForcesFull {
 
 impl core::error::Error for ForcesFull {}
 
+/// A variable that is held, and what it goes back to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// What it is held at.
+    pub force: Assignment,
+    /// What its bits were when it was forced.
+    pub before: u64,
+}
+
 /// The forces of a partition, and their writing side. There must be one, not more.
 #[derive(Debug)]
 pub struct ForceTable<'map> {
     sequence: SequenceWriter<'map>,
     words: &'map [AtomicU64],
     forces: [Assignment; FORCE_LIMIT],
+    /// What the bits of each were before.
+    before: [u64; FORCE_LIMIT],
     count: usize,
 }
 
@@ -53,7 +65,8 @@ impl<'map> ForceTable<'map> {
         let words = words.get(..FORCES_WORDS)?;
         let sequence = SequenceWriter::resume(&words[0]);
         let forces = [Assignment::default(); FORCE_LIMIT];
-        let mut table = Self { sequence, words, forces, count: 0 };
+        let before = [0; FORCE_LIMIT];
+        let mut table = Self { sequence, words, forces, before, count: 0 };
         table.publish();
         Some(table)
     }
@@ -84,21 +97,26 @@ impl<'map> ForceTable<'map> {
         })
     }
 
-    /// Holds a variable, or some of its bits, from now on. Publishes the list.
+    /// Holds a variable of `data`, or some of its bits, from now on. Publishes the list.
     ///
     /// # Errors
     /// [`ForcesFull`] when there are [`FORCE_LIMIT`] already; then nothing changed.
-    pub fn force(&mut self, wanted: Assignment) -> Result<(), ForcesFull> {
+    pub fn force(&mut self, wanted: Assignment, data: &WritableData<'_>) -> Result<(), ForcesFull> {
+        let Target { offset, bytes, mask } = wanted.target;
+        // One outside of the data is never written either.
+        let now = data.read_value(offset, bytes).unwrap_or(0);
         match self.position(&wanted.target) {
             Some(index) => {
                 let held = &mut self.forces[index];
-                let mask = wanted.target.mask;
+                let new = mask & !held.target.mask;
+                self.before[index] = (self.before[index] & !new) | (now & new);
                 held.value = (held.value & !mask) | (wanted.value & mask);
                 held.target.mask |= mask;
             }
             None if self.count == FORCE_LIMIT => return Err(ForcesFull),
             None => {
                 self.forces[self.count] = wanted;
+                self.before[self.count] = now;
                 self.count += 1;
             }
         }
@@ -106,29 +124,49 @@ impl<'map> ForceTable<'map> {
         Ok(())
     }
 
-    /// Releases a variable, or some of its bits, and tells whether it was forced. Publishes the
-    /// list.
-    pub fn release(&mut self, target: &Target) -> bool {
+    /// Takes note that a variable was given a value: one that is forced has it when it is released.
+    pub fn note_set(&mut self, set: &Assignment) {
+        if let Some(index) = self.position(&set.target) {
+            let mask = set.target.mask;
+            self.before[index] = (self.before[index] & !mask) | (set.value & mask);
+            self.publish();
+        }
+    }
+
+    /// Releases a variable of `data`, or some of its bits, gives them back what they were before,
+    /// and tells whether it was forced. Publishes the list.
+    pub fn release(&mut self, target: &Target, data: &WritableData<'_>) -> bool {
         let Some(index) = self.position(target) else {
             return false;
         };
+        let released = self.forces[index].target.mask & target.mask;
+        self.give_back(index, released, data);
         let held = &mut self.forces[index].target;
-        let was_forced = held.mask & target.mask != 0;
         held.mask &= !target.mask;
         if held.mask & mask_of(usize::from(held.bytes)) == 0 {
             self.forces.copy_within(index + 1..self.count, index);
+            self.before.copy_within(index + 1..self.count, index);
             self.count -= 1;
         }
         self.publish();
-        was_forced
+        released != 0
     }
 
-    /// Releases all and tells how many there were. Publishes the list.
-    pub fn release_all(&mut self) -> usize {
+    /// Releases all, gives them back what they were before, and tells how many there were.
+    /// Publishes the list.
+    pub fn release_all(&mut self, data: &WritableData<'_>) -> usize {
         let count = self.count;
+        for index in 0..count {
+            self.give_back(index, self.forces[index].target.mask, data);
+        }
         self.count = 0;
         self.publish();
         count
+    }
+
+    fn give_back(&self, index: usize, mask: u64, data: &WritableData<'_>) {
+        let Target { offset, bytes, .. } = self.forces[index].target;
+        let _ = data.write_value(offset, bytes, mask, self.before[index]);
     }
 
     /// Writes all forced values. Nothing but one comparison where there are none. A force that is
@@ -145,11 +183,13 @@ impl<'map> ForceTable<'map> {
         self.sequence.begin();
         self.words[1].store(self.count as u64, Relaxed);
         let places = self.words[HEADER_WORDS..].chunks_exact(ENTRY_WORDS);
-        for (place, force) in places.zip(&self.forces[..self.count]) {
+        let held = self.forces[..self.count].iter().zip(&self.before);
+        for (place, (force, before)) in places.zip(held) {
             let Target { offset, bytes, mask } = force.target;
             place[0].store(u64::from(offset) | u64::from(bytes) << 32, Relaxed);
             place[1].store(mask, Relaxed);
             place[2].store(force.value, Relaxed);
+            place[3].store(*before, Relaxed);
         }
         self.sequence.end();
     }
@@ -172,22 +212,38 @@ impl<'map> ForceReader<'map> {
     /// # Errors
     /// [`TornRead`] when the writer was at it at every try.
     pub fn read(&self, forces: &mut [Assignment]) -> Result<usize, TornRead> {
+        self.copy(forces, force_at)
+    }
+
+    /// The same, with what each variable goes back to.
+    ///
+    /// # Errors
+    /// [`TornRead`] when the writer was at it at every try.
+    pub fn read_held(&self, held: &mut [Held]) -> Result<usize, TornRead> {
+        self.copy(held, |place| Held { force: force_at(place), before: place[3].load(Relaxed) })
+    }
+
+    fn copy<T>(&self, to: &mut [T], of: impl Fn(&[AtomicU64]) -> T) -> Result<usize, TornRead> {
         sequence::read(&self.words[0], READ_TRIES, || {
             let said = usize::try_from(self.words[1].load(Relaxed)).unwrap_or(FORCE_LIMIT);
-            let count = said.min(FORCE_LIMIT).min(forces.len());
+            let count = said.min(FORCE_LIMIT).min(to.len());
             let places = self.words[HEADER_WORDS..].chunks_exact(ENTRY_WORDS);
-            for (force, place) in forces[..count].iter_mut().zip(places) {
-                let target = place[0].load(Relaxed);
-                *force = Assignment {
-                    target: Target {
-                        offset: target as u32,
-                        bytes: (target >> 32) as u8,
-                        mask: place[1].load(Relaxed),
-                    },
-                    value: place[2].load(Relaxed),
-                };
+            for (slot, place) in to[..count].iter_mut().zip(places) {
+                *slot = of(place);
             }
             count
         })
+    }
+}
+
+fn force_at(place: &[AtomicU64]) -> Assignment {
+    let target = place[0].load(Relaxed);
+    Assignment {
+        target: Target {
+            offset: target as u32,
+            bytes: (target >> 32) as u8,
+            mask: place[1].load(Relaxed),
+        },
+        value: place[2].load(Relaxed),
     }
 }

@@ -55,7 +55,7 @@ pub use commands::{
 pub use control::{Active, FieldbusStatus};
 pub use data::{DATA_READ_TRIES, DataRange, DataReading, DataSlot, OutOfData, Slot, WritableData};
 pub use events::{Event, EventReader, EventWriter, HAPPENING_WORDS, Happening, ShortText};
-pub use forces::{FORCE_LIMIT, ForceReader, ForceTable, ForcesFull};
+pub use forces::{FORCE_LIMIT, ForceReader, ForceTable, ForcesFull, Held};
 pub use image::{ImageReader, ImageWriter, Stamp};
 pub use primitive::sequence::TornRead;
 pub use primitive::words::Packer;

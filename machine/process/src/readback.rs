@@ -78,6 +78,20 @@ impl ThreadState {
     }
 }
 
+impl ThreadState {
+    /// What differs in a later state of the same thread, in words.
+    pub fn became(&self, later: &Self) -> String {
+        let policies = [self, later].map(Self::policy_text);
+        let cpus = [self, later].map(|state| format!("CPU {}", state.affinity));
+        let memory = [self, later].map(|state| format!("{} locked", state.locked));
+        let all = [policies, cpus, memory];
+        let differing = all.iter().filter(|[before, after]| before != after);
+        let words: Vec<_> =
+            differing.map(|[before, after]| format!("{before} became {after}")).collect();
+        if words.is_empty() { format!("{self}, which is as before") } else { words.join(", ") }
+    }
+}
+
 impl fmt::Display for ThreadState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} on CPU {}, {} locked", self.policy_text(), self.affinity, self.locked)
@@ -97,6 +111,19 @@ mod tests {
     fn the_kernels_text_is_understood() {
         let state = ThreadState::parse(STAT, STATUS).unwrap();
         assert_eq!(state.to_string(), "SCHED_FIFO 90 on CPU 1, 5.00 MiB locked");
+    }
+
+    #[test]
+    fn what_changed_is_named_and_nothing_else() {
+        let state = ThreadState::parse(STAT, STATUS).unwrap();
+        let moved = ThreadState { affinity: "0-1".parse().unwrap(), ..state.clone() };
+        assert_eq!(state.became(&moved), "CPU 1 became CPU 0,1");
+        let locked = ByteSize::new(1 << 20);
+        let other = ThreadState { policy: 0, priority: 0, locked, ..state.clone() };
+        assert_eq!(
+            state.became(&other),
+            "SCHED_FIFO 90 became SCHED_OTHER, 5.00 MiB locked became 1.00 MiB locked"
+        );
     }
 
     #[test]

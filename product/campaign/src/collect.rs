@@ -175,14 +175,19 @@ impl Collector<'_> {
             TaskState::Failed => {
                 because.push(format!("the task failed with error {}", task.error_number()));
             }
-            other => because.push(format!("the task did not come to its end ({other:?})")),
+            other => {
+                let word = match other {
+                    TaskState::Starting => "it was starting",
+                    TaskState::Running => "it was running",
+                    _ => "it had not begun",
+                };
+                because.push(format!("the task did not come to its end: {word}"));
+            }
         }
         let count = task.release().totals().count;
         match (&states.first, &states.drift) {
-            (Some(first), Some(drift)) => {
-                because
-                    .push(format!("the settings drifted during the run: {first} became {drift}"));
-            }
+            (Some(first), Some(drift)) => because
+                .push(format!("the settings drifted during the run: {}", first.became(drift))),
             (None, _) if count > 0 => {
                 because.push("the settings in force could not be read back".to_owned());
             }
@@ -201,9 +206,8 @@ impl Collector<'_> {
         because.extend(unwatched(self.findings.watch_gap));
         let weak = self.findings.loads.achieved.iter().filter(|load| !load.is_complete());
         because.extend(weak.map(|load| {
-            let faults: Vec<String> =
-                load.faults.iter().map(|fault| format!("{:?}", fault.problem)).collect();
-            format!("the load `{}` did not run as asked: {}", load.kind.name(), faults.join(", "))
+            let faults = load.faults.iter().map(|fault| fault.problem.to_string());
+            format!("the load `{}` did not run as asked: {}", load.kind.name(), some_of(faults))
         }));
         because
     }
@@ -225,6 +229,22 @@ fn unwatched(longest: Nanos) -> Option<String> {
              nothing is known of settings and loads meanwhile"
         )
     })
+}
+
+/// Each text once, with the number of those like it.
+fn some_of(texts: impl Iterator<Item = String>) -> String {
+    let mut counted: Vec<(String, u64)> = Vec::new();
+    for text in texts {
+        match counted.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((text, 1)),
+        }
+    }
+    let each = counted.into_iter().map(|(text, count)| match count {
+        1 => text,
+        count => format!("{text} ({count} times)"),
+    });
+    each.collect::<Vec<_>>().join("; ")
 }
 
 /// What a program told that makes its numbers no evidence, although it ran on.

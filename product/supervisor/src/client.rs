@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use quietcore_wording::nearest;
 
 use crate::control::{
-    Applied, Change, ControlError, Deployed, EventLine, Opened, PartitionState, Restart, Trace,
-    TraceStarted, quoted,
+    Applied, Change, ControlError, DeployPatience, Deployed, EventLine, Opened, PartitionState,
+    Restart, Trace, TraceStarted, quoted,
 };
 use crate::places::{PlaceError, Places, RunningSite};
 use crate::protocol::{Channel, ChannelError, Patience, Request, Response, read_response, to_line};
@@ -318,7 +318,8 @@ impl Client {
         self.done(&Request::TraceStop { partition: partition.to_owned() })
     }
 
-    /// Swaps in a changed program; `progress` gets a line for each step.
+    /// Swaps in a changed program, and waits for its probation where `patience` says so; `progress`
+    /// gets a line for each step.
     ///
     /// # Errors
     /// [`ClientError`]; then the old program runs on.
@@ -326,10 +327,11 @@ impl Client {
         &mut self,
         partition: &str,
         folder: &Path,
+        patience: DeployPatience,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Deployed, ClientError> {
-        let request =
-            Request::Deploy { partition: partition.to_owned(), folder: folder.to_owned() };
+        let (partition, folder) = (partition.to_owned(), folder.to_owned());
+        let request = Request::Deploy { partition, folder, patience };
         self.channel.set_patience(Patience { begin: DEPLOY_SILENCE, finish: ANSWER });
         let mut response = self.ask(&request);
         while let Ok(Response::Progress { line }) = &response {

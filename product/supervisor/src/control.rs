@@ -62,8 +62,8 @@ pub trait Site: Send + Sync {
     /// [`ControlError`] when there is no such partition.
     fn trace_stop(&self, partition: &str) -> Result<(), ControlError>;
 
-    /// Builds a changed program and swaps it in between two cycles. `progress` is told what
-    /// happens, a line each.
+    /// Builds a changed program, swaps it in between two cycles, and waits for the end of its
+    /// probation where `patience` says so. `progress` is told what happens, a line each.
     ///
     /// # Errors
     /// [`ControlError`]; then the old program runs on, where the error doesn't say otherwise.
@@ -71,6 +71,7 @@ pub trait Site: Send + Sync {
         &self,
         partition: &str,
         folder: &Path,
+        patience: DeployPatience,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Deployed, ControlError>;
 
@@ -230,7 +231,8 @@ impl Faults {
     }
 }
 
-/// A partition in figures. The counters are those of its fastest task since its last reset.
+/// A partition in figures. The counters are those of its fastest task since its last reset, where
+/// nothing else is said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartitionState {
     /// Its name.
@@ -248,7 +250,8 @@ pub struct PartitionState {
     pub cycles: u64,
     /// Releases that came a whole period late or more.
     pub missed_cycles: u64,
-    /// Cycles that were not done at their deadline.
+    /// Jobs that were not done at their deadline, of all tasks, those of its program's kernel
+    /// included.
     pub overruns: u64,
     /// The longest release latency.
     #[serde(rename = "release_ns_max", with = "nanos")]
@@ -366,10 +369,14 @@ pub struct Change {
 }
 
 /// A group of changes was applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// The first cycle that saw it.
     pub cycle: u64,
+    /// Variables that were set, and that the fieldbus writes before each step: to set them has no
+    /// effect.
+    #[serde(default)]
+    pub overwritten: Vec<String>,
 }
 
 /// What to record.
@@ -393,7 +400,53 @@ pub struct TraceStarted {
     pub cycle: u64,
 }
 
-/// A changed program runs.
+/// How long a deploy is waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeployPatience {
+    /// Until the changed program runs.
+    #[default]
+    UntilItRuns,
+    /// Until it has passed its probation, or was taken back.
+    UntilProven,
+}
+
+/// What became of a program that was deployed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Probation {
+    /// It ran through its probation.
+    Passed,
+    /// It is on probation.
+    Running {
+        /// Cycles that are left.
+        cycles: u64,
+        /// How long they take.
+        #[serde(rename = "left_ns", with = "nanos")]
+        left: Nanos,
+    },
+    /// It failed, and the build before runs again.
+    TakenBack {
+        /// The build that runs.
+        generation: u32,
+        /// What happened.
+        why: String,
+    },
+    /// It failed, and there was no sound build to go back to.
+    Failed {
+        /// What happened.
+        why: String,
+    },
+}
+
+impl Default for Probation {
+    /// What a site says that doesn't tell.
+    fn default() -> Self {
+        Self::Running { cycles: 0, left: Nanos::ZERO }
+    }
+}
+
+/// A changed program ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deployed {
     /// Number of its build.
@@ -415,6 +468,21 @@ pub struct Deployed {
     pub not_carried_count: u64,
     /// The first of them, at most [`NOT_CARRIED_MAX`], and why.
     pub not_carried: Vec<NotCarried>,
+    /// Variables that were forced and are not any more, and why.
+    #[serde(default)]
+    pub not_forced: Vec<NotForced>,
+    /// What became of it.
+    #[serde(default)]
+    pub probation: Probation,
+}
+
+/// A variable that was forced, and can't be in a changed program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotForced {
+    /// Its path.
+    pub variable: String,
+    /// Why not.
+    pub why: String,
 }
 
 /// A variable that begins anew in a changed program.

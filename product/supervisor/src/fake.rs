@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quietcore_units::Nanos;
 
 use crate::control::{
-    Activity, Applied, Change, ControlError, Criticality, Deployed, ErrorKind, EventLine, Faults,
-    FieldbusState, NotCarried, Opened, PartitionState, Restart, Severity, Site, TaskDescription,
-    Trace, TraceStarted,
+    Activity, Applied, Change, ControlError, Criticality, DeployPatience, Deployed, ErrorKind,
+    EventLine, Faults, FieldbusState, NotCarried, Opened, PartitionState, Probation, Restart,
+    Severity, Site, TaskDescription, Trace, TraceStarted,
 };
 
 pub use program::FakeProgram;
@@ -35,6 +35,8 @@ pub struct FakeState {
     pub asked: Vec<String>,
     /// The cycle in which the next group acts.
     pub cycle: u64,
+    /// What it says that the fieldbus writes.
+    pub overwritten: Vec<String>,
 }
 
 /// A site that does nothing but answer.
@@ -85,7 +87,7 @@ impl FakeSite {
     fn apply(&self, partition: &str, asked: String) -> Result<Applied, ControlError> {
         let mut state = self.ask(partition, asked)?;
         state.cycle += 1;
-        Ok(Applied { cycle: state.cycle })
+        Ok(Applied { cycle: state.cycle, overwritten: state.overwritten.clone() })
     }
 }
 
@@ -153,9 +155,14 @@ impl Site for FakeSite {
         &self,
         partition: &str,
         folder: &Path,
+        patience: DeployPatience,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Deployed, ControlError> {
-        drop(self.ask(partition, format!("deploy {partition} {}", folder.display()))?);
+        let waits = match patience {
+            DeployPatience::UntilItRuns => "",
+            DeployPatience::UntilProven => ", until proven",
+        };
+        drop(self.ask(partition, format!("deploy {partition} {}{waits}", folder.display()))?);
         progress("building");
         progress("staged");
         Ok(deployed())
@@ -262,6 +269,8 @@ pub fn deployed() -> Deployed {
             variable: "servo_DW.filter".to_owned(),
             why: "its type was f64[2] and is f64[3]".to_owned(),
         }],
+        not_forced: Vec::new(),
+        probation: Probation::Passed,
     }
 }
 

@@ -19,8 +19,8 @@ use quietcore_site::{Partition, Site as SiteFile};
 use quietcore_units::Causes;
 
 use crate::control::{
-    Applied, Change, ChangeKind, ControlError, Deployed, ErrorKind, EventLine, Opened,
-    PartitionState, Restart, Severity, Site, TaskDescription, Trace, TraceStarted,
+    Applied, Change, ChangeKind, ControlError, DeployPatience, Deployed, ErrorKind, EventLine,
+    Opened, PartitionState, Restart, Severity, Site, TaskDescription, Trace, TraceStarted,
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
@@ -118,7 +118,8 @@ impl Running {
         let name = plan.site.name().to_owned();
         stay_off_the_partitions(&plan.site);
         let claim = Claim::take(places, &name)?;
-        let state = places.state_folder(&name)?;
+        let state = places.state_folder(&name, &plan.site_file)?;
+        tell_of_others(&plan, places, progress);
         let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
         let workshop = Workshop { site_folder, build_folder: state.join("builds") };
         let events = Arc::new(EventLog::default());
@@ -199,6 +200,17 @@ impl Running {
         keepers.drain(..).for_each(drop);
         drop(keepers);
         self.settings.put_back()
+    }
+}
+
+/// Tells of retained values that somebody may miss who has copied or moved a site file.
+fn tell_of_others(plan: &Plan, places: &Places, progress: &mut dyn FnMut(&str)) {
+    let name = plan.site.name();
+    for other in places.states_of_others(name, &plan.site_file) {
+        let other = other.display();
+        progress(&format!(
+            "remark: what site `{name}` of `{other}` has retained is not taken over"
+        ));
     }
 }
 
@@ -332,9 +344,10 @@ impl Inner {
         &self,
         partition: &str,
         commands: Vec<Command>,
+        paths: Vec<String>,
         generation: u32,
     ) -> Result<Applied, ControlError> {
-        self.ask(partition, |reply| Request::Write { commands, generation, reply })
+        self.ask(partition, |reply| Request::Write { commands, paths, generation, reply })
     }
 }
 
@@ -381,7 +394,8 @@ fn command(symbols: &Symbols, change: &Change) -> Result<Command, ControlError> 
     })
 }
 
-fn target_of(place: &Place) -> Target {
+/// Where a variable lies, in the words of the exchange.
+pub(crate) fn target_of(place: &Place) -> Target {
     match place.bit {
         None => Target::whole(place.offset, place.bytes() as u8),
         Some(_) => Target { offset: place.offset, bytes: place.bytes() as u8, mask: place.mask() },
@@ -401,11 +415,12 @@ impl Site for Inner {
         let (generation, symbols) = self.symbols(partition)?;
         let commands: Result<Vec<_>, _> =
             changes.iter().map(|change| command(&symbols, change)).collect();
-        self.write_commands(partition, commands?, generation)
+        let paths = changes.iter().map(|change| change.variable.clone()).collect();
+        self.write_commands(partition, commands?, paths, generation)
     }
 
     fn unforce_all(&self, partition: &str) -> Result<Applied, ControlError> {
-        self.write_commands(partition, vec![Command::UnforceAll], 0)
+        self.write_commands(partition, vec![Command::UnforceAll], Vec::new(), 0)
     }
 
     fn trace_start(&self, partition: &str, trace: &Trace) -> Result<TraceStarted, ControlError> {
@@ -420,6 +435,7 @@ impl Site for Inner {
         &self,
         partition: &str,
         folder: &Path,
+        patience: DeployPatience,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Deployed, ControlError> {
         let file = self.plan.site.partitions().iter().find(|known| known.name == partition);
@@ -434,8 +450,12 @@ impl Site for Inner {
         progress("staging it beside the running one");
         let prepared = Box::new(Prepared { build, folder: folder.display().to_string() });
         let (sender, lines) = sync_channel(PROGRESS_MAX);
-        let answer =
-            self.order(partition, |reply| Request::Deploy { prepared, progress: sender, reply })?;
+        let answer = self.order(partition, |reply| Request::Deploy {
+            prepared,
+            patience,
+            progress: sender,
+            reply,
+        })?;
         // The way for lines closes when the request is answered, or given up.
         lines.iter().for_each(|line| progress(&line));
         answer.recv().unwrap_or_else(|_| Err(gone(partition)))

@@ -7,7 +7,7 @@
 //!     ├── socket        its control socket
 //!     └── site.json     what runs: site file, partitions, since when
 //! RUN/@containers/      one folder a container that runs
-//! STATE/SITE/           what survives: retained data
+//! STATE/SITE@NUMBER/    what survives of a site file, to which the number belongs: retained data
 //! ```
 //!
 //! | folder | first that applies |
@@ -28,6 +28,7 @@ pub mod log_file;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,10 @@ const CONTAINERS: &str = "@containers";
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
 const SITE_JSON: &str = "site.json";
+/// The files of retained values in the folder of a partition.
+pub(crate) const RETAINED: [&str; 2] = ["retained.0", "retained.1"];
+/// The path of the site file, in a folder of STATE.
+const OWNER: &str = "site-file";
 
 /// A folder of running sites can't be used, or a site runs already.
 #[derive(Debug, thiserror::Error)]
@@ -118,6 +123,14 @@ pub enum PlaceError {
         site: String,
         /// The process that runs it, where it has said so.
         pid: Option<u32>,
+    },
+    /// Two site files have one number, which is one in four billion.
+    #[error("`{}` is of the site file `{}`; rename one of them", folder.display(), owner.display())]
+    OtherOwner {
+        /// The folder.
+        folder: PathBuf,
+        /// Whose it is.
+        owner: PathBuf,
     },
     /// A socket's path may have 107 bytes.
     #[error("`{}` is too long for a socket; set `QUIETCORE_RUN_DIR` to a shorter folder",
@@ -223,17 +236,44 @@ impl Places {
         &self.run
     }
 
-    /// Makes and returns the folder for what survives of a site.
+    /// Makes and returns the folder for what survives of a site that is written in `site_file`. A
+    /// site of the same name in another file, such as a copy of it, has another folder.
     ///
     /// # Errors
     /// [`PlaceError`] when there is nowhere to keep it, or the folder is not this user's.
-    pub fn state_folder(&self, site: &str) -> Result<PathBuf, PlaceError> {
+    pub fn state_folder(&self, site: &str, site_file: &Path) -> Result<PathBuf, PlaceError> {
         check_name(site)?;
         let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
         make_own_folder(state, STATE_VARIABLE)?;
-        let folder = state.join(site);
+        let file = absolute(site_file)?;
+        let number = crc32fast::hash(file.as_os_str().as_encoded_bytes());
+        let folder = state.join(format!("{site}@{number:08x}"));
         make_own_folder(&folder, STATE_VARIABLE)?;
+        claim_state(&folder, &file)?;
         Ok(folder)
+    }
+
+    /// The other site files of this name of which something survives, where that of `site_file` is
+    /// empty: what somebody may miss who has moved or copied it.
+    pub fn states_of_others(&self, site: &str, site_file: &Path) -> Vec<PathBuf> {
+        let Some(state) = &self.state else { return Vec::new() };
+        let Ok(file) = absolute(site_file) else { return Vec::new() };
+        let prefix = format!("{site}@");
+        let listed = fs::read_dir(state).into_iter().flatten().take(SITE_COUNT_MAX).flatten();
+        let of_site = listed.filter(|it| it.file_name().to_string_lossy().starts_with(&prefix));
+        let read = |folder: PathBuf| {
+            let retains = |folder: &Path| RETAINED.iter().any(|name| folder.join(name).exists());
+            let holds = fs::read_dir(&folder).ok()?.flatten().any(|it| retains(&it.path()));
+            let owner = fs::read(folder.join(OWNER)).ok()?;
+            let owner = PathBuf::from(OsString::from_vec(owner));
+            Some((owner, holds))
+        };
+        let all: Vec<_> = of_site.filter_map(|it| read(it.path())).collect();
+        if all.iter().any(|(owner, holds)| *owner == file && *holds) {
+            return Vec::new();
+        }
+        let others = all.into_iter().filter(|(owner, holds)| *owner != file && *holds);
+        others.map(|(owner, _)| owner).collect()
     }
 
     /// The journal of the machine's settings, which is one for all sites wherever their folders
@@ -311,6 +351,27 @@ fn check_name(name: &str) -> Result<(), PlaceError> {
         && !name.starts_with('.')
         && name.chars().all(allowed);
     if good { Ok(()) } else { Err(PlaceError::Name { name: name.to_owned() }) }
+}
+
+/// A path as it is known in whatever folder somebody is.
+fn absolute(path: &Path) -> Result<PathBuf, PlaceError> {
+    let found = path.canonicalize().or_else(|_| std::path::absolute(path));
+    found.map_err(PlaceError::io(path, "found"))
+}
+
+/// Notes of which site file a folder is, or makes sure that it is of this one.
+fn claim_state(folder: &Path, file: &Path) -> Result<(), PlaceError> {
+    let place = folder.join(OWNER);
+    let own = file.as_os_str().as_encoded_bytes();
+    match fs::read(&place) {
+        Ok(found) if found == own => Ok(()),
+        Ok(found) if !found.is_empty() => {
+            let owner = PathBuf::from(OsString::from_vec(found));
+            Err(PlaceError::OtherOwner { folder: folder.to_owned(), owner })
+        }
+        // There is none yet, or a machine that lost its power has left an empty one.
+        _ => fs::write(&place, own).map_err(PlaceError::io(&place, "written")),
+    }
 }
 
 /// Makes a folder that is this user's alone, or makes sure that the one there is. `variable` says

@@ -32,8 +32,8 @@ use serde_json::Value;
 pub use channel::{Channel, ChannelError, Patience};
 
 use crate::control::{
-    Applied, Change, ControlError, Deployed, ErrorKind, EventLine, Opened, PartitionState, Restart,
-    Trace, TraceStarted, quoted,
+    Applied, Change, ControlError, DeployPatience, Deployed, ErrorKind, EventLine, Opened,
+    PartitionState, Restart, Trace, TraceStarted, quoted,
 };
 
 /// The schema that every line names.
@@ -85,6 +85,9 @@ pub enum Request {
         partition: String,
         /// The folder of generated C, absolute.
         folder: PathBuf,
+        /// How long the answer is waited for.
+        #[serde(default)]
+        patience: DeployPatience,
     },
     /// Starts a program anew.
     Restart {

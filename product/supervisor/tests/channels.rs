@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use backend::{PATIENCE, realised};
 use quietcore_record::class::catalogue;
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, PartitionState, Restart};
+use quietcore_supervisor::control::{
+    Activity, Change, ChangeKind, DeployPatience, PartitionState, Restart,
+};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::monitor::Monitor;
 use quietcore_supervisor::places::Places;
@@ -292,7 +294,8 @@ fn a_deployed_and_a_restarted_program_keep_their_channels() {
     let source = changed.join("receiver.c");
     let text = std::fs::read_to_string(&source).unwrap().replace("{100, 3}", "{100, 5}");
     std::fs::write(&source, text).unwrap();
-    let deployed = site.client().deploy("receiver", &changed, &mut |_| {});
+    let deployed =
+        site.client().deploy("receiver", &changed, DeployPatience::UntilItRuns, &mut |_| {});
     assert_eq!(deployed.unwrap_or_else(|error| panic!("{error}")).generation, 2);
     assert_eq!(site.value("receiver", "receiver_P.scale"), 5.0);
     for _ in 0..2 {
@@ -323,7 +326,8 @@ fn a_queue_outlives_a_build_that_crashed_in_it() {
     );
     assert_ne!(text, wild);
     std::fs::write(&source, wild).unwrap();
-    let deployed = site.client().deploy("sender", &changed, &mut |_| {});
+    let deployed =
+        site.client().deploy("sender", &changed, DeployPatience::UntilItRuns, &mut |_| {});
     assert_eq!(deployed.unwrap_or_else(|error| panic!("{error}")).generation, 2);
     let reverted = || {
         let events = site.client().events(0).expect("the site answers");

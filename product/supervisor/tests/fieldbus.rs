@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
 use quietcore_segment::{Options, Segment, SubDevice};
-use quietcore_supervisor::control::ChangeKind;
+use quietcore_supervisor::control::{Change, ChangeKind};
 use quietcore_wire::{PacketWire, Server};
 use site::Site;
 
@@ -53,6 +53,33 @@ fn a_program_that_is_slow_to_initialize_finds_its_fieldbus_in_op() {
     let told: Vec<_> = events.iter().map(|event| (&event.kind, &event.text)).collect();
     let troubles = ["al-state", "working-counter", "subdevice-lost", "subdevice-recovered"];
     assert!(!told.iter().any(|(kind, _)| troubles.contains(&kind.as_str())), "{told:#?}");
+}
+
+/// Goal: a set that the fieldbus undoes at once is not told as if it had an effect.
+#[test]
+fn a_set_of_what_the_fieldbus_writes_says_so() {
+    let input = r#"
+[[fieldbus.ec0.subdevice]]
+name = "keys"
+device = "analog-input-4"
+
+[[fieldbus.ec0.map]]
+variable = "counter_U.input"
+entry = "keys.input_1"
+"#;
+    let site = Site::up(&format!("{}{input}", SITE.replace("\"slow\"", "\"counter\"")), "counter");
+    let set = |variable: &str| Change {
+        kind: ChangeKind::Set,
+        variable: variable.to_owned(),
+        value: Some("3".to_owned()),
+    };
+    let group = [set("counter_P.gain"), set("counter_U.input")];
+    let applied = site.client().write("axis", &group).unwrap();
+    assert_eq!(applied.overwritten, ["counter_U.input"]);
+    let force = Change { kind: ChangeKind::Force, ..set("counter_U.input") };
+    let applied = site.client().write("axis", &[force]).unwrap();
+    assert!(applied.overwritten.is_empty(), "a force holds");
+    site.wait_for_value("counter_Y.output", |value| value == 9.0);
 }
 
 /// The same with another program behind an interface, slow enough for an emulated machine.

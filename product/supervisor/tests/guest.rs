@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
-use quietcore_supervisor::control::{Activity, ChangeKind};
+use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience};
 use site::{Site, copy_model};
 
 /// Slow enough for a virtual machine in an emulated one.
@@ -173,7 +173,8 @@ fn a_servo_in_a_guest_is_driven_tuned_deployed_to_and_crashed_and_leaves_nothing
     let crash = "static int32_t left = 60;\n  if (--left == 0) *(volatile int32_t *)0x40 = 1;";
     let begin = "void servo_step(void)\n{";
     copy_model(MODEL, &changed, &[(begin, &format!("{begin}\n  {crash}"))]);
-    let deployed = site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
+    let deployed =
+        site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {}).unwrap();
     assert_eq!(deployed.generation, 2);
     assert!(deployed.tuned.contains(&"servo_P.Kv".to_owned()), "{deployed:?}");
     let text = site.wait_for_event("crash");

@@ -5,6 +5,7 @@ mod site;
 
 use std::time::{Duration, Instant};
 
+use quietcore_supervisor::control::DeployPatience;
 use site::{PATIENCE, SITE, Site, copy_model};
 
 /// Goal: what a program forks does not outlive its partition, also where it left the group.
@@ -33,7 +34,9 @@ fn a_forked_process_ends(before: &str) {
             ("counter_DW.total = 0;", &forks),
         ],
     );
-    site.client().deploy("axis", &changed, &mut |_| {}).expect("it is deployed");
+    site.client()
+        .deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {})
+        .expect("it is deployed");
     let child = site.wait_for_value("counter_child", |value| value > 1.0);
     let place = format!("/proc/{child}/stat");
     let lives = || std::fs::read_to_string(&place).is_ok_and(|stat| !stat.contains(") Z"));

@@ -7,7 +7,9 @@ mod site;
 
 use std::time::{Duration, Instant};
 
-use quietcore_supervisor::control::{Activity, ChangeKind, PartitionState, Restart};
+use quietcore_supervisor::control::{
+    Activity, ChangeKind, DeployPatience, PartitionState, Restart,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, SITE, Site, copy_model};
 
@@ -55,7 +57,7 @@ fn a_deploy_that_ends_the_process_is_taken_back() {
             ("#include \"counter.h\"", "#include \"counter.h\"\n#include <unistd.h>"),
         ],
     );
-    let deployed = site.client().deploy("axis", &changed, &mut |_| {});
+    let deployed = site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {});
     println!("{deployed:?}");
     let text = site.wait_for_event("reverted");
     assert!(text.contains("build 2 was on probation: build 1 comes back"), "{text}");

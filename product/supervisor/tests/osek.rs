@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use quietcore_record::trace::Recording;
-use quietcore_supervisor::control::{Activity, ChangeKind, Restart};
+use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience, Restart};
 use quietcore_supervisor::monitor::{FigureBuffers, Monitor, TaskFigures};
 use quietcore_supervisor::recording::{Length, Wanted, record};
 use site::{PATIENCE, Site, copy_model};
@@ -198,7 +198,7 @@ fn a_task_that_ends_the_program_in_the_c_library_is_named() {
 fn deploy_when_possible(site: &Site, folder: &Path) {
     let end = Instant::now() + PATIENCE;
     loop {
-        match site.client().deploy("axis", folder, &mut |_| {}) {
+        match site.client().deploy("axis", folder, DeployPatience::UntilItRuns, &mut |_| {}) {
             Ok(_) => return,
             Err(error) => {
                 let text = error.to_string();
@@ -231,11 +231,19 @@ fn a_changed_program_takes_over_with_the_values_of_the_one_before() {
 
     let other = site.folder.path().join("other");
     copy_model("osek_kernel", &other, &[("Background", "Idle")]);
-    let refused = site.client().deploy("axis", &other, &mut |_| {}).unwrap_err().to_string();
+    let refused = site
+        .client()
+        .deploy("axis", &other, DeployPatience::UntilItRuns, &mut |_| {})
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("its OIL file has other tasks"), "{refused}");
     let slower = site.folder.path().join("slower");
     copy_model("osek_kernel", &slower, &[("5000000", "1000000")]);
-    let refused = site.client().deploy("axis", &slower, &mut |_| {}).unwrap_err().to_string();
+    let refused = site
+        .client()
+        .deploy("axis", &slower, DeployPatience::UntilItRuns, &mut |_| {})
+        .unwrap_err()
+        .to_string();
     let file = slower.join("osek.oil");
     let says = format!("is not the tick of counter `Tick` in `{}`", file.display());
     assert!(refused.contains(&says), "{refused}");
@@ -285,7 +293,9 @@ fn a_deploy_beside_a_job_that_does_not_end_is_refused_with_its_task() {
     let refused = std::thread::scope(|scope| {
         let mut client = site.client();
         let deploy = scope.spawn(move || {
-            client.deploy("axis", &changed, &mut |line| drop(sender.send(line.to_owned())))
+            client.deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |line| {
+                drop(sender.send(line.to_owned()));
+            })
         });
         let waits = "waiting for a job of task `Background` to end";
         assert!(lines.iter().any(|line| line == waits), "nothing is said");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use quietcore_exchange::{TRACE_VARIABLES_MAX, TraceStep};
 use quietcore_supervisor::client::Client;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart, Trace};
+use quietcore_supervisor::control::{Activity, Change, ChangeKind, DeployPatience, Restart, Trace};
 use quietcore_supervisor::monitor::Monitor;
 use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, SITE, Site, copy_model};
@@ -58,7 +58,14 @@ fn a_crash_is_named_and_the_program_restarts_with_what_it_retains() {
     let text = site.wait_for_event("crash");
     assert!(text.contains("SIGFPE") && text.contains("counter_step"), "{text}");
     assert!(text.contains("counter.c:"), "with file and line: {text}");
-    assert!(site.wait_for_event("restarted").contains("after its fault"));
+    let text = site.wait_for_event("restarted");
+    let cycles = text.strip_prefix("the program was started anew after its fault, ");
+    let cycles = cycles.and_then(|rest| rest.strip_suffix(" cycles without it"));
+    let cycles: Option<u64> = cycles.and_then(|count| count.parse().ok());
+    // It waits for 10 ms, which are two cycles.
+    assert!(cycles.is_some_and(|cycles| cycles >= 2), "{text}");
+    let events = site.client().events(0).unwrap();
+    assert!(!events.iter().any(|event| event.text.contains("build 2")), "it is the same program");
     site.wait_for("running", |state| *state == Activity::Running);
     assert_eq!(site.value("counter_P.misbehave"), 0.0, "not retained");
     site.wait_for_value("counter_DW.total", |value| value > before + 10.0);
@@ -71,7 +78,7 @@ fn a_step_that_never_ends_is_ended_and_named() {
     site.change(ChangeKind::Set, "counter_P.misbehave", Some("2"));
     let text = site.wait_for_event("loop");
     assert!(text.contains("did not return") && text.contains("counter_step"), "{text}");
-    site.wait_for_event("swapped");
+    site.wait_for_event("restarted");
     site.wait_for("running", |state| *state == Activity::Running);
 }
 
@@ -85,22 +92,25 @@ fn a_paused_program_stands_between_two_cycles_and_goes_on() {
     client.pause("axis", true).expect("it is so already");
     site.wait_for("paused", |state| *state == Activity::Paused);
     let held = site.value("counter_DW.total");
-    let refused = client.write("axis", &[release("counter_U.input")]).unwrap_err().to_string();
+    let trace = Trace { variables: vec!["counter_Y.output".to_owned()], every: 1, task: 0 };
+    let refused = client.trace_start("axis", &trace).unwrap_err().to_string();
     assert!(refused.contains("paused") && refused.contains("quietcore resume axis"), "{refused}");
+    // What is set meanwhile is seen, and holds in the first step.
+    site.change(ChangeKind::Set, "counter_U.input", Some("21"));
+    site.change(ChangeKind::Force, "counter_Y.doubled", Some("7"));
+    assert_eq!((site.value("counter_U.input"), site.value("counter_Y.doubled")), (21.0, 7.0));
+    assert_eq!(site.value("counter_Y.output"), 0.0, "no step was run");
     // Longer than a partition may stand still without having been asked to.
     std::thread::sleep(Duration::from_millis(2500));
     assert_eq!(site.value("counter_DW.total"), held);
     client.pause("axis", false).unwrap();
     site.wait_for_value("counter_DW.total", |value| value > held + 5.0);
     site.wait_for("running", |state| *state == Activity::Running);
+    assert_eq!((site.value("counter_Y.output"), site.value("counter_Y.doubled")), (42.0, 7.0));
     let state = client.list().unwrap().remove(0);
     assert_eq!(state.restarts, 0);
     assert!(state.missed_cycles < 500, "the pause is none: {}", state.missed_cycles);
     assert!(site.wait_for_event("resumed").contains("after a pause of 2."));
-}
-
-fn release(variable: &str) -> Change {
-    Change { kind: ChangeKind::Unforce, variable: variable.to_owned(), value: None }
 }
 
 #[test]
@@ -134,7 +144,7 @@ fn a_program_that_fails_in_its_first_step_is_not_restarted_for_ever() {
         &changed,
         &[("counter_DW.total++;", "counter_DW.total++; if (counter_DW.total > 500) *nowhere = 1;")],
     );
-    site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
+    site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {}).unwrap();
     site.wait_for_value("counter_DW.total", |value| value > 498.0);
     let state = site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
     assert!(state.to_string().contains("SIGSEGV"), "{state}");
@@ -179,7 +189,9 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
     let mut progress = Vec::new();
     let deployed = site
         .client()
-        .deploy("axis", &changed, &mut |line: &str| progress.push(line.to_owned()))
+        .deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |line: &str| {
+            progress.push(line.to_owned());
+        })
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(!progress.is_empty());
     assert_eq!(deployed.generation, 2);
@@ -190,7 +202,11 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
     println!("the swap lost {} cycles", deployed.gap_cycles);
     let broken = site.folder.path().join("broken");
     copy_model("counter", &broken, &[("= {2.0, 0}", "= {no number, 0}")]);
-    let refused = site.client().deploy("axis", &broken, &mut |_| {}).unwrap_err().to_string();
+    let refused = site
+        .client()
+        .deploy("axis", &broken, DeployPatience::UntilItRuns, &mut |_| {})
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("counter.c"), "as the compiler said it: {refused}");
     assert_eq!(site.client().list().unwrap()[0].generation, 2);
 }
@@ -228,7 +244,7 @@ subdevice = "keys"
     assert!(site.wait_for_event("restarted").contains("as asked"));
     let changed = site.folder.path().join("changed");
     copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
-    site.client().deploy("axis", &changed, &mut |_| {}).unwrap();
+    site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {}).unwrap();
     let text = site.wait_for_event("deployed");
     assert!(text.starts_with("build 3 was deployed: ") && text.contains("carried over"), "{text}");
     let text = site.wait_for_event("subdevice-lost");
@@ -247,13 +263,13 @@ fn a_deploy_that_fails_is_taken_back() {
     let text = std::fs::read_to_string(&source).unwrap();
     let text = text.replace("counter_DW.total++;", "counter_DW.total++; *nowhere = 3;");
     std::fs::write(&source, text).unwrap();
-    let deployed = site.client().deploy("axis", &changed, &mut |_| {});
+    let deployed = site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {});
     println!("{deployed:?}");
     site.wait_for_event("reverted");
     site.wait_for_value("counter_Y.output", |value| value == 20.0);
     site.wait_for("running", |state| *state == Activity::Running);
     copy_model("counter", &changed, &[("= {2.0, 0}", "= {3.0, 0}")]);
-    let deployed = site.client().deploy("axis", &changed, &mut |_| {});
+    let deployed = site.client().deploy("axis", &changed, DeployPatience::UntilItRuns, &mut |_| {});
     let deployed = deployed.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(deployed.generation, 3, "no two builds have one number");
 }

@@ -111,7 +111,7 @@ fn what_runs_is_listed_and_found_by_name_and_by_file() {
         let said = call(at, arguments);
         // One of the partitions waits for its restart.
         assert_eq!(said.status, Some(1), "{}", said.err);
-        assert!(said.out.contains("axis       running"), "{}", said.out);
+        assert!(said.out.contains("axis       process  running"), "{}", said.out);
         assert!(said.out.contains("tank: restart in 4.00 s: segmentation fault"), "{}", said.out);
     }
     let json: serde_json::Value = serde_json::from_str(&call(at, &["ps", "--json"]).out).unwrap();
@@ -161,9 +161,10 @@ fn a_log_that_cannot_be_written_is_named() {
         quietcore_skip::skip!("a machine with one CPU has none for a partition");
         return;
     };
-    fs::create_dir(places(at).state_folder("test").unwrap().join("up.log")).unwrap();
+    fs::create_dir(places(at).state_folder("test", &at.join(&site)).unwrap().join("up.log"))
+        .unwrap();
     let said = refused(at, &["up", &site, "--detach"]);
-    assert!(said.contains("state/test/up.log` can't be opened for writing"), "{said}");
+    assert!(said.contains("/up.log` can't be opened for writing"), "{said}");
     assert!(said.contains("`QUIETCORE_STATE_DIR`"), "{said}");
 }
 
@@ -282,7 +283,7 @@ fn events_are_told_by_partition_and_followed_until_the_site_is_down() {
     ground.site.state().events = events.collect();
     let all = done(at, &["events"]);
     assert_eq!(all.lines().count(), 600);
-    assert!(all.starts_with("2026-11-21 20:15:03.250 ! tank overrun: overrun 0: 1.2 ms"), "{all}");
+    assert!(all.starts_with("2026-11-21 20:15:03.250Z ! tank overrun: overrun 0: 1.2 ms"), "{all}");
     for arguments in [
         &["events", "line/axis", "--last", "2"][..],
         &["events", "axis", "-n", "2"],
@@ -335,10 +336,15 @@ fn programs_are_deployed_restarted_and_brought_down() {
     let ground = serve(at, "line");
     let said = call(at, &["deploy", "axis", "."]);
     assert_eq!(said.status, Some(0), "{}", said.err);
-    assert!(said.out.starts_with("axis: build 2 runs since cycle 70001; no cycle was lost"));
+    assert!(said.out.starts_with(
+        "axis: build 2 runs since cycle 70001 and has passed its probation\nno cycle was lost"
+    ));
     assert_eq!(said.err, "building\nstaged\n");
     let asked = ground.site.state().asked.last().unwrap().clone();
-    assert_eq!(asked, format!("deploy axis {}", at.canonicalize().unwrap().display()));
+    assert_eq!(
+        asked,
+        format!("deploy axis {}, until proven", at.canonicalize().unwrap().display())
+    );
     assert!(refused(at, &["deploy", "axis", "nowhere"]).contains("nowhere"));
     assert_eq!(done(at, &["restart", "axis", "cold"]), "axis: started cold\n");
     assert!(done(at, &["pause", "axis"]).starts_with("axis: paused; "));
@@ -426,4 +432,32 @@ fn help_teaches_with_examples_and_fits_the_screen() {
         assert!(teaches, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{verb}: {help}");
     }
+}
+
+/// Goal: what a set can't do is said with what can, in place of a success.
+#[test]
+fn a_set_that_the_fieldbus_undoes_offers_a_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let ground = serve(at, "line");
+    ground.site.state().overwritten = vec!["servo_U.position".to_owned()];
+    let said = call(at, &["set", "axis", "servo_U.position=3", "servo_P.Ki=2"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.err.contains("`quietcore force axis servo_U.position=3`"), "{}", said.err);
+    assert!(said.out.starts_with("axis: servo_P.Ki set in cycle "), "{}", said.out);
+}
+
+#[test]
+fn a_trigger_that_does_not_come_is_given_up_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let _ground = serve(at, "line");
+    let plot = ["--trigger", "servo_Y.torque < -1", "--timeout", "300 ms", "--plot", "run.svg"];
+    let said = call(at, &[&["trace", "axis", "servo_Y.torque"][..], &plot].concat());
+    assert_eq!(said.status, Some(1), "{}", said.err);
+    assert!(said.err.contains("line/axis: waiting for `servo_Y.torque < -1`"), "{}", said.err);
+    let why =
+        "the trigger did not come, nothing was written; ended early: it was waited for 300 ms";
+    assert!(said.out.contains(why), "{}", said.out);
+    assert!(!at.join("run.svg").exists());
 }

@@ -21,7 +21,7 @@ use crate::schedule::Overrun;
 use crate::stage::Stage;
 
 /// The version of the encoding, which is its first byte.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// The most bytes of a job or an order: what fits into the post.
 pub const LETTER_BYTES_MAX: usize = (POST_BYTES_MAX - PAGE_BYTES) as usize;

@@ -31,7 +31,7 @@ pub struct Leader<'map, B> {
     on_fault: OnFault,
     triggers_were: [bool; TASK_LIMIT],
     /// What this cycle swapped in, and what it went back to when that failed at once.
-    swaps: [Option<(Swapped, Release)>; 2],
+    swaps: [Option<(Swapped, Release, Nanos)>; 2],
     /// The build that was said to be in fault; zero for none.
     told_fault: u32,
     paused_at: Nanos,
@@ -58,7 +58,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         first: &Stage,
         shared: &Shared,
     ) -> Option<Self> {
-        let changes = Changes::new(region, probation_cycles)?;
+        let mut changes = Changes::new(region, probation_cycles)?;
         changes.begin(first, shared);
         Some(Self {
             task,
@@ -93,6 +93,22 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         self.paused_at = now;
     }
 
+    /// Applies commands while no cycle is run, so that what is set then can be seen and holds in
+    /// the first step.
+    pub fn take_while_paused<P: Program>(
+        &mut self,
+        builds: &Builds<'_, P>,
+        shared: &Shared,
+        now: Nanos,
+    ) {
+        let Some(build) = builds[usize::from(shared.active())] else { return };
+        let Some(data) = self.region.writable_data(slot_of(build.stage.slot)) else { return };
+        self.task.recorder.begin_scan(self.task.cycle);
+        self.changes.take_commands(&mut self.task, &build.stage, now);
+        self.changes.forces.apply(&data);
+        self.task.recorder.end_scan();
+    }
+
     /// Says that cycles are run again.
     pub fn resume(&mut self, now: Nanos) {
         let pause_ns = now.saturating_sub(self.paused_at).get();
@@ -114,7 +130,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         if let Some(swapped) =
             self.changes.try_swap(&mut self.task, builds, shared, release.started)
         {
-            self.note_swap(swapped, release);
+            self.note_swap(swapped, release, release.started);
         }
         let build = builds[usize::from(shared.active())];
         let data = build.and_then(|build| self.region.writable_data(slot_of(build.stage.slot)));
@@ -139,7 +155,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
             _ => {}
         }
         if shared.is_in_fault() {
-            self.handle_fault(release, builds, shared);
+            self.handle_fault(release, builds, shared, at);
         } else {
             self.changes.note_good_cycle(shared);
         }
@@ -159,7 +175,10 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
     ) -> u32 {
         let stage = &build.stage;
         take_inputs(&stage.inputs, self.fieldbus.inputs(), data);
-        self.changes.take_commands(&mut self.task, stage, now);
+        if self.changes.take_commands(&mut self.task, stage, now) {
+            // A released input is what the fieldbus says, not what it was before the force.
+            take_inputs(&stage.inputs, self.fieldbus.inputs(), data);
+        }
         if shared.is_in_fault() {
             make_safe(self.on_fault, stage, self.fieldbus.outputs());
             return 0;
@@ -238,11 +257,17 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
 
     /// Goes back to the build before where that is possible, or makes the outputs safe.
     #[cold]
-    fn handle_fault<P>(&mut self, release: &Release, builds: &Builds<'_, P>, shared: &Shared) {
+    fn handle_fault<P>(
+        &mut self,
+        release: &Release,
+        builds: &Builds<'_, P>,
+        shared: &Shared,
+        at: Nanos,
+    ) {
         if let Some(swapped) =
             self.changes.try_revert(&mut self.task, builds, shared, release.started)
         {
-            self.note_swap(swapped, release);
+            self.note_swap(swapped, release, at);
             return;
         }
         if let Some(build) = builds[usize::from(shared.active())] {
@@ -263,17 +288,18 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
         }
     }
 
-    fn note_swap(&mut self, swapped: Swapped, release: &Release) {
+    fn note_swap(&mut self, swapped: Swapped, release: &Release, at: Nanos) {
         self.task.settings.watchdog.reset();
         self.triggers_were = [false; TASK_LIMIT];
-        self.swaps[usize::from(swapped.reverted)] = Some((swapped, *release));
+        self.swaps[usize::from(swapped.reverted)] = Some((swapped, *release, at));
     }
 
     /// Tells of a swap with the releases that were lost after it, once its cycle has ended. It
-    /// bears the swap's cycle and instant, which is before what the new build did.
+    /// bears the swap's cycle and instant: before what the new build did, and after the fault for
+    /// which a build was taken back.
     pub fn after(&mut self, skipped: u64) {
         for swap in core::mem::take(&mut self.swaps).into_iter().flatten() {
-            let (Swapped { generation, reverted }, release) = swap;
+            let (Swapped { generation, reverted }, release, at) = swap;
             let latency = release.started.saturating_sub(release.due);
             let gap_cycles = skipped;
             let told = if reverted {
@@ -282,7 +308,7 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
                 Happening::Swapped { generation, gap_cycles, release_ns: latency.get() }
             };
             let cycle = self.task.cycle.saturating_sub(1);
-            self.task.events.tell(cycle, release.started, self.task.settings.index as u32, told);
+            self.task.events.tell(cycle, at, self.task.settings.index as u32, told);
         }
     }
 }

@@ -117,7 +117,11 @@ pub fn lead<H: Hall, B: Fieldbus, C: Rest>(
         };
         if hall.pauses() {
             leader.pause(hall.now());
-            hold(hall, waiting);
+            hold(hall, waiting, || {
+                hall.with_builds(|builds| {
+                    leader.take_while_paused(builds, hall.shared(), hall.now());
+                });
+            });
             leader.resume(hall.now());
             continue;
         }
@@ -159,10 +163,12 @@ fn count<H: Hall>(hall: &H, number: &mut u64, release: &Release, plan: &Plan, sk
     *number += 1 + skipped;
 }
 
-/// Waits while the partition shall pause, and moves a task's releases on to when that ends.
+/// Waits while the partition shall pause, does something now and then, and moves a task's releases
+/// on to when that ends.
 #[cold]
-fn hold<H: Hall, C: Rest>(hall: &H, waiting: &mut Waiting<'_, C>) {
+fn hold<H: Hall, C: Rest>(hall: &H, waiting: &mut Waiting<'_, C>, mut meanwhile: impl FnMut()) {
     while hall.pauses() && !hall.stops() {
+        meanwhile();
         waiting.sleep_for(HOLD);
     }
     waiting.catch_up();
@@ -203,7 +209,7 @@ pub fn follow<H: Hall, C: Rest>(
             follower.task().recorder().set_state(TaskState::Running);
         }
         if hall.pauses() {
-            hold(hall, waiting);
+            hold(hall, waiting, || {});
             continue;
         }
         has_run = true;

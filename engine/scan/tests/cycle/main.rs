@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod forces;
 mod swap;
 
 use std::cell::Cell;

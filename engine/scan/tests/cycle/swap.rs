@@ -56,6 +56,7 @@ fn a_swap_carries_state_and_forces_and_is_taken_back_on_a_fault() {
     assert!(told.contains(&Happening::Reverted { generation: 1, gap_cycles: 0 }));
     let ended = Happening::ForceReleased { target: assignment(24, 1).target };
     assert!(told.contains(&ended), "the one without a place");
+    assert_eq!(rig.value(Slot::A, 24), 1, "which is there again");
 }
 
 #[test]

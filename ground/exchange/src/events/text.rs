@@ -4,6 +4,19 @@ use core::fmt;
 
 use crate::events::kind::Happening;
 
+/// Cycles that a change of builds cost, behind the rest.
+struct Lost(u64);
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str(", no cycle lost"),
+            1 => f.write_str(", 1 cycle lost"),
+            lost => write!(f, ", {lost} cycles lost"),
+        }
+    }
+}
+
 impl fmt::Display for Happening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -47,10 +60,10 @@ impl fmt::Display for Happening {
                 write!(f, "the program has set its error status: {status}")
             }
             Self::Swapped { generation, gap_cycles, .. } => {
-                write!(f, "build {generation} runs, {gap_cycles} cycles lost")
+                write!(f, "build {generation} runs{}", Lost(*gap_cycles))
             }
             Self::Reverted { generation, gap_cycles } => {
-                write!(f, "back to build {generation}, {gap_cycles} cycles lost")
+                write!(f, "back to build {generation}{}", Lost(*gap_cycles))
             }
             Self::CommandRejected { ticket, index, why } => {
                 write!(f, "commands {ticket} refused at number {index}: {why}")

@@ -121,7 +121,7 @@ fn what_is_no_exchange_of_ours_is_refused_with_both_sides_named() {
         assert_eq!(memory.view().err(), Some(error));
         error.to_string()
     };
-    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 4"));
+    assert!(refused(8, &9_u32.to_le_bytes()).contains("version 9, this program version 5"));
     assert!(refused(12, &257_u32.to_le_bytes()).contains("257 tasks"));
     assert!(refused(12, &2_u32.to_le_bytes()).contains("but its contents need"));
     assert!(refused(16, &7_u64.to_le_bytes()).contains("layout 0x0000000000000007"));
@@ -169,9 +169,9 @@ fn the_parts_lie_where_they_were_agreed_to_lie() {
         commands: page(5, 4096 + 128 + 64 * 32),
         events: page(7, 2 * 4096),
         traces: page(9, 4096),
-        forces: page(10, 64 + 256 * 24),
-        retain: page(12, 2 * 4096),
-        bytes: 4096 + TASK + 14 * 4096,
+        forces: page(10, 64 + 256 * 32),
+        retain: page(13, 2 * 4096),
+        bytes: 4096 + TASK + 15 * 4096,
     };
     assert_eq!(SMALL.layout().unwrap(), expected);
 }

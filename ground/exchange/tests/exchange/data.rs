@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use quietcore_exchange::{
-    Active, Assignment, DATA_READ_TRIES, DataRange, FORCE_LIMIT, ForcesFull, OutOfData, Recorder,
-    Shape, Slot, Target, TornRead,
+    Active, Assignment, DATA_READ_TRIES, DataRange, FORCE_LIMIT, ForcesFull, Held, OutOfData,
+    Recorder, Shape, Slot, Target, TornRead,
 };
 use quietcore_units::Nanos;
 
@@ -140,9 +140,9 @@ fn a_forced_variable_is_held_until_it_is_released() {
     let region = memory.initialise(&SMALL).unwrap();
     let data = region.writable_data(Slot::A).unwrap();
     let mut forces = region.force_table().unwrap();
-    forces.force(force(10, u64::MAX, 0x1234)).unwrap();
-    forces.force(force(12, 0x00f0, 0x0050)).unwrap();
-    forces.force(force(12, 0x0003, 0x0001)).unwrap();
+    forces.force(force(10, u64::MAX, 0x1234), &data).unwrap();
+    forces.force(force(12, 0x00f0, 0x0050), &data).unwrap();
+    forces.force(force(12, 0x0003, 0x0001), &data).unwrap();
     data.write_value(10, 4, u64::MAX, 0xffff_ffff).unwrap();
     forces.apply(&data);
     assert_eq!(data.read_value(10, 2), Ok(0x1234));
@@ -153,27 +153,59 @@ fn a_forced_variable_is_held_until_it_is_released() {
     assert_eq!(&seen[..2], forces.forces());
     assert_eq!(region.forces().unwrap().read(&mut seen[..1]), Ok(1));
 
-    assert!(forces.release(&force(12, 0x0003, 0).target));
-    assert!(!forces.release(&force(12, 0x0003, 0).target));
-    assert!(forces.release(&Target::whole(10, 2)));
-    assert!(!forces.release(&Target::whole(10, 2)));
+    assert!(forces.release(&force(12, 0x0003, 0).target, &data));
+    assert!(!forces.release(&force(12, 0x0003, 0).target, &data));
+    assert!(forces.release(&Target::whole(10, 2), &data));
+    assert!(!forces.release(&Target::whole(10, 2), &data));
     assert_eq!(forces.forces(), [force(12, 0x00f0, 0x0051)]);
-    assert_eq!(forces.release_all(), 1);
+    assert_eq!(forces.release_all(&data), 1);
     assert_eq!(region.forces().unwrap().read(&mut seen), Ok(0));
+}
+
+/// Goal: a release leaves what was there before the force, bit by bit. Method: some bits of a
+/// variable are forced one after the other, others are set meanwhile.
+#[test]
+fn a_released_variable_has_the_value_before_the_force() {
+    let memory = Memory::of_shape(&SMALL);
+    let region = memory.initialise(&SMALL).unwrap();
+    let data = region.writable_data(Slot::A).unwrap();
+    data.write_value(10, 2, u64::MAX, 0xabcd).unwrap();
+    data.write_value(12, 2, u64::MAX, 0x0700).unwrap();
+    let mut forces = region.force_table().unwrap();
+    forces.force(force(10, 0x00ff, 0x0011), &data).unwrap();
+    forces.force(force(12, u64::MAX, 0x0001), &data).unwrap();
+    forces.apply(&data);
+    assert_eq!((data.read_value(10, 2), data.read_value(12, 2)), (Ok(0xab11), Ok(1)));
+    forces.force(force(10, 0x0fff, 0x0222), &data).unwrap();
+    forces.force(force(12, u64::MAX, 0x0002), &data).unwrap();
+    forces.apply(&data);
+    let mut held = [Held::default(); 4];
+    assert_eq!(region.forces().unwrap().read_held(&mut held), Ok(2));
+    assert_eq!((held[0].before & 0x0fff, held[1].before), (0x0bcd, 0x0700));
+    assert_eq!(held[1].force, force(12, u64::MAX, 2));
+
+    assert!(forces.release(&force(10, 0x000f, 0).target, &data));
+    assert_eq!(data.read_value(10, 2), Ok(0xa22d), "the others are still held");
+    forces.note_set(&force(12, u64::MAX, 0x0801));
+    assert_eq!(forces.release_all(&data), 2);
+    assert_eq!(data.read_value(10, 2), Ok(0xabcd));
+    assert_eq!(data.read_value(12, 2), Ok(0x0801), "what was set meanwhile");
 }
 
 #[test]
 fn there_is_a_limit_to_forces_and_no_torn_list() {
     let memory = Memory::of_shape(&SMALL);
     let region = memory.initialise(&SMALL).unwrap();
+    let data = region.writable_data(Slot::A).unwrap();
     let mut forces = region.force_table().unwrap();
     let all = |count: usize| (0..count).map(|index| force(index as u32 * 2, u64::MAX, 1));
     assert!(forces.has_room(all(FORCE_LIMIT)) && !forces.has_room(all(FORCE_LIMIT + 1)));
     for wanted in all(FORCE_LIMIT) {
-        forces.force(wanted).unwrap();
+        forces.force(wanted, &data).unwrap();
     }
-    assert_eq!(forces.force(force(4000, u64::MAX, 1)), Err(ForcesFull));
-    assert_eq!(forces.force(force(0, u64::MAX, 2)), Ok(()), "one that is forced can be changed");
+    assert_eq!(forces.force(force(4000, u64::MAX, 1), &data), Err(ForcesFull));
+    let changed = forces.force(force(0, u64::MAX, 2), &data);
+    assert_eq!(changed, Ok(()), "one that is forced can be changed");
     assert!(forces.has_room(all(FORCE_LIMIT)));
     // As if the partition had died while it published.
     memory.poke(SMALL.layout().unwrap().forces.offset, &[1]);

@@ -1,6 +1,7 @@
 //! What a load achieved: rates, CPU time and what is wrong, computed from two observations.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use quietcore_units::{ByteSize, CpuSet, Nanos};
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,24 @@ pub enum WorkerProblem {
         /// What was there at the start.
         expected: String,
     },
+}
+
+impl fmt::Display for WorkerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended { status, stderr } if stderr.trim().is_empty() => {
+                write!(f, "it ended by itself ({status})")
+            }
+            Self::Ended { status, stderr } => {
+                write!(f, "it ended by itself ({status}): {}", stderr.trim())
+            }
+            Self::Stalled { silent_for } => write!(f, "it gave no sign of life for {silent_for}"),
+            Self::Stopped => f.write_str("a signal or a debugger has stopped it"),
+            Self::Conditions { found, expected } => {
+                write!(f, "it ran with {found}, and with {expected} at its start")
+            }
+        }
+    }
 }
 
 impl WorkerProblem {

@@ -279,8 +279,8 @@ fn run(region: Region<'_>, orders: &Receiver<Told>) {
     }
 }
 
-impl Sides<'_> {
-    fn data(&self, slot: Slot) -> WritableData<'_> {
+impl<'map> Sides<'map> {
+    fn data(&self, slot: Slot) -> WritableData<'map> {
         self.region.writable_data(slot).expect("the shape of the fake program has data")
     }
 
@@ -300,12 +300,14 @@ impl Sides<'_> {
             Order::Step(cycles) => (0..cycles).for_each(|_| self.step()),
             Order::Give(place, value) => put(&self.data(self.active.slot), &place, value),
             Order::Force(place, value) => {
-                let forced = self.forces.force(Assignment { target: target_of(&place), value });
-                forced.expect("a test forces few variables");
-                self.forces.apply(&self.data(self.active.slot));
+                let data = self.data(self.active.slot);
+                let force = Assignment { target: target_of(&place), value };
+                self.forces.force(force, &data).expect("a test forces few variables");
+                self.forces.apply(&data);
             }
             Order::Unforce(place) => {
-                self.forces.release(&target_of(&place));
+                let data = self.data(self.active.slot);
+                self.forces.release(&target_of(&place), &data);
             }
             Order::Swap => self.swap(),
             Order::Run(_) => {}

@@ -16,12 +16,16 @@ use quietcore_process::exchange::Exchange;
 use quietcore_units::{Causes, Nanos};
 use quietcore_wording::plural;
 
+use super::builds::pending::{Answering, Pending, Swap, SwapTiming};
+use super::changes::LateCommands;
 use super::conduct::CutOff;
-use super::pending::{Pending, Swap, SwapTiming};
+use super::forces::held_in;
 use super::reservation::ReservationWatch;
 use super::standstill::Standstill;
 use super::{End, Kept, LOOK};
-use crate::control::{Activity, ControlError, ErrorKind, FieldbusState, Opened, Severity};
+use crate::control::{
+    Activity, ControlError, ErrorKind, FieldbusState, Opened, Probation, Severity,
+};
 use crate::keeper::request::Request;
 
 /// The longest from the start of a process to its first cycle: a fieldbus may take 30 s to come up,
@@ -38,6 +42,8 @@ pub(super) struct Incarnation<'a> {
     pub(super) commands: CommandProducer<'a>,
     pub(super) traces: Vec<TraceRequester<'a>>,
     pub(super) pending: Option<Pending>,
+    /// Commands that no cycle took in time, and may still take.
+    pub(super) late: Vec<LateCommands>,
     /// Since when another build runs than is known.
     pub(super) astray: Option<Instant>,
     readers: Vec<EventReader<'a>>,
@@ -47,9 +53,11 @@ pub(super) struct Incarnation<'a> {
     /// Why the program is in fault, and when it shall be restarted.
     pub(super) fault: Option<(String, Option<Instant>)>,
     /// The build that is in fault, as it was seen last.
-    faulty: Option<u32>,
+    pub(super) faulty: Option<u32>,
     /// Why the program was in fault last, as the events say.
-    why: Option<String>,
+    pub(super) why: Option<String>,
+    /// The cycle of its fault, until it runs again.
+    pub(super) fault_cycle: Option<u64>,
     standstill: Standstill,
     /// The cycle that was begun last.
     cycle: Option<u64>,
@@ -97,6 +105,7 @@ impl Kept {
             commands,
             traces: (0..tasks).filter_map(|task| region.trace_requester(task)).collect(),
             pending: None,
+            late: Vec::new(),
             astray: None,
             lost_told: 0,
             readers: (0..=tasks).filter_map(|writer| region.events(writer)).collect(),
@@ -104,6 +113,7 @@ impl Kept {
             fault: None,
             faulty: None,
             why: None,
+            fault_cycle: None,
             standstill: Standstill::new(Instant::now()),
             cycle: None,
             starting: Starting::new(Instant::now()),
@@ -129,20 +139,27 @@ impl Kept {
             self.hear(&mut life);
             break End::Failed(why);
         };
+        self.end_life(life, &end);
+        end
+    }
+
+    /// Ends a process, and hears and keeps what it has left.
+    fn end_life(&mut self, mut life: Incarnation<'_>, end: &End) {
         // One that stands can't be told to end.
         self.leave_monitor();
         let _ = life.process.stop();
         self.hear(&mut life);
         self.hear_printed(&life.process);
+        self.hear_late(&mut life);
         self.save(&life, true);
-        if !matches!(end, End::Down) {
-            self.take_back_lost(&life);
+        match end {
+            End::Failed(why) | End::Replaced(why) => self.take_back_lost(&life, why),
+            End::Down => self.end_proving(Probation::Failed { why: "the site came down".into() }),
         }
         if let Some(pending) = life.pending.take() {
             pending.refuse("the partition's process ended meanwhile");
         }
         self.published.state().pid = None;
-        end
     }
 
     /// Looks once at all that there is to be looked at. Returns how the process is to end, if it
@@ -158,6 +175,8 @@ impl Kept {
         self.look_after_fault(life);
         self.look_after_pending(life);
         self.follow_active(life);
+        self.hear_late(life);
+        self.look_after_probation(life);
         life.reservation.look(&life.process, &self.setup, &self.events);
         self.save(life, false);
         self.publish_life(life);
@@ -167,7 +186,8 @@ impl Kept {
 
     /// Saves the retained values, if it is time or `at_once`.
     pub(super) fn save(&mut self, life: &Incarnation<'_>, at_once: bool) {
-        let saved = self.saving.save(life.retain.as_ref(), &self.current, at_once);
+        let forced = held_in(life.region.forces());
+        let saved = self.saving.save(life.retain.as_ref(), &self.current, forced, at_once);
         if let Err(mut error) = saved
             && let Some(more) = self.quiet.admit("retain", None, Severity::Warning, Instant::now())
         {
@@ -186,9 +206,7 @@ impl Kept {
             heard.extend(reader.drain());
         }
         self.tell_lost(life);
-        // A swap comes before what the new build did in the same cycle.
-        let swaps = |event: &Event| matches!(event.what, Happening::Swapped { .. });
-        heard.sort_by_key(|event| (event.time, !swaps(event)));
+        heard.sort_by_key(|event| (event.time, order_in_cycle(&event.what)));
         for event in heard {
             self.tell(&event);
             self.follow(life, &event);
@@ -211,9 +229,13 @@ impl Kept {
     }
 
     fn tell(&mut self, event: &Event) {
-        // The reason comes as a remark, and is told with it.
-        if matches!(event.what, Happening::StageRefused { .. }) {
-            return;
+        match event.what {
+            // The reason comes as a remark, and is told with it.
+            Happening::StageRefused { .. } => return,
+            // What becomes of them is told as `deployed` or `restarted`, and a program that is
+            // started anew is no other build to anybody but the partition.
+            Happening::Staged { .. } | Happening::Swapped { .. } => return,
+            _ => {}
         }
         let task = self.setup.tasks.get(event.task as usize);
         let name = task.map_or("host", |task| task.name.as_str());
@@ -256,6 +278,7 @@ impl Kept {
                 let why = tell(&event.what, name, &self.current).text;
                 self.published.state().faults.add(&why, Some(event.cycle));
                 life.why = Some(why);
+                life.fault_cycle.get_or_insert(event.cycle);
             }
             Happening::SwapWaits { generation } => {
                 let name = task.map_or("host", |task| task.name.as_str());
@@ -267,7 +290,7 @@ impl Kept {
                 let timing = SwapTiming { gap_cycles, release: Nanos::new(release_ns) };
                 self.swapped(life, generation, Swap { cycle: event.cycle, timing: Some(timing) });
             }
-            Happening::Reverted { .. } => self.reverted(),
+            Happening::Reverted { .. } => self.reverted(life),
             _ => {}
         }
     }
@@ -389,26 +412,20 @@ impl Kept {
                 published.cycles = counters.cycles;
                 published.missed_cycles = counters.missed_cycles;
             }
-            if let Ok(counters) = first.scan_counters() {
-                published.overruns = counters.overruns;
-            }
             published.release_max = Nanos::new(first.release().totals().max_ns);
         }
+        // One that is torn is read in the next look.
+        published.overruns = overruns_of(&life.region).unwrap_or(published.overruns);
         published.fieldbus = self.setup.fieldbus.as_ref().map(|_| fieldbus(life.region.fieldbus()));
-        if let Some(forces) = life.region.forces() {
-            let mut held =
-                [quietcore_exchange::Assignment::default(); quietcore_exchange::FORCE_LIMIT];
-            published.forces =
-                forces.read(&mut held).map_or(published.forces, |count| count as u32);
-        }
+        published.forces = self.forces.count() as u32;
     }
 
     /// Serves one request.
     fn serve(&mut self, life: &mut Incarnation<'_>, request: Request) {
         match request {
             Request::Open { reply } => answer(&reply, self.open(life)),
-            Request::Write { commands, generation, reply } => {
-                answer(&reply, self.write(life, &commands, generation));
+            Request::Write { commands, paths, generation, reply } => {
+                answer(&reply, self.write(life, commands, paths, generation));
             }
             Request::TraceStart { trace, reply } => {
                 answer(&reply, self.trace_start(life, &trace));
@@ -419,10 +436,15 @@ impl Kept {
                 }
                 answer(&reply, Ok(()));
             }
-            Request::Deploy { prepared, progress, reply } => match self.refuse_held(life) {
-                Some(refusal) => answer(&reply, Err(refusal)),
-                None => self.deploy(life, *prepared, progress, reply),
-            },
+            Request::Deploy { prepared, patience, progress, reply } => {
+                match self.refuse_held(life) {
+                    Some(refusal) => answer(&reply, Err(refusal)),
+                    None => {
+                        let answering = Answering::Deploy { reply, progress, patience };
+                        self.deploy(life, *prepared, answering);
+                    }
+                }
+            }
             Request::Restart { how, reply } if self.restart_cut_off(life) => {
                 self.saving.begin(how);
                 answer(&reply, Ok(()));
@@ -454,12 +476,28 @@ impl Kept {
     }
 }
 
+/// Jobs that were not done in time, of all tasks; `None` where one is being written.
+fn overruns_of(region: &Region<'_>) -> Option<u64> {
+    region.tasks().map(|task| Some(task.scan_counters().ok()?.overruns)).sum()
+}
+
 /// Answers; whoever asked may have gone meanwhile.
 pub(super) fn answer<T>(
     reply: &SyncSender<Result<T, ControlError>>,
     result: Result<T, ControlError>,
 ) {
     let _ = reply.send(result);
+}
+
+/// The place of an event among those of one instant: forces end with the build that had their
+/// variables, and a swap comes before what the new build did in the same cycle.
+const fn order_in_cycle(what: &Happening) -> u8 {
+    match what {
+        Happening::ForceReleased { .. } => 0,
+        Happening::Swapped { .. } => 1,
+        Happening::Reverted { .. } => 3,
+        _ => 2,
+    }
 }
 
 /// The position of the SubDevice that an event is about.
@@ -498,6 +536,8 @@ fn fieldbus(status: FieldbusStatus) -> FieldbusState {
 
 #[cfg(test)]
 mod tests {
+    use quietcore_exchange::{Cycle, Recorder, Shape};
+
     use super::*;
 
     /// When it was seen first that a partition does not start, with looks every 10 ms.
@@ -506,6 +546,24 @@ mod tests {
         let mut starting = Starting::new(start);
         let looks = (0..20_000).map(|look| Duration::from_millis(10 * look));
         looks.into_iter().find(|at| starting.look(begins(*at), start + *at).is_some())
+    }
+
+    /// Goal: tasks of a kernel, whose rows stand behind that of the task which drives them, count.
+    #[test]
+    fn overruns_are_those_of_all_tasks() {
+        let exchange = Exchange::create(&Shape::of_tasks(3)).unwrap();
+        let region = exchange.region();
+        let (due, period) = (Nanos::from_secs(1), Nanos::from_millis(1));
+        let started = due;
+        let none = Nanos::ZERO;
+        let cycle = Cycle { due, started, wakeup_latency: none, margin: none, spin: none, cpu: 0 };
+        for (task, overruns) in [(1, 2), (2, 3)] {
+            let mut recorder = Recorder::new(region.task(task).unwrap(), period, 1);
+            for _ in 0..overruns {
+                recorder.record_scan(&cycle, period, period * 2, true);
+            }
+        }
+        assert_eq!(overruns_of(&region), Some(5));
     }
 
     #[test]

@@ -15,11 +15,12 @@
 //! All that is known of a partition while it runs lives in this one thread; others ask it and get
 //! an answer.
 
+mod builds;
 mod changes;
 mod conduct;
+mod forces;
 mod incarnation;
 mod log;
-mod pending;
 mod quiet;
 mod request;
 mod reservation;
@@ -47,7 +48,9 @@ use quietcore_site::{Partition, RESTART_QUIET, Site};
 use quietcore_units::Causes;
 use quietcore_wording::plural;
 
-use crate::control::{Activity, Faults, PartitionState, Severity, TaskDescription};
+use crate::control::{
+    Activity, Faults, NotForced, PartitionState, Restart, Severity, TaskDescription,
+};
 use crate::running_monitor::post::Post;
 
 pub(crate) use log::EventLog;
@@ -141,6 +144,8 @@ impl Keeper {
             current: first,
             before: None,
             probation_end: 0,
+            proving: None,
+            forces: forces::Forces::default(),
             saving,
             quiet: quiet::Quiet::default(),
             printing,
@@ -217,6 +222,10 @@ struct Kept {
     before: Option<Staged>,
     /// The cycle in which its probation ends.
     probation_end: u64,
+    /// Who waits for the end of it.
+    proving: Option<builds::proving::Proving>,
+    /// What is forced, whatever becomes of the process.
+    forces: forces::Forces,
     saving: Saving,
     quiet: quiet::Quiet,
     printing: conduct::Printing,
@@ -290,6 +299,7 @@ impl Kept {
         self.current.stage.slot = 0;
         self.current.stage.carried.clear();
         self.current.stage.forces.clear();
+        self.resume_forces();
         let values = self.retained(&self.current);
         let mut program =
             ProgramJob { build: self.current.to_job(values), ..self.setup.job.clone() };
@@ -298,6 +308,30 @@ impl Kept {
         let job = Job::of_program(program, fieldbus, guest);
         let Setup { runtime, shape, room, .. } = &self.setup;
         Process::start_with(runtime, &job, shape, files, room)
+    }
+
+    /// Has a new process begin with what was forced in the one before; what its build can't have is
+    /// told.
+    fn resume_forces(&mut self) {
+        let (forces, lost) = self.forces.in_build(&self.current.build.symbols);
+        self.forces = forces;
+        self.tell_not_forced(&lost);
+        self.current.stage.held = self.forces.at_start();
+        if self.forces.count() > 0 {
+            let names = self.forces.names();
+            let text = format!("forces hold on in the new process: {names}");
+            let name = &self.setup.partition.name;
+            self.events.note(name, "forces", Severity::Information, &text);
+        }
+    }
+
+    /// Tells of forces that the build which runs can't have.
+    pub(super) fn tell_not_forced(&self, lost: &[NotForced]) {
+        let generation = self.current.stage.generation;
+        for NotForced { variable, why } in lost {
+            let text = format!("`{variable}` is not forced any more in build {generation}: {why}");
+            self.events.note(&self.setup.partition.name, "force-lost", Severity::Warning, &text);
+        }
     }
 
     /// The retained values to give to a build; those that it can't have are told.
@@ -405,6 +439,9 @@ impl Kept {
             if let Request::Restart { how, reply } = request {
                 self.restarts_in_a_row = 0;
                 self.saving.begin(how);
+                if how == Restart::Origin {
+                    self.forces = forces::Forces::default();
+                }
                 let _ = reply.send(Ok(()));
                 return true;
             }

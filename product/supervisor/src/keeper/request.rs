@@ -7,7 +7,8 @@ use quietcore_exchange::Command;
 use quietcore_program::Build;
 
 use crate::control::{
-    Applied, ControlError, Deployed, ErrorKind, Opened, Restart, Trace, TraceStarted,
+    Applied, ControlError, DeployPatience, Deployed, ErrorKind, Opened, Restart, Trace,
+    TraceStarted,
 };
 
 /// A way for one answer.
@@ -28,9 +29,11 @@ pub(crate) enum Request {
     Open {
         reply: Reply<(Opened, File)>,
     },
-    /// Commands whose places belong to build `generation`.
+    /// Commands whose places belong to build `generation`, with the names of their variables; no
+    /// names for what concerns no single variable.
     Write {
         commands: Vec<Command>,
+        paths: Vec<String>,
         generation: u32,
         reply: Reply<Applied>,
     },
@@ -43,6 +46,7 @@ pub(crate) enum Request {
     },
     Deploy {
         prepared: Box<Prepared>,
+        patience: DeployPatience,
         progress: Progress,
         reply: Reply<Deployed>,
     },

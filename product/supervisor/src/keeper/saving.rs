@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use quietcore_assembly::Staged;
-use quietcore_exchange::RetainReader;
+use quietcore_exchange::{Assignment, Held, RetainReader};
 use quietcore_program::retain::RetainEntry;
 use quietcore_scan::process::job::Value;
 use quietcore_scan::stage::Piece;
@@ -39,6 +39,9 @@ pub(crate) struct Saving {
     /// What of the newest values is in the files.
     stored: Stored,
     buffer: Vec<u8>,
+    /// The cycle in which variables were released last: what was retained before it has their
+    /// forced values.
+    released: u64,
 }
 
 /// How sure values are.
@@ -71,7 +74,16 @@ impl Saving {
         // What was read may not be on the disk yet, for all that is known.
         let stored = Stored::Written;
         let now = Instant::now();
-        Ok(Self { files, newest, saved: 0, next: now, keep_at: now, stored, buffer: Vec::new() })
+        Ok(Self {
+            files,
+            newest,
+            saved: 0,
+            next: now,
+            keep_at: now,
+            stored,
+            buffer: Vec::new(),
+            released: 0,
+        })
     }
 
     /// A restart begins.
@@ -94,11 +106,19 @@ impl Saving {
         }
     }
 
-    /// Takes the values from the exchange and saves them, if it is time or `at_once`.
+    /// Takes note that variables were released in a cycle.
+    pub(crate) fn note_release(&mut self, cycle: u64) {
+        self.released = self.released.max(cycle);
+    }
+
+    /// Takes the values from the exchange and saves them, if it is time or `at_once`. Variables
+    /// that are `forced` are retained as they were before; where it is not known which are, nothing
+    /// is saved.
     pub(crate) fn save(
         &mut self,
         reader: Option<&RetainReader<'_>>,
         current: &Staged,
+        forced: Option<Vec<Held>>,
         at_once: bool,
     ) -> Result<(), String> {
         let Some(reader) = reader else { return Ok(()) };
@@ -110,9 +130,10 @@ impl Saving {
         self.buffer.resize(current.stage.retained_bytes(), 0);
         let Ok(Some(found)) = reader.read(&mut self.buffer) else { return Ok(()) };
         let fits = found.generation == current.stage.generation && found.bytes == self.buffer.len();
-        if !fits {
+        let Some(forced) = forced.filter(|_| fits && found.cycle >= self.released) else {
             return Ok(());
-        }
+        };
+        give_back(&forced, &current.retained, &mut self.buffer);
         if found.number != self.saved {
             self.saved = found.number;
             self.take(variables(&current.retained));
@@ -153,6 +174,7 @@ impl Saving {
     /// A new exchange counts its snapshots anew.
     pub(crate) fn new_exchange(&mut self) {
         self.saved = 0;
+        self.released = 0;
     }
 }
 
@@ -164,15 +186,42 @@ pub(crate) fn unlike_initial(staged: &Staged, values: &[Value]) -> Option<String
         let first = value.place.offset as usize;
         initial.get(first..first + value.bytes.len()) == Some(&value.bytes[..])
     };
-    let others: Vec<_> = values.iter().filter(|value| !begins_as_built(value)).collect();
-    let name = |value: &&Value| {
+    let others = values.iter().filter(|value| !begins_as_built(value));
+    let name = |value: &Value| {
         staged.retained.iter().find(|it| it.offset == value.place.offset).map(|it| it.path.as_str())
     };
-    let named = list(others.iter().take(NAMED_MAX).filter_map(name));
-    match others.len() {
-        0 => None,
-        1..=NAMED_MAX => Some(named),
-        many => Some(format!("{named} and {} more", many - NAMED_MAX)),
+    let names: Vec<_> = others.filter_map(name).collect();
+    (!names.is_empty()).then(|| some_of(names.into_iter()))
+}
+
+/// The first three names in words, and how many more there are.
+pub(super) fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.collect();
+    let named = list(names.iter().copied().take(NAMED_MAX));
+    match names.len() {
+        0..=NAMED_MAX => named,
+        many => format!("{named} and {} more", many - NAMED_MAX),
+    }
+}
+
+/// Puts the values that forced variables had before into a snapshot of what is retained.
+fn give_back(forced: &[Held], retained: &[RetainEntry], values: &mut [u8]) {
+    let mut place = 0;
+    for entry in retained {
+        let own = place..place + entry.bytes as usize;
+        place = own.end;
+        let Some(bytes) = values.get_mut(own) else { return };
+        for Held { force: Assignment { target, .. }, before } in forced {
+            // A force may be on one of many elements, or on some bits of a word.
+            let masks = target.mask.to_le_bytes().into_iter().zip(before.to_le_bytes());
+            for (offset, (mask, before)) in (target.offset..).zip(masks).take(target.bytes.into()) {
+                let byte =
+                    offset.checked_sub(entry.offset).and_then(|at| bytes.get_mut(at as usize));
+                if let Some(byte) = byte {
+                    *byte = (*byte & !mask) | (before & mask);
+                }
+            }
+        }
     }
 }
 
@@ -196,6 +245,8 @@ fn variables(entries: &[RetainEntry]) -> Vec<Variable> {
 
 #[cfg(test)]
 mod tests {
+    use quietcore_exchange::Target;
+
     use super::*;
 
     #[test]
@@ -214,6 +265,31 @@ mod tests {
         assert_eq!(given, [Value { place: Piece { offset: 20, bytes: 1 }, bytes: vec![5] }]);
         assert_eq!(changed, ["`DW.total` was `u32`, is `f32`"]);
     }
+
+    /// Goal: no forced value is retained, whether it is one element of an array, some bits of a
+    /// word, or lies across the border of what is retained.
+    #[test]
+    fn a_forced_variable_is_retained_as_it_was_before() {
+        let entry = |offset, bytes| RetainEntry {
+            path: "DW.some".to_owned(),
+            kind: "u8[4]".to_owned(),
+            offset,
+            bytes,
+        };
+        let held = |offset, bytes, mask, before| Held {
+            force: Assignment { target: Target { offset, bytes, mask }, value: 0 },
+            before,
+        };
+        let forced = [
+            held(10, 1, u64::MAX, 0x77),
+            held(40, 2, 0x0ff0, 0x1234),
+            held(34, 4, u64::MAX, 0xaabb_ccdd),
+        ];
+        let mut values = [9; 8];
+        give_back(&forced, &[entry(8, 4), entry(40, 2), entry(36, 2)], &mut values);
+        assert_eq!(values, [9, 9, 0x77, 9, 0x39, 0x02, 0xbb, 0xaa]);
+    }
+
     /// Goal: the disk is spared where nothing changes, and what changed last gets there all the
     /// same. Method: the number of the snapshot in the files counts how often they were written.
     #[test]
@@ -229,6 +305,7 @@ mod tests {
             keep_at: start,
             stored: Stored::Written,
             buffer: Vec::new(),
+            released: 0,
         };
         let mut save = |millis: u64, value: u8, at_once: bool| {
             saving.buffer = vec![value];

@@ -1,5 +1,7 @@
 //! The timing of a task in figures, all of one cycle.
 
+use std::ops::Range;
+
 use quietcore_exchange::bins::{BIN_COUNT, highest_of, lowest_of};
 use quietcore_exchange::{
     HistogramTotals, SnapshotBuffers, TaskSnapshot, TaskState, TaskStatistics, TornRead,
@@ -36,24 +38,28 @@ pub struct LogBars {
 }
 
 impl LogBars {
-    /// The decades that hold all values, two at least: exponents of ten, of nanoseconds.
-    pub fn decades(&self) -> (i32, i32) {
-        let exponent = |value: Nanos| (value.get().max(1) as f64).log10();
-        let first = exponent(self.min).floor() as i32;
-        let last = exponent(self.max).floor() as i32 + 1;
-        let first = first.clamp(FIRST_EXPONENT, LAST_EXPONENT - 2);
-        (first, last.clamp(first + 2, LAST_EXPONENT))
+    /// The bars from the first to the last that holds values, half a decade of them at least.
+    pub fn used(&self) -> Range<usize> {
+        const FEWEST: usize = BARS_A_DECADE / 2;
+        let has_some = |count: &u64| *count > 0;
+        let first = self.counts.iter().position(has_some).unwrap_or(0);
+        let end = self.counts.iter().rposition(has_some).map_or(0, |last| last + 1);
+        let missing = FEWEST.saturating_sub(end.saturating_sub(first));
+        let begin = first.saturating_sub(missing / 2);
+        let begin = begin.min(Self::bar_count() - FEWEST);
+        begin..end.max(begin + FEWEST)
     }
 
-    /// The bars between two decades in `width` columns. A bar that is wider than a column fills
-    /// several; of several in one column their sum stands there.
-    pub fn columns(&self, (first, last): (i32, i32), width: usize) -> Vec<u64> {
-        let bar_of = |exponent: i32| {
-            let decades = exponent.clamp(FIRST_EXPONENT, LAST_EXPONENT) - FIRST_EXPONENT;
-            usize::try_from(decades).unwrap_or(0) * BARS_A_DECADE
-        };
-        let (begin, end) = (bar_of(first), bar_of(last));
-        let bars = self.counts.get(begin..end).unwrap_or_default();
+    /// Where a value lies among some bars: 0 at their begin, 1 at their end.
+    pub fn place_among(value: Nanos, bars: &Range<usize>) -> f64 {
+        let bar = Self::part(value) * Self::bar_count() as f64;
+        (bar - bars.start as f64) / bars.len().max(1) as f64
+    }
+
+    /// Some bars in `width` columns. A bar that is wider than a column fills several; of several
+    /// in one column their sum stands there.
+    pub fn columns(&self, bars: &Range<usize>, width: usize) -> Vec<u64> {
+        let bars = self.counts.get(bars.clone()).unwrap_or_default();
         let at = |index: usize| index * width / bars.len().max(1);
         let mut columns = vec![0_u64; width];
         for (index, count) in bars.iter().enumerate() {
@@ -217,18 +223,24 @@ mod tests {
     }
 
     #[test]
-    fn columns_show_the_decades_that_are_used() {
+    fn columns_show_the_bars_that_are_used() {
         let bars = LogBars::of(&copy_of(&[2_000, 2_000, 40_000]));
-        assert_eq!(bars.decades(), (3, 5));
-        // 24 bars a decade in as many columns: each is one.
-        let columns = bars.columns((3, 5), 48);
+        // From 100 ns on, 24 a decade.
+        assert_eq!(bars.used(), 31..63);
+        let two_decades = 24..72;
+        // In as many columns: each is one.
+        let columns = bars.columns(&two_decades, 48);
         let full: Vec<(usize, u64)> =
             columns.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect();
         assert_eq!(full, [(7, 2), (38, 1)]);
-        assert_eq!(bars.columns((3, 5), 2), [2, 1]);
-        assert_eq!(bars.columns((3, 5), 96).iter().sum::<u64>(), 6, "twice as wide");
-        assert_eq!(LogBars::of(&copy_of(&[])).decades(), (2, 4));
-        assert_eq!(bars.columns((9, 10), 0), [0_u64; 0]);
+        assert_eq!(bars.columns(&two_decades, 2), [2, 1]);
+        assert_eq!(bars.columns(&two_decades, 96).iter().sum::<u64>(), 6, "twice as wide");
+        assert_eq!(LogBars::of(&copy_of(&[])).used(), 0..12);
+        let narrow = LogBars::of(&copy_of(&[2_000, 2_100]));
+        assert_eq!(narrow.used().len(), 12, "half a decade");
+        let last = LogBars::of(&copy_of(&[9_999_000_000]));
+        assert_eq!(last.used(), 180..192);
+        assert_eq!(bars.columns(&(168..192), 0), [0_u64; 0]);
     }
 
     proptest! {

@@ -164,7 +164,7 @@ fn names_that_lead_elsewhere_are_refused() {
     for name in ["", ".", "..", "../line", "a/b", ".hidden", "a b", &long] {
         let refused = Claim::take(&ground.places, name).unwrap_err();
         assert!(matches!(refused, PlaceError::Name { .. }), "{name}: {refused}");
-        assert!(ground.places.state_folder(name).is_err());
+        assert!(ground.places.state_folder(name, Path::new("a.toml")).is_err());
     }
     assert!(!ground.places.run_folder().exists());
 }
@@ -180,12 +180,49 @@ fn a_path_too_long_for_a_socket_is_said_before_anything_runs() {
 #[test]
 fn state_has_a_folder_of_its_own() {
     let ground = ground();
-    let folder = ground.places.state_folder("line").unwrap();
-    assert_eq!(folder, ground.folder.path().join("state/line"));
+    let file = ground.folder.path().join("line.toml");
+    let folder = ground.places.state_folder("line", &file).unwrap();
+    assert!(folder.starts_with(ground.folder.path().join("state")), "{folder:?}");
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-    let refused = ground.places.state_folder("line").unwrap_err().to_string();
+    let refused = ground.places.state_folder("line", &file).unwrap_err().to_string();
     assert!(refused.contains("set `QUIETCORE_STATE_DIR`"), "{refused}");
     let homeless = Places::choose(7, environment(&[])).unwrap();
-    assert!(matches!(homeless.state_folder("line"), Err(PlaceError::NoHome)));
+    assert!(matches!(homeless.state_folder("line", &file), Err(PlaceError::NoHome)));
+}
+
+/// Goal: a copy of a site does not take over what the original has kept, and says so.
+#[test]
+fn state_belongs_to_a_site_file_and_not_to_a_name() {
+    let ground = ground();
+    let file = |folder: &str| {
+        let folder = ground.folder.path().join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("line.toml"), "").unwrap();
+        folder.join("line.toml")
+    };
+    let (first, second) = (file("first"), file("second"));
+    let state = |file: &Path| ground.places.state_folder("line", file).unwrap();
+    assert_ne!(state(&first), state(&second));
+    assert_eq!(
+        state(&first),
+        state(&second.with_file_name("../first/line.toml")),
+        "however it is written"
+    );
+    assert_ne!(state(&first), ground.places.state_folder("mill", &first).unwrap());
+    let others = |file: &Path| ground.places.states_of_others("line", file);
+    assert!(others(&second).is_empty(), "nothing survives yet");
+    let retain = |state: PathBuf| {
+        fs::create_dir_all(state.join("builds")).unwrap();
+        fs::create_dir(state.join("axis")).unwrap();
+        fs::write(state.join("axis/retained.1"), "").unwrap();
+    };
+    retain(state(&first));
+    assert_eq!(others(&second), std::slice::from_ref(&first));
+    assert!(others(&first).is_empty());
+    retain(state(&second));
+    assert!(others(&second).is_empty(), "it has its own");
+    fs::write(state(&first).join("site-file"), "/elsewhere.toml").unwrap();
+    let refused = ground.places.state_folder("line", &first).unwrap_err().to_string();
+    assert!(refused.contains("is of the site file `/elsewhere.toml`"), "{refused}");
 }

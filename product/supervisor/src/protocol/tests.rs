@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use quietcore_units::Nanos;
 
 use super::*;
-use crate::control::ChangeKind;
+use crate::control::{ChangeKind, DeployPatience};
 use crate::fake;
 
 const SHORT: Patience =
@@ -42,7 +42,11 @@ fn requests() -> Vec<Request> {
         Request::UnforceAll { partition: partition() },
         Request::TraceStart { partition: partition(), trace },
         Request::TraceStop { partition: partition() },
-        Request::Deploy { partition: partition(), folder: "/models/servo".into() },
+        Request::Deploy {
+            partition: partition(),
+            folder: "/models/servo".into(),
+            patience: DeployPatience::UntilProven,
+        },
         Request::Restart { partition: partition(), how: Restart::Cold },
         Request::Pause { partition: partition() },
         Request::Resume { partition: partition() },
@@ -58,7 +62,7 @@ fn responses() -> Vec<Response> {
         Response::Hello { site: "line".into(), quietcore_version: "0".into(), pid: 1 },
         Response::Partitions { partitions: fake::partitions() },
         Response::Opened(opened),
-        Response::Applied(Applied { cycle: 12 }),
+        Response::Applied(Applied { cycle: 12, overwritten: Vec::new() }),
         Response::Tracing(TraceStarted { generation: 1, cycle: 13 }),
         Response::Progress { line: "building".into() },
         Response::Deployed(fake::deployed()),

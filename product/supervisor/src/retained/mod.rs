@@ -36,7 +36,7 @@ pub use matching::{Match, Mismatch, Restored, match_variables};
 const MAGIC: &[u8; 8] = b"QCRETAIN";
 const VERSION: u32 = 1;
 /// The two files.
-const NAMES: [&str; 2] = ["retained.0", "retained.1"];
+const NAMES: [&str; 2] = crate::places::RETAINED;
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 const HEADER_BYTES: usize = 8 + 4 + 8 + 4;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::Shared;
 use crate::control::{
-    CHANGE_COUNT_MAX, Change, ChangeKind, ControlError, ErrorKind, TRACE_VARIABLES_MAX, Trace,
-    TraceStarted,
+    CHANGE_COUNT_MAX, Change, ChangeKind, ControlError, DeployPatience, ErrorKind,
+    TRACE_VARIABLES_MAX, Trace, TraceStarted,
 };
 use crate::protocol::{
     Channel, ChannelError, LINE_BYTES_MAX, Patience, Request, Response, read_request, to_line,
@@ -96,7 +96,9 @@ impl Session {
             Request::TraceStop { partition } => {
                 self.stop_trace(&partition).map(|()| Response::Done)
             }
-            Request::Deploy { partition, folder } => self.deploy(&partition, &folder),
+            Request::Deploy { partition, folder, patience } => {
+                self.deploy(&partition, &folder, patience)
+            }
             Request::Restart { partition, how } => {
                 site.restart(&partition, how).map(|()| Response::Done)
             }
@@ -159,7 +161,12 @@ impl Session {
         Ok(())
     }
 
-    fn deploy(&mut self, partition: &str, folder: &Path) -> Result<Response, ControlError> {
+    fn deploy(
+        &mut self,
+        partition: &str,
+        folder: &Path,
+        patience: DeployPatience,
+    ) -> Result<Response, ControlError> {
         if folder.is_relative() {
             let place = format!("`{}`", folder.display());
             let (what, remedy) = ("the folder is relative", "give an absolute path");
@@ -170,7 +177,7 @@ impl Session {
         let mut progress = |line: &str| {
             let _ = self.say(&Response::Progress { line: line.to_owned() });
         };
-        site.deploy(partition, folder, &mut progress).map(Response::Deployed)
+        site.deploy(partition, folder, patience, &mut progress).map(Response::Deployed)
     }
 
     fn events(&mut self, mut since: u64, follow: bool) -> Result<(), ChannelError> {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::client::{Client, ClientError};
-use crate::control::{Change, ChangeKind, Restart, Trace};
+use crate::control::{Change, ChangeKind, DeployPatience, Restart, Trace};
 use crate::fake::{self, FakeSite};
 use crate::places::{Claim, Places};
 use crate::protocol::{CONTROL_SCHEMA, LINE_BYTES_MAX};
@@ -81,7 +81,9 @@ fn every_request_reaches_the_site_and_comes_back() {
     client.trace_stop("axis").unwrap();
     let mut lines = Vec::new();
     let mut progress = |line: &str| lines.push(line.to_owned());
-    let deployed = client.deploy("axis", Path::new("/models/servo"), &mut progress).unwrap();
+    let deployed = client
+        .deploy("axis", Path::new("/models/servo"), DeployPatience::UntilProven, &mut progress)
+        .unwrap();
     assert_eq!((deployed, lines), (fake::deployed(), vec!["building".into(), "staged".into()]));
     client.restart("tank", Restart::Cold).unwrap();
     assert_eq!(
@@ -91,7 +93,7 @@ fn every_request_reaches_the_site_and_comes_back() {
             "unforce-all axis",
             "trace-start axis: servo_Y.torque, every 1 of task 0",
             "trace-stop axis",
-            "deploy axis /models/servo",
+            "deploy axis /models/servo, until proven",
             "restart tank Cold",
         ]
     );
@@ -143,7 +145,10 @@ fn what_is_too_much_is_refused_before_the_site_sees_it() {
         assert!(client.trace_start("axis", &wrong).is_err());
     }
     let mut quiet = |_: &str| {};
-    let refused = client.deploy("axis", Path::new("models"), &mut quiet).unwrap_err().to_string();
+    let refused = client
+        .deploy("axis", Path::new("models"), DeployPatience::UntilItRuns, &mut quiet)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("relative"), "{refused}");
     assert_eq!(ground.asked(), Vec::<String>::new());
 }

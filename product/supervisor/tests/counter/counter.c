@@ -40,6 +40,9 @@ void counter_step(void)
     counter_DW.total++;
     counter_DW.filter[3] = counter_DW.filter[2];
     counter_DW.filter[0] = counter_U.input;
+    if (counter_DW.filter[1] == 0.0) {
+        counter_DW.filter[1] = 1.0 + counter_U.input; /* that of the first step */
+    }
     counter_Y.output = counter_P.gain * counter_U.input;
     counter_Y.doubled = 2.0 * counter_Y.output;
 }

@@ -43,8 +43,8 @@ pub(crate) struct Down {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Counters are those of a partition's fastest task since the statistics were \
-    last reset. Exit status 1 when a partition does not run, also while it is \
-    starting.\n\nExamples:\n  \
+    last reset; `over` counts the jobs of all its tasks. Exit status 1 when a partition does not \
+    run, also while it is starting.\n\nExamples:\n  \
     quietcore ps\n  \
     quietcore ps press-line --json | jq '.sites[].partitions[].release_ns_max'"
 )]
@@ -189,8 +189,9 @@ pub(crate) struct Set {
 
 #[derive(Debug, Args)]
 #[command(after_help = "A forced variable is written before and after each step until it is \
-    released, whoever forced it may be long gone; `quietcore ps` counts them, `quietcore watch` \
-    marks them.\n\nExamples:\n  \
+    released, whoever forced it may be long gone, through crash, restart and deploy; `restart \
+    origin` and the end of the site release it. `quietcore ps` counts them, `quietcore watch` \
+    marks them. A released variable has the value from before the force.\n\nExamples:\n  \
     quietcore force axis servo_U.enable=false\n  \
     quietcore unforce axis servo_U.enable")]
 pub(crate) struct Force {
@@ -231,6 +232,7 @@ pub(crate) struct Unforce {
     quietcore trace axis servo_Y --duration 10s --out run.csv\n  \
     quietcore trace axis servo_Y.torque --trigger 'rising servo_U.enable' --pre 20% \\\n      \
     --samples 5000 --out start.parquet --plot start.svg\n  \
+    quietcore trace axis servo_Y --trigger servo_U.fault --timeout '1 min' --plot fault.svg\n  \
     quietcore trace axis servo_U servo_Y --every 10 --evidence runs/2026-11-21-press-line"
 )]
 pub(crate) struct TraceRequest {
@@ -249,6 +251,9 @@ pub(crate) struct TraceRequest {
     /// Begin when this happens
     #[arg(long, value_name = "CONDITION")]
     pub(crate) trigger: Option<Trigger>,
+    /// Give up when it has not happened after this long, such as `1 min`
+    #[arg(long, value_name = "D", requires = "trigger")]
+    pub(crate) timeout: Option<Nanos>,
     /// How much of the recording is from before the trigger
     #[arg(long, value_name = "P%", default_value = "0%", requires = "trigger",
         value_parser = percentage)]
@@ -278,14 +283,20 @@ pub(crate) struct TraceRequest {
 #[command(
     after_help = "The new program is built and staged beside the running one; state, signals \
     and what was tuned by hand are carried over by name and type; then it takes over between two \
-    cycles. If it faults or its watchdog fires soon after, the old one goes on.\n\nExample:\n  \
-    quietcore deploy axis models/servo"
+    cycles. For its first second it is on probation: if it faults or its watchdog fires, the old \
+    one goes on. The end of that is waited for. Forced variables stay forced.\n\nExit status 1 \
+    where the changed program was taken back.\n\nExamples:\n  \
+    quietcore deploy axis models/servo\n  \
+    quietcore deploy axis models/servo --no-wait"
 )]
 pub(crate) struct Deploy {
     #[command(flatten)]
     pub(crate) of: Of,
     /// The folder of generated C
     pub(crate) folder: PathBuf,
+    /// Don't wait for the end of its probation
+    #[arg(long)]
+    pub(crate) no_wait: bool,
     /// Print the outcome as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -319,7 +330,8 @@ pub(crate) struct RestartRequest {
     long_about = "Holds the program of a partition between two cycles: no step is run and no frame \
     is sent until `quietcore resume`, so that the watchdogs of SubDevices take their outputs away. \
     Releases meanwhile count as neither run nor missed. `watch` shows the variables as they stand; \
-    what needs a cycle (`set`, `force`, `trace`, `deploy`, `restart`) is refused.",
+    `set` and `force` act at once, and hold in the first step; what needs a cycle (`trace`, \
+    `deploy`, `restart`) is refused.",
     after_help = "Example:\n  \
     quietcore pause axis && quietcore watch axis servo_X"
 )]

@@ -63,10 +63,8 @@ impl Circumstances<'_> {
             because.push(format!("timing not valid: this machine's time is emulated ({emulated})"));
         }
         match (&standing.state, &standing.drift) {
-            (Some(first), Some(drift)) => because.push(format!(
-                "the settings drifted during the run: {} became {drift}",
-                first.policy_text()
-            )),
+            (Some(first), Some(drift)) => because
+                .push(format!("the settings drifted during the run: {}", first.became(drift))),
             (None, _) => {
                 because.push("the settings in force could not be read back".to_owned());
             }

@@ -25,21 +25,24 @@ struct Document<'a> {
     changes: &'a [Change],
 }
 
+/// What a release leaves behind.
+const RELEASED: &str = "; it is as it was before the force";
+
 pub(in crate::command) fn set(request: &Set) -> Result<Status, Failure> {
     let changes = changes(ChangeKind::Set, &request.assignments);
-    apply(&request.of, &changes, request.json, "set")
+    apply(&request.of, &changes, request.json, "set", "")
 }
 
 pub(in crate::command) fn force(request: &Force) -> Result<Status, Failure> {
     let changes = changes(ChangeKind::Force, &request.assignments);
-    apply(&request.of, &changes, request.json, "forced")
+    apply(&request.of, &changes, request.json, "forced", "")
 }
 
 pub(in crate::command) fn unforce(request: &Unforce) -> Result<Status, Failure> {
     if request.all {
         let (mut client, partition) = site::of_partition(&request.of)?;
         let applied = client.unforce_all(&partition)?;
-        return tell(&partition, applied, &[], request.json, "all released");
+        return tell(&partition, &applied, &[], request.json, "all released", RELEASED);
     }
     let release = |variable: &String| Change {
         kind: ChangeKind::Unforce,
@@ -47,7 +50,7 @@ pub(in crate::command) fn unforce(request: &Unforce) -> Result<Status, Failure> 
         value: None,
     };
     let changes: Vec<Change> = request.variables.iter().map(release).collect();
-    apply(&request.of, &changes, request.json, "released")
+    apply(&request.of, &changes, request.json, "released", RELEASED)
 }
 
 fn changes(kind: ChangeKind, assignments: &[Assignment]) -> Vec<Change> {
@@ -59,12 +62,24 @@ fn changes(kind: ChangeKind, assignments: &[Assignment]) -> Vec<Change> {
     assignments.iter().map(change).collect()
 }
 
-fn apply(of: &Of, changes: &[Change], json: bool, done: &str) -> Result<Status, Failure> {
+fn apply(
+    of: &Of,
+    changes: &[Change],
+    json: bool,
+    done: &str,
+    after: &str,
+) -> Result<Status, Failure> {
     let (mut client, partition) = site::of_partition(of)?;
     let forced = forced(&mut client, &partition, changes);
     let applied = client.write(&partition, changes)?;
     let mut effective = Vec::new();
     for (index, change) in changes.iter().enumerate() {
+        if applied.overwritten.contains(&change.variable)
+            && !forced.get(index).is_some_and(|it| *it)
+        {
+            terminal::say(format_args!("{partition}: {}", by_fieldbus(&of.partition, change)));
+            continue;
+        }
         match forced.get(index).and_then(|forced| without_effect(&of.partition, change, *forced)) {
             Some(why) => terminal::say(format_args!("{partition}: {why}")),
             None => effective.push(change.variable.as_str()),
@@ -75,7 +90,8 @@ fn apply(of: &Of, changes: &[Change], json: bool, done: &str) -> Result<Status, 
         [only] => format!("{only} {done}"),
         _ => format!("{} variables {done}", effective.len()),
     };
-    tell(&partition, applied, changes, json, &what)
+    let after = if effective.is_empty() { "" } else { after };
+    tell(&partition, &applied, changes, json, &what, after)
 }
 
 /// Which of the variables are forced; empty where that can't be seen.
@@ -101,19 +117,30 @@ fn without_effect(address: &Address, change: &Change, forced: bool) -> Option<St
     }
 }
 
+/// That the fieldbus writes a variable which was set, and what helps.
+fn by_fieldbus(address: &Address, change: &Change) -> String {
+    let variable = &change.variable;
+    let value = change.value.as_deref().unwrap_or("VALUE");
+    format!(
+        "{variable} is written by the fieldbus before each step, so that a value that is set does \
+         not stay; hold it with `quietcore force {address} {variable}={value}`"
+    )
+}
+
 fn tell(
     partition: &str,
-    applied: Applied,
+    applied: &Applied,
     changes: &[Change],
     json: bool,
     what: &str,
+    after: &str,
 ) -> Result<Status, Failure> {
     let cycle = applied.cycle;
     if json {
         let schema = "quietcore.applied/1";
         command::print_json(&Document { schema, partition, cycle, changes })?;
     } else {
-        command::print(&format!("{partition}: {what} in cycle {cycle}\n"))?;
+        command::print(&format!("{partition}: {what} in cycle {cycle}{after}\n"))?;
     }
     Ok(Status::Done)
 }

@@ -130,8 +130,8 @@ fn text(request: &Events, site: &str, events: &[EventLine]) -> String {
 
 fn line(event: &EventLine) -> String {
     let at = event.at.parse::<jiff::Timestamp>();
-    let at =
-        at.map_or_else(|_| event.at.clone(), |at| at.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string());
+    let at = at
+        .map_or_else(|_| event.at.clone(), |at| at.strftime("%Y-%m-%d %H:%M:%S%.3fZ").to_string());
     let sign = sign(event.severity);
     let cycle =
         event.cycle.map_or_else(String::new, |cycle| format!(" (cycle {})", thousands(cycle)));
@@ -156,7 +156,7 @@ mod tests {
     fn an_event_is_a_line_whatever_stands_in_it() {
         assert_eq!(
             line(&fake::event(3)),
-            "2026-11-21 20:15:03.250 ! axis overrun: overrun 3: 1.2 ms of 1 ms (cycle 12)"
+            "2026-11-21 20:15:03.250Z ! axis overrun: overrun 3: 1.2 ms of 1 ms (cycle 12)"
         );
         let odd = EventLine {
             at: "soon".into(),

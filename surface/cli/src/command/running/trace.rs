@@ -2,7 +2,8 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use quietcore_evidence::{FILE_BYTES_MAX, Writer, changed_since_sealed, write_whole};
@@ -14,6 +15,7 @@ use quietcore_supervisor::recording::{
     FileFormat, Length, Output, Progress, Summary, TableFile, Wanted, record,
 };
 use quietcore_supervisor::trigger::Stage;
+use quietcore_units::Nanos;
 use quietcore_wording::plural;
 use serde::Serialize;
 
@@ -48,11 +50,22 @@ pub(in crate::command) fn run(request: &TraceRequest) -> Result<Status, Failure>
     let wanted = wanted(request, &mut client, &partition)?;
     let mut files = Files::prepare(request, &name)?;
     let bar = Bar::new(request);
-    let summary = {
+    bar.begin(&name);
+    let mut patience = Patience::new(request);
+    let mut summary = {
         let mut outputs = files.outputs();
-        record(&mut client, &partition, &wanted, &mut outputs, &mut |it| bar.tell(it), &stop)?
+        let mut progress = |it: Progress| {
+            bar.tell(it);
+            if patience.is_over(it.stage) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        record(&mut client, &partition, &wanted, &mut outputs, &mut progress, &stop)?
     };
     bar.clear();
+    if let Some(limit) = patience.over {
+        summary.ended_early = Some(format!("it was waited for {limit}"));
+    }
     drop(client);
     if summary.kept > 0 {
         files.finish(request, name.clone())?;
@@ -175,6 +188,27 @@ fn in_evidence(
     Ok((writer, path, table))
 }
 
+/// How long a trigger is waited for.
+struct Patience {
+    limit: Option<Nanos>,
+    since: Instant,
+    /// The limit, once it has passed.
+    over: Option<Nanos>,
+}
+
+impl Patience {
+    fn new(request: &TraceRequest) -> Self {
+        Self { limit: request.timeout, since: Instant::now(), over: None }
+    }
+
+    /// Whether a trigger that is waited for still does not come any more.
+    fn is_over(&mut self, stage: Stage) -> bool {
+        let limit = self.limit.filter(|_| matches!(stage, Stage::Waiting));
+        self.over = limit.filter(|it| self.since.elapsed() >= Duration::from_nanos(it.get()));
+        self.over.is_some()
+    }
+}
+
 /// The progress on a terminal.
 struct Bar {
     bar: ProgressBar,
@@ -189,6 +223,15 @@ impl Bar {
         bar.set_style(style.expect("the template has known keys only").progress_chars("█▉▊▋▌▍▎▏ "));
         bar.enable_steady_tick(Duration::from_millis(200));
         Self { bar, trigger: request.trigger.as_ref().map(ToString::to_string) }
+    }
+
+    /// Says what is waited for where no bar shows it.
+    fn begin(&self, name: &str) {
+        if let (Some(trigger), true) = (&self.trigger, self.bar.is_hidden()) {
+            crate::terminal::say(format_args!(
+                "{name}: waiting for `{trigger}`; Ctrl-C ends it, `--timeout` limits it"
+            ));
+        }
     }
 
     fn tell(&self, progress: Progress) {
@@ -255,7 +298,6 @@ fn text(name: &str, summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quietcore_units::Nanos;
 
     #[test]
     fn losses_and_an_early_end_are_said() {

@@ -174,7 +174,8 @@ fn timing_of(site: &dyn Site, partitions: &[PartitionState]) -> Timing {
 }
 
 fn event_line(event: &EventLine) -> String {
-    let time = event.at.get(11..23).unwrap_or(&event.at);
+    let at = event.at.parse::<jiff::Timestamp>();
+    let time = at.map_or_else(|_| event.at.clone(), |at| at.strftime("%H:%M:%S%.3fZ").to_string());
     let sign = super::events::sign(event.severity);
     let cycle =
         event.cycle.map_or_else(String::new, |cycle| format!(" cycle {}", thousands(cycle)));
@@ -261,7 +262,7 @@ mod tests {
     fn events_and_status_fit_a_line() {
         assert_eq!(
             event_line(&fake::event(3)),
-            "20:15:03.250 ! axis cycle 12: overrun 3: 1.2 ms of 1 ms"
+            "20:15:03.250Z ! axis cycle 12: overrun 3: 1.2 ms of 1 ms"
         );
         let odd = EventLine { at: "soon".into(), text: "a\nb\x1b".into(), ..fake::event(3) };
         assert_eq!(event_line(&odd), "soon ! axis cycle 12: a\u{fffd}b\u{fffd}");

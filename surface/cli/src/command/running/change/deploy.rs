@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use quietcore_supervisor::control::Deployed;
+use quietcore_supervisor::control::{DeployPatience, Deployed, NotForced, Probation};
 use serde::Serialize;
 
 use super::super::site;
 use crate::arguments::Deploy;
 use crate::command;
 use crate::status::{Failure, Status};
+use crate::terminal::visible;
 
 /// Variables that begin anew and are named on the terminal.
 const NAMED_MAX: usize = 20;
@@ -28,7 +29,11 @@ pub(in crate::command) fn run(request: &Deploy) -> Result<Status, Failure> {
     })?;
     let (mut client, partition) = site::of_partition(&request.of)?;
     let mut progress = |line: &str| crate::terminal::say(line);
-    let deployed = client.deploy(&partition, &folder, &mut progress)?;
+    let patience = match request.no_wait {
+        true => DeployPatience::UntilItRuns,
+        false => DeployPatience::UntilProven,
+    };
+    let deployed = client.deploy(&partition, &folder, patience, &mut progress)?;
     if request.json {
         let schema = "quietcore.deployed/1";
         let document = Document { schema, partition: &partition, deployed: &deployed };
@@ -36,10 +41,38 @@ pub(in crate::command) fn run(request: &Deploy) -> Result<Status, Failure> {
     } else {
         command::print(&text(&partition, &deployed))?;
     }
-    Ok(Status::Done)
+    Ok(match deployed.probation {
+        Probation::Passed | Probation::Running { .. } => Status::Done,
+        Probation::TakenBack { .. } | Probation::Failed { .. } => Status::NotPassed,
+    })
 }
 
 fn text(partition: &str, deployed: &Deployed) -> String {
+    let Deployed { generation, cycle, .. } = deployed;
+    let taken_back = |what: &str, why: &str| {
+        format!(
+            "{partition}: build {generation} ran from cycle {cycle} and {what}\n  {}\n",
+            visible(why)
+        )
+    };
+    match &deployed.probation {
+        Probation::TakenBack { generation: before, why } => {
+            taken_back(&format!("was taken back; build {before} runs"), why)
+        }
+        Probation::Failed { why } => {
+            taken_back("failed; there was no sound build to go back to", why)
+        }
+        Probation::Passed => good(partition, deployed, "has passed its probation"),
+        Probation::Running { cycles: 0, .. } => good(partition, deployed, "is on probation"),
+        Probation::Running { cycles, left } => {
+            let still = format!("is on probation for another {left} ({cycles} cycles)");
+            good(partition, deployed, &still)
+        }
+    }
+}
+
+/// Of a build that runs, `standing` what of its probation is known.
+fn good(partition: &str, deployed: &Deployed, standing: &str) -> String {
     let Deployed { generation, cycle, gap_cycles, release, carried, .. } = deployed;
     let gap = match gap_cycles {
         0 => "no cycle was lost".to_owned(),
@@ -51,9 +84,13 @@ fn text(partition: &str, deployed: &Deployed) -> String {
         count => format!("{count} begin"),
     };
     let mut text = format!(
-        "{partition}: build {generation} runs since cycle {cycle}; {gap}; its first release was \
-         {release} late\n{carried} variables carried over, {anew} anew\n"
+        "{partition}: build {generation} runs since cycle {cycle} and {standing}\n{gap}; its first \
+         release was {release} late\n{carried} variables carried over, {anew} anew\n"
     );
+    for NotForced { variable, why } in &deployed.not_forced {
+        writeln!(text, "  {variable}: is not forced any more: {why}")
+            .expect("writing to a string cannot fail");
+    }
     for variable in deployed.tuned.iter().take(NAMED_MAX) {
         writeln!(text, "  {variable}: keeps the value that was set by hand")
             .expect("writing to a string cannot fail");
@@ -79,9 +116,9 @@ mod tests {
         let deployed = quietcore_supervisor::fake::deployed();
         assert_eq!(
             text("axis", &deployed),
-            "axis: build 2 runs since cycle 70001; no cycle was lost; its first release was 23.0 \
-             µs late\n41 variables carried over, 1 begins anew\n  servo_P.Kp: keeps the value that \
-             was set by hand\n  servo_DW.filter: its type was \
+            "axis: build 2 runs since cycle 70001 and has passed its probation\nno cycle was lost; \
+             its first release was 23.0 µs late\n41 variables carried over, 1 begins anew\n  \
+             servo_P.Kp: keeps the value that was set by hand\n  servo_DW.filter: its type was \
              f64[2] and is f64[3]\n"
         );
         let many = vec![deployed.not_carried[0].clone(); 30];
@@ -90,5 +127,26 @@ mod tests {
         let said = text("axis", &deployed);
         assert!(said.contains("2 cycles were lost"), "{said}");
         assert!(said.ends_with("… and 480 more; see --json\n"), "{said}");
+    }
+
+    #[test]
+    fn what_became_of_its_probation_is_said_first() {
+        let said = |probation| {
+            let not_forced = NotForced { variable: "servo_P.Kp".into(), why: "gone".into() };
+            let deployed = quietcore_supervisor::fake::deployed();
+            text("axis", &Deployed { probation, not_forced: vec![not_forced], ..deployed })
+        };
+        let why = || "the program crashed".to_owned();
+        assert_eq!(
+            said(Probation::TakenBack { generation: 1, why: why() }),
+            "axis: build 2 ran from cycle 70001 and was taken back; build 1 runs\n  the program \
+             crashed\n"
+        );
+        let failed = said(Probation::Failed { why: why() });
+        assert!(failed.contains("no sound build to go back to\n  the program crashed"), "{failed}");
+        let left = quietcore_units::Nanos::from_millis(800);
+        let running = said(Probation::Running { cycles: 160, left });
+        assert!(running.contains("is on probation for another 800 ms (160 cycles)"), "{running}");
+        assert!(running.contains("servo_P.Kp: is not forced any more: gone"), "{running}");
     }
 }

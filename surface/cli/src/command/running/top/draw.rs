@@ -11,6 +11,9 @@
 //! ↑↓ partition  ←→ histogram  s sort  q end
 //! ```
 
+use std::ops::Range;
+
+use quietcore_exchange::Spike;
 use quietcore_record::verdict::thousands;
 use quietcore_supervisor::control::Activity;
 use quietcore_supervisor::monitor::{LogBars, TaskFigures};
@@ -211,8 +214,8 @@ fn histogram(bars: &LogBars, width: usize, height: usize) -> Vec<String> {
         return vec!["nothing measured yet".to_owned()];
     }
     let rows = height - 1;
-    let (first, last) = bars.decades();
-    let columns = bars.columns((first, last), width);
+    let used = bars.used();
+    let columns = bars.columns(&used, width);
     let tallest = columns.iter().copied().max().unwrap_or(0);
     // One alone is still an eighth of a row high.
     let scale = (rows * 8 - 1) as f64 / ((tallest.max(1)) as f64).ln().max(1e-9);
@@ -228,21 +231,25 @@ fn histogram(bars: &LogBars, width: usize, height: usize) -> Vec<String> {
             levels.iter().map(|level| LEVELS[level.saturating_sub(row * 8).min(8)]).collect()
         })
         .collect();
-    lines.push(decades(first, last, width));
+    lines.push(axis(&used, width));
     lines
 }
 
-/// The names of the decades where they begin.
-fn decades(first: i32, last: i32, width: usize) -> String {
+/// Values below the bars where they lie: ones, twos and fives of each decade as far as there is
+/// room.
+fn axis(bars: &Range<usize>, width: usize) -> String {
+    let decades = (2..=10).map(|exponent| 10_u64.pow(exponent));
+    let values = decades.flat_map(|decade| [1, 2, 5].map(|digit| Nanos::new(digit * decade)));
     let mut line = String::new();
-    let count = (last - first).max(1) as usize;
-    for index in 0..=count {
-        let exponent = first + index as i32;
-        let mark = mark(Nanos::new(10_u64.saturating_pow(exponent.max(0) as u32)));
-        let place = index * width / count;
-        let at = if index == count { width.saturating_sub(mark.chars().count()) } else { place };
+    for value in values {
+        let place = LogBars::place_among(value, bars) * width as f64;
+        let mark = mark(value);
         let used = line.chars().count();
-        if at >= used + usize::from(used > 0) {
+        // Between two marks there are two spaces.
+        let from = if used > 0 { used + 2 } else { 0 };
+        let is_on_it = place >= from as f64 && place < width as f64;
+        let at = place.max(0.0) as usize;
+        if is_on_it && at + mark.chars().count() <= width {
             line.push_str(&" ".repeat(at - used));
             line.push_str(&mark);
         }
@@ -250,7 +257,7 @@ fn decades(first: i32, last: i32, width: usize) -> String {
     line
 }
 
-/// A decade as people write it: `10 µs`.
+/// A value as people write it: `10 µs`.
 fn mark(value: Nanos) -> String {
     let text = value.to_string();
     match text.split_once(' ') {
@@ -279,17 +286,44 @@ fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
     lines.push(format!("missed {missed}, longest run {}", thousands(counters.longest_miss_run)));
     let overruns = thousands(scan.overruns);
     lines.push(format!("overruns {overruns}, watchdog {}", thousands(scan.watchdog_hits)));
-    let spikes = task.snapshot.spikes.iter().filter(|spike| spike.due_ns != 0).take(WORST_MAX);
-    let mut worst = Table::new(&[">worst release", ">cycle", ">CPU"]);
-    for spike in spikes {
+    let mut worst = Table::new(&[">worst release", ">cycle", ">CPU", ">late by it"]);
+    for Stall { worst: spike, releases } in stalls(&task.snapshot.spikes).iter().take(WORST_MAX) {
         worst.row([
             Nanos::new(spike.latency_ns).to_string(),
             thousands(spike.release),
             spike.cpu.to_string(),
+            thousands(*releases),
         ]);
     }
     lines.extend(worst.lines());
     lines
+}
+
+/// What held a task up for a while, and the releases that it made late.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stall {
+    /// The release that was the latest.
+    worst: Spike,
+    /// How many of the worst releases it made late.
+    releases: u64,
+}
+
+/// The worst releases, the latest first; those that waited at the same time are one stall.
+fn stalls(spikes: &[Spike]) -> Vec<Stall> {
+    let mut sorted: Vec<Spike> = spikes.iter().copied().filter(|spike| spike.due_ns != 0).collect();
+    sorted.sort_by_key(|spike| std::cmp::Reverse(spike.latency_ns));
+    let end = |spike: &Spike| spike.due_ns.saturating_add(spike.latency_ns);
+    let mut stalls: Vec<Stall> = Vec::new();
+    for spike in sorted {
+        let overlaps = |stall: &&mut Stall| {
+            spike.due_ns <= end(&stall.worst) && stall.worst.due_ns <= end(&spike)
+        };
+        match stalls.iter_mut().find(overlaps) {
+            Some(stall) => stall.releases += 1,
+            None => stalls.push(Stall { worst: spike, releases: 1 }),
+        }
+    }
+    stalls
 }
 
 /// Everything as text: what `--once` prints.

@@ -55,7 +55,7 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
         let pid = running.description.map(|described| described.pid);
         return Err(PlaceError::AlreadyRunning { site: name, pid }.into());
     }
-    let path = places.state_folder(&name)?.join(LOG);
+    let path = places.state_folder(&name, &request.site)?.join(LOG);
     let cannot = |source| LogError { path: path.clone(), source };
     let log = log_file::open(&path, LOG_BYTES_MAX).map_err(cannot)?;
     // Opened apart: copies of one open file share their place in it.

@@ -35,7 +35,8 @@ fn task(name: &str) -> TaskFigures {
     snapshot.scan.overruns = 2;
     for (index, latency_ns) in [187_000, 41_200, 39_000].into_iter().enumerate() {
         let release = 4711 * (index as u64 + 1);
-        snapshot.spikes[index] = Spike { release, due_ns: 1, latency_ns, wakeup_ns: 1, cpu: 1 };
+        let due_ns = 1_000_000 * release;
+        snapshot.spikes[index] = Spike { release, due_ns, latency_ns, wakeup_ns: 1, cpu: 1 };
     }
     TaskFigures {
         name: name.to_owned(),
@@ -82,6 +83,27 @@ fn screens_are_as_stored() {
     shown.push_str(&screen(&snapshot, &view, 80, 24));
     shown.push_str(&text(&snapshot));
     assert_eq!(shown, include_str!("stored.txt"), "{shown}");
+}
+
+/// Goal: a stall of 57 periods is one row, and what came at another time is another.
+#[test]
+fn a_stall_is_one_row() {
+    let millis = 1_000_000;
+    let spike = |release: u64, latency_ns| Spike {
+        release,
+        due_ns: release * millis,
+        latency_ns,
+        wakeup_ns: 1,
+        cpu: 1,
+    };
+    let mut spikes: Vec<Spike> =
+        (0..15).map(|more| spike(100 + more, (57 - more) * millis)).collect();
+    spikes.push(spike(7000, 2 * millis));
+    spikes.push(Spike::default());
+    let found = stalls(&spikes);
+    assert_eq!(found.len(), 2);
+    assert_eq!((found[0].worst.release, found[0].releases), (100, 15));
+    assert_eq!((found[1].worst.release, found[1].releases), (7000, 1));
 }
 
 #[test]
@@ -131,7 +153,9 @@ fn bars_stand_on_their_axis() {
     let lines = histogram(&bars(0), 40, 5);
     assert_eq!(lines.len(), 5);
     assert!(lines.iter().all(|line| line.chars().count() <= 40), "{lines:#?}");
-    assert!(lines[4].starts_with("1 µs") && lines[4].ends_with("1 ms"), "{lines:#?}");
+    assert!(lines[4].contains(" 2 µs") && lines[4].ends_with("10 µs"), "{lines:#?}");
+    let widest = lines[..4].iter().map(|line| line.trim_end().chars().count()).max();
+    assert_eq!(widest, Some(40), "they fill the room that they have");
     assert!(lines[0].contains('█'), "the tallest reaches the top: {lines:#?}");
     let single = LogBars { total: 1, counts: vec![1; 192], ..bars(0) };
     assert!(histogram(&single, 10, 3)[0].contains('█'));

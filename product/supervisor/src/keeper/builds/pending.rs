@@ -16,10 +16,13 @@ use quietcore_exchange::{Outcome, WhyRejected};
 use quietcore_program::CarryPlan;
 use quietcore_units::Nanos;
 
-use super::Kept;
-use super::changes::ANSWER_MAX;
-use super::incarnation::{Incarnation, answer};
-use crate::control::{ControlError, Deployed, ErrorKind, Severity};
+use crate::control::{
+    ControlError, DeployPatience, Deployed, ErrorKind, NotForced, Probation, Severity,
+};
+use crate::keeper::Kept;
+use crate::keeper::changes::ANSWER_MAX;
+use crate::keeper::forces::Forces;
+use crate::keeper::incarnation::{Incarnation, answer};
 use crate::keeper::request::{Progress, Reply};
 
 /// What helps where a job does not end.
@@ -30,38 +33,42 @@ const UNENDING: &str = "the program before runs on; try again when the job has e
 const LOAD_MAX: Duration = Duration::from_secs(20);
 
 /// A build on its way into the partition.
-pub(super) struct Pending {
-    pub(super) staged: Staged,
-    pub(super) carry: CarryPlan,
-    pub(super) reply: Answering,
-    pub(super) began: Instant,
-    pub(super) swap_ticket: Option<u32>,
+pub(in crate::keeper) struct Pending {
+    pub(in crate::keeper) staged: Staged,
+    pub(in crate::keeper) carry: CarryPlan,
+    /// What will be forced in it.
+    pub(in crate::keeper) forces: Forces,
+    /// What can't be.
+    pub(in crate::keeper) not_forced: Vec<NotForced>,
+    pub(in crate::keeper) reply: Answering,
+    pub(in crate::keeper) began: Instant,
+    pub(in crate::keeper) swap_ticket: Option<u32>,
     /// The task whose job has to end before the swap, as it was told last.
-    pub(super) waits_for: Option<String>,
+    pub(in crate::keeper) waits_for: Option<String>,
 }
 
 /// Who waits for it.
-pub(super) enum Answering {
-    Deploy(Reply<Deployed>, Progress),
+pub(in crate::keeper) enum Answering {
+    Deploy { reply: Reply<Deployed>, progress: Progress, patience: DeployPatience },
     Restart(Option<Reply<()>>),
 }
 
 /// How a build was swapped in.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Swap {
+pub(in crate::keeper) struct Swap {
     /// Its first cycle.
-    pub(super) cycle: u64,
+    pub(in crate::keeper) cycle: u64,
     /// What its event said; `None` where that was overwritten before it was read.
-    pub(super) timing: Option<SwapTiming>,
+    pub(in crate::keeper) timing: Option<SwapTiming>,
 }
 
 /// What a swap cost.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SwapTiming {
+pub(in crate::keeper) struct SwapTiming {
     /// Cycles that were lost.
-    pub(super) gap_cycles: u64,
+    pub(in crate::keeper) gap_cycles: u64,
     /// How late the release of the first cycle was.
-    pub(super) release: Nanos,
+    pub(in crate::keeper) release: Nanos,
 }
 
 /// A change of builds whose event did not come.
@@ -102,14 +109,14 @@ fn given_up(age: Duration, swap: Option<Option<Outcome>>, task: Option<&str>) ->
 
 impl Pending {
     /// Answers that nothing came of it.
-    pub(super) fn refuse(self, why: &str) {
+    pub(in crate::keeper) fn refuse(self, why: &str) {
         let remedy = match self.waits_for {
             None => "the program before runs on",
             Some(_) => UNENDING,
         };
         let error = |kind| ControlError::new(kind, "", why, remedy);
         match self.reply {
-            Answering::Deploy(reply, _) => answer(&reply, Err(error(ErrorKind::NotNow))),
+            Answering::Deploy { reply, .. } => answer(&reply, Err(error(ErrorKind::NotNow))),
             Answering::Restart(Some(reply)) => answer(&reply, Err(error(ErrorKind::NotNow))),
             Answering::Restart(None) => {}
         }
@@ -124,12 +131,12 @@ impl Pending {
 
 impl Incarnation<'_> {
     /// A build on its way waits for a job of a task to end.
-    pub(super) fn swap_waits(&mut self, generation: u32, task: &str) {
+    pub(in crate::keeper) fn swap_waits(&mut self, generation: u32, task: &str) {
         let Some(pending) = &mut self.pending else { return };
         if pending.staged.stage.generation != generation {
             return;
         }
-        if let (Answering::Deploy(_, progress), None) = (&pending.reply, &pending.waits_for) {
+        if let (Answering::Deploy { progress, .. }, None) = (&pending.reply, &pending.waits_for) {
             // Whoever asked may have gone, or not listen.
             let _ = progress.try_send(format!("waiting for a job of task `{task}` to end"));
         }
@@ -139,7 +146,7 @@ impl Incarnation<'_> {
 
 impl Kept {
     /// Gives up a build that does not come.
-    pub(super) fn look_after_pending(&mut self, life: &mut Incarnation<'_>) {
+    pub(in crate::keeper) fn look_after_pending(&mut self, life: &mut Incarnation<'_>) {
         let Some(pending) = &life.pending else { return };
         let (age, outcome) = (pending.began.elapsed(), pending.outcome(life));
         if given_up(age, outcome, None).is_none() {
@@ -155,7 +162,12 @@ impl Kept {
     }
 
     /// Answers that nothing came of a build. Was it to end a fault, that is tried again later.
-    pub(super) fn refuse(&mut self, life: &mut Incarnation<'_>, pending: Pending, why: &str) {
+    pub(in crate::keeper) fn refuse(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        pending: Pending,
+        why: &str,
+    ) {
         if matches!(pending.reply, Answering::Restart(None)) {
             let text = format!("the program could not be started anew after its fault: {why}");
             let partition = &self.setup.partition.name;
@@ -168,7 +180,7 @@ impl Kept {
     }
 
     /// Follows the build that runs where the event that would have said so does not come.
-    pub(super) fn follow_active(&mut self, life: &mut Incarnation<'_>) {
+    pub(in crate::keeper) fn follow_active(&mut self, life: &mut Incarnation<'_>) {
         let runs = life.region.active().generation;
         let answered = life.pending.as_ref().and_then(|pending| {
             let outcome = pending.outcome(life)??;
@@ -197,13 +209,25 @@ impl Kept {
                     self.refuse(life, pending, "it failed and was taken back");
                 }
             }
-            Unheard::Reverted => self.reverted(),
+            Unheard::Reverted => self.reverted(life),
         }
     }
 
     /// Sees to it that a process that was lost on the probation of a build comes back with the
     /// build before.
-    pub(super) fn take_back_lost(&mut self, life: &Incarnation<'_>) {
+    /// Where somebody waits for the end of that probation they are told; `why` is how the process
+    /// ended.
+    pub(in crate::keeper) fn take_back_lost(&mut self, life: &Incarnation<'_>, why: &str) {
+        let fate = match self.back_to_before(life) {
+            Some(generation) => Probation::TakenBack { generation, why: why.to_owned() },
+            None => Probation::Failed { why: why.to_owned() },
+        };
+        self.end_proving(fate);
+    }
+
+    /// Makes the build before the one to start with, if the one that ran was on probation. Returns
+    /// its number.
+    fn back_to_before(&mut self, life: &Incarnation<'_>) -> Option<u32> {
         let cycle = life.region.task(0).map_or(0, |task| task.scan_cycle());
         let runs = life.region.active().generation;
         let on_its_way = |pending: &Pending| pending.staged.stage.generation == runs;
@@ -218,13 +242,14 @@ impl Kept {
                 self.current = before;
                 (lost, self.current.stage.generation)
             }
-            _ => return,
+            _ => return None,
         };
         let text = format!(
             "the process was lost while build {lost} was on probation: build {back} comes back"
         );
         let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
         self.events.add(name, "reverted", Severity::Fault, &text, Some(cycle), now);
+        Some(back)
     }
 }
 

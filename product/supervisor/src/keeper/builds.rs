@@ -1,0 +1,221 @@
+//! Another build of a partition's program: a changed one, or the same one anew.
+//!
+//! ```text
+//! deploy   build ─ stage ─► process loads it ─ event staged ─► command swap ─► event swapped
+//! restart  the same, of the build that runs, without carrying state over
+//! ```
+
+pub(super) mod pending;
+pub(super) mod proving;
+mod swapping;
+
+use std::time::Instant;
+
+use quietcore_assembly::{Staged, stage};
+use quietcore_exchange::{Assignment, Held};
+use quietcore_program::carry::OldData;
+use quietcore_program::{CarryPlan, carry_over};
+use quietcore_scan::process::job::Order;
+use quietcore_scan::stage::Carried;
+use quietcore_units::Causes;
+use quietcore_wording::plural;
+
+use super::forces::{Forces, held_in};
+use super::incarnation::{Incarnation, answer};
+use pending::{Answering, Pending};
+
+use super::{Kept, Prepared};
+use crate::control::{ControlError, ErrorKind, NotForced, Restart, Severity};
+use crate::keeper::request::Reply;
+
+/// A build that shall follow the one that runs.
+struct Next {
+    staged: Staged,
+    carry: CarryPlan,
+    /// What is forced in it.
+    forces: Forces,
+    /// What can't be.
+    not_forced: Vec<NotForced>,
+}
+
+impl Kept {
+    /// Stages a changed program beside the one that runs.
+    pub(super) fn deploy(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        prepared: Prepared,
+        answering: Answering,
+    ) {
+        match (self.prepare_deploy(life, prepared), answering) {
+            (Ok(next), answering) => self.order(life, next, answering),
+            (Err(error), Answering::Deploy { reply, .. }) => answer(&reply, Err(error)),
+            (Err(_), Answering::Restart(_)) => {}
+        }
+    }
+
+    fn prepare_deploy(
+        &self,
+        life: &Incarnation<'_>,
+        prepared: Prepared,
+    ) -> Result<Next, ControlError> {
+        let place = &self.setup.partition.name;
+        let refuse =
+            |kind, what: String, remedy: &str| Err(ControlError::new(kind, place, what, remedy));
+        if life.pending.is_some() {
+            return refuse(ErrorKind::Busy, "another build is on its way".into(), "wait for it");
+        }
+        self.refuse_paused(life)?;
+        let setup = &self.setup;
+        let slot = 1 - self.current.stage.slot;
+        let generation = self.generations + 1;
+        // What is wrong is told of the folder that was given, not of the one in the site file.
+        let mut partition = setup.partition.clone();
+        partition.program.model = Some(prepared.folder);
+        let staged = stage(&setup.site, &partition, &setup.bus, prepared.build, generation, slot);
+        let mut staged = match staged {
+            Ok(staged) => staged,
+            Err(error) => return refuse(ErrorKind::Build, error.to_string(), ""),
+        };
+        if staged.build.data.bytes > u64::from(setup.shape.data_bytes) {
+            let what = format!(
+                "its data have {} bytes, and there is room for {}",
+                staged.build.data.bytes, setup.shape.data_bytes
+            );
+            return refuse(ErrorKind::NotNow, what, "bring the site down and up again");
+        }
+        let (rates, tasks) = (staged.build.interface.rates.len(), setup.job.tasks.len());
+        if rates < tasks {
+            let what = format!(
+                "it has {rates} step function{} for {tasks} task{}",
+                plural(rates as u64),
+                plural(tasks as u64)
+            );
+            return refuse(ErrorKind::Build, what, "give it a step function for each task");
+        }
+        let kernel = staged.build.interface.kernel.as_ref();
+        let own: &[String] = kernel.map_or(&[], |kernel| &kernel.tasks);
+        if !own.iter().eq(setup.job.kernel_tasks.iter().map(|task| &task.name)) {
+            let what = "its OIL file has other tasks than the program that runs".to_owned();
+            return refuse(ErrorKind::NotNow, what, "bring the site down and up again");
+        }
+        // What is wrong with the build itself is said first.
+        self.refuse_on_probation(life)?;
+        let carry = self.carry(life, &staged)?;
+        for remark in &staged.remarks {
+            self.events.note(place, "site", Severity::Warning, &remark.to_string());
+        }
+        staged.stage.on_probation = true;
+        staged.stage.carried = carried(&carry);
+        let (forces, moved, not_forced) = self.forces.in_next_build(&staged.build.symbols);
+        staged.stage.forces = moved;
+        staged.stage.held.clear();
+        Ok(Next { staged, carry, forces, not_forced })
+    }
+
+    fn carry(&self, life: &Incarnation<'_>, staged: &Staged) -> Result<CarryPlan, ControlError> {
+        let place = &self.setup.partition.name;
+        let failed = |what: String| ControlError::new(ErrorKind::Failed, place, what, "");
+        let initial = self.current.build.initial_data();
+        let initial = initial.map_err(|error| failed(Causes(&error).to_string()))?;
+        let mut current = vec![0; initial.len()];
+        let slot = life.region.active().slot;
+        let read = life.region.data(slot).map(|data| data.read(0, &mut current));
+        if !matches!(read, Some(Ok(()))) {
+            return Err(failed("the data of the running program can't be read".to_owned()));
+        }
+        let forced = held_in(life.region.forces()).unwrap_or_default();
+        without_forces(&forced, &mut current);
+        let data = OldData { initial: &initial, current: &current };
+        Ok(carry_over(&self.current.build.symbols, &staged.build.symbols, data, None))
+    }
+
+    /// Starts the program anew in the free slot of the same process.
+    pub(super) fn restart_program(
+        &mut self,
+        life: &mut Incarnation<'_>,
+        how: Restart,
+        reply: Option<Reply<()>>,
+    ) {
+        if life.pending.is_some() {
+            if let Some(reply) = reply {
+                let what = "another build is on its way";
+                let error = ControlError::new(ErrorKind::Busy, "", what, "wait for it");
+                answer(&reply, Err(error));
+            }
+            return;
+        }
+        let refused = self.refuse_paused(life).and_then(|()| self.refuse_on_probation(life));
+        if let (Err(error), Some(reply)) = (refused, &reply) {
+            answer(reply, Err(error));
+            return;
+        }
+        self.save(life, true);
+        self.saving.begin(how);
+        let mut staged = self.current.clone();
+        staged.stage.generation = self.generations + 1;
+        staged.stage.slot = 1 - staged.stage.slot;
+        staged.stage.on_probation = false;
+        staged.stage.carried.clear();
+        staged.stage.held.clear();
+        let (forces, moved) = match how {
+            Restart::Origin => (Forces::default(), Vec::new()),
+            Restart::Warm | Restart::Cold => {
+                let (forces, moved, _) = self.forces.in_next_build(&staged.build.symbols);
+                (forces, moved)
+            }
+        };
+        staged.stage.forces = moved;
+        let carry = CarryPlan::default();
+        let next = Next { staged, carry, forces, not_forced: Vec::new() };
+        self.order(life, next, Answering::Restart(reply));
+    }
+
+    /// Orders the process to load a build.
+    fn order(&mut self, life: &mut Incarnation<'_>, next: Next, reply: Answering) {
+        let Next { staged, carry, forces, not_forced } = next;
+        // A deploy carries its state from the running program; a restart takes what was retained.
+        let values = match reply {
+            Answering::Deploy { .. } => Vec::new(),
+            Answering::Restart(_) => self.retained(&staged),
+        };
+        // Never given twice: a build that was given up may come late.
+        self.generations = staged.stage.generation;
+        let order = Order::Stage(staged.to_job(values));
+        let began = Instant::now();
+        let pending = Pending {
+            staged,
+            carry,
+            forces,
+            not_forced,
+            reply,
+            began,
+            swap_ticket: None,
+            waits_for: None,
+        };
+        match life.process.order(&order) {
+            Ok(()) => life.pending = Some(pending),
+            Err(error) => self.refuse(life, pending, &Causes(&error).to_string()),
+        }
+    }
+}
+
+fn carried(plan: &CarryPlan) -> Vec<Carried> {
+    let of = |copy: &quietcore_program::Copy| Carried {
+        from: copy.from,
+        to: copy.to,
+        bytes: copy.bytes,
+    };
+    plan.copies.iter().map(of).collect()
+}
+
+/// Gives forced variables in a copy of the data the values that they had before.
+fn without_forces(forced: &[Held], data: &mut [u8]) {
+    for Held { force: Assignment { target, .. }, before } in forced {
+        let own = target.offset as usize..target.offset as usize + usize::from(target.bytes.min(8));
+        let Some(bytes) = data.get_mut(own) else { continue };
+        let masks = target.mask.to_le_bytes().into_iter().zip(before.to_le_bytes());
+        for (byte, (mask, before)) in bytes.iter_mut().zip(masks) {
+            *byte = (*byte & !mask) | (before & mask);
+        }
+    }
+}

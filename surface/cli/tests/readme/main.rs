@@ -1,0 +1,115 @@
+//! The README's commands for a running site, in their order, with a look at what each of them did.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[expect(dead_code, reason = "other tests call it in other ways")]
+#[path = "../command/mod.rs"]
+mod command;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use command::{Said, quietcore, said};
+
+const README: &str = include_str!("../../../../README.md");
+
+/// A copy of what the README's commands need, and a place for their sites.
+struct Clone<'a> {
+    folder: PathBuf,
+    places: &'a Path,
+}
+
+/// Brings the site down, whatever becomes of the test.
+impl Drop for Clone<'_> {
+    fn drop(&mut self) {
+        self.call("quietcore down");
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+impl<'a> Clone<'a> {
+    fn new(places: &'a Path, name: &str) -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let folder = places.join(name);
+        copy(&root.join("models/servo"), &folder.join("models/servo"));
+        copy(&root.join("examples"), &folder.join("examples"));
+        Self { folder, places }
+    }
+
+    fn call(&self, line: &str) -> Said {
+        let arguments = line.strip_prefix("quietcore ").expect("a command").split(' ');
+        let mut command = quietcore(&self.folder);
+        command.args(arguments).env("QUIETCORE_RUN_DIR", self.places.join("run"));
+        command.env("QUIETCORE_STATE_DIR", self.places.join("state"));
+        said(&command.output().unwrap())
+    }
+
+    fn done(&self, line: &str) -> String {
+        let Said { status, out, err } = self.call(line);
+        assert_eq!(status, Some(0), "{line}: {out}{err}");
+        out
+    }
+
+    /// A value of the program, and whether it is forced.
+    fn value(&self, variable: &str) -> (serde_json::Value, bool) {
+        let text = self.done(&format!("quietcore watch axis {variable} --once --json"));
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let found = &read["values"][0];
+        (found["value"].clone(), found["forced"].as_bool().unwrap())
+    }
+}
+
+/// The block of the README that begins with a line, its comments cut off.
+fn block(first: &str) -> Vec<String> {
+    let start = README.find(first).expect("the README has the block");
+    let block = README[start..].split("\n```").next().unwrap_or_default();
+    let command = |line: &str| line.split("  ").next().unwrap_or_default().to_owned();
+    block.lines().map(command).collect()
+}
+
+/// Goal: the sequence leaves the servo as it was found; a second clone begins anew.
+#[test]
+fn the_commands_for_a_running_site_do_what_they_say() {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    if cpus < 2 {
+        quietcore_skip::skip!("a machine with one CPU has none for a partition");
+        return;
+    }
+    let places = tempfile::tempdir().unwrap();
+    let clone = Clone::new(places.path(), "first");
+    let commands = block("quietcore up examples/servo.toml --detach\n");
+    let [up, set, force, unforce, trace, deploy, down] = &commands[..] else {
+        panic!("the block has other commands: {commands:#?}");
+    };
+    clone.done(up);
+    clone.done(set);
+    assert_eq!(clone.value("servo_P.Kv"), (50.0.into(), false));
+    assert_eq!(clone.value("servo_P.Enable"), (true.into(), false));
+    clone.done(force);
+    assert_eq!(clone.value("servo_P.Enable"), (false.into(), true));
+    clone.done(unforce);
+    assert_eq!(clone.value("servo_P.Enable"), (true.into(), false), "as before the force");
+    clone.done(trace);
+    assert!(fs::read_to_string(clone.folder.join("run.svg")).unwrap().contains("<svg"));
+    let said = clone.done(&deploy.replace("FOLDER", "models/servo"));
+    assert!(said.contains("and has passed its probation"), "{said}");
+    assert_eq!(clone.value("servo_P.Kv"), (50.0.into(), false), "tuned by hand");
+    clone.done(down);
+    clone.done(up);
+    assert_eq!(clone.value("servo_P.Enable"), (true.into(), false), "nothing was left behind");
+    assert_eq!(clone.value("servo_P.Kv"), (50.0.into(), false), "retained");
+    clone.done(down);
+
+    let second = Clone::new(places.path(), "second");
+    let Said { status, err, .. } = second.call(up);
+    assert_eq!(status, Some(0), "{err}");
+    assert!(err.contains("has retained is not taken over"), "{err}");
+    assert_ne!(second.value("servo_P.Kv").0, 50.0, "the other clone's");
+    second.done(down);
+}
