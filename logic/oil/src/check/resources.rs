@@ -105,18 +105,25 @@ pub(super) fn resources(
     for (users, root) in users.iter().zip(&roots) {
         merged[*root] = merged[*root].merge(*users);
     }
-    let ceilings: Vec<_> = roots.iter().map(|root| merged[*root].ceiling()).collect();
+    let mut ceilings: Vec<_> = roots.iter().map(|root| merged[*root].ceiling()).collect();
     let users_are_known =
         ![Kind::Task, Kind::Isr, Kind::Resource].iter().any(|kind| names.have_lost(*kind));
-    for (resource, ceiling) in given.iter().zip(&ceilings) {
+    let most_urgent = levels.iter().max().map(|level| (Scale::Task, *level));
+    for (resource, ceiling) in given.iter().zip(&mut ceilings) {
         if ceiling.is_none() && users_are_known {
             let name = &resource.name;
-            let message = format!(
+            let refused = format!(
                 "no task or ISR uses this resource, so that it has no ceiling; write `RESOURCE = \
                  {};` into those that do",
                 name.text
             );
-            collector.refuse_word(name, message);
+            let understood = format!(
+                "no task or ISR says that it uses this resource; its ceiling is the highest \
+                 priority of all tasks, until `RESOURCE = {};` says who does",
+                name.text
+            );
+            collector.depart(name.place, &name.text, &refused, &understood);
+            *ceiling = most_urgent;
         }
     }
     tables(application, names, &ceilings)
