@@ -182,6 +182,21 @@ pub(crate) const WAIVERS: &[Waiver] = &[
     },
     Waiver {
         rule: "words",
+        path: "logic/oil/src/foreign/erika2.oil",
+        reason: "names the attributes that another implementation has",
+    },
+    Waiver {
+        rule: "words",
+        path: "logic/oil/tests/foreign/",
+        reason: "is written as users of other implementations write",
+    },
+    Waiver {
+        rule: "words",
+        path: "logic/oil/tests/stored/foreign.txt",
+        reason: "tells what is said of files as users of other implementations write them",
+    },
+    Waiver {
+        rule: "words",
         path: "xtask/src/rules/wording.rs",
         reason: "holds the list of the words that are not used",
     },

@@ -162,7 +162,8 @@ impl Workshop {
         let defines = channels::defines(site, &partition.name)?;
         let (oil, mode) = (partition.program.oil.clone(), partition.program.mode.clone());
         let target = if partition.backend == Backend::Kvm { Target::Guest } else { Target::Module };
-        let options = Options { target, rates, defines, oil, mode, ..Options::default() };
+        let tick_ns = Some(partition.program.period.get());
+        let options = Options { target, rates, defines, oil, mode, tick_ns, ..Options::default() };
         quietcore_program::build(folder, &options, &self.build_folder)
             .map_err(|source| AssemblyError::Build { partition: partition.name.clone(), source })
     }

@@ -71,6 +71,9 @@ pub struct Options {
     pub oil: Option<String>,
     /// The application mode in which an OSEK program starts; `None` for the first of its OIL file.
     pub mode: Option<String>,
+    /// The time of a tick for hardware counters of an OIL file that say none, in ns: the cycle of
+    /// the partition, where there is one.
+    pub tick_ns: Option<u64>,
     /// Number of rates, for a model whose step function takes the rate's number and does not say
     /// how many there are. Where it is known, another number is an error.
     pub rates: Option<u32>,
@@ -93,6 +96,7 @@ impl Default for Options {
             model: None,
             oil: None,
             mode: None,
+            tick_ns: None,
             rates: None,
             compiler: None,
             defines: Vec::new(),

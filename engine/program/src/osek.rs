@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use quietcore_oil::{Configuration, Problems};
+use quietcore_oil::{Configuration, Problems, Reading};
 
 /// The kernel, for C: position independent code that needs the C library and nothing else.
 pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libquietcore_osek.a"));
@@ -56,13 +56,19 @@ pub enum OilError {
 ///
 /// # Errors
 /// [`OilError`], with every problem at its place.
-pub fn read(path: &Path) -> Result<Configuration, OilError> {
+pub fn read(path: &Path, reading: Reading) -> Result<Configuration, OilError> {
     let name = path.display().to_string();
     let text =
         read_text(path).map_err(|source| OilError::Unreadable { path: name.clone(), source })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut include = |file: &str| read_text(&folder.join(file)).map_err(|error| error.to_string());
-    Ok(quietcore_oil::read(&name, &text, &mut include)?)
+    let mut include = |file: &str| {
+        let path = folder.join(file);
+        read_text(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => format!("there is no `{}`", path.display()),
+            _ => error.to_string(),
+        })
+    };
+    Ok(quietcore_oil::read(&name, &text, reading, &mut include)?)
 }
 
 /// Reads what an OIL file or one that it includes holds. Devices and pipes are refused before they
@@ -81,7 +87,7 @@ fn read_text(path: &Path) -> io::Result<String> {
     if bytes.len() as u64 > OIL_BYTES_MAX {
         return Err(io::Error::other("it is larger than any OIL file"));
     }
-    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text in UTF-8"))
+    Ok(quietcore_oil::decode(bytes))
 }
 
 /// What is generated from an application: the files by name, with what they hold.
@@ -104,7 +110,9 @@ mod tests {
             ("/dev/null", "it is no ordinary file"),
             ("/", "is a directory"),
         ] {
-            let Err(OilError::Unreadable { source, .. }) = read(Path::new(path)) else {
+            let Err(OilError::Unreadable { source, .. }) =
+                read(Path::new(path), Reading::default())
+            else {
                 panic!("{path} was read");
             };
             assert_eq!(source.to_string(), why, "{path}");
@@ -116,7 +124,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("application.oil");
         fs::write(&path, "OIL_VERSION = \"2.5\";\n#include \"/dev/zero\"\n").unwrap();
-        let error = read(&path).unwrap_err().to_string();
+        let error = read(&path, Reading::default()).unwrap_err().to_string();
         let place = format!("{}:2:1: `/dev/zero`: ", path.display());
         assert!(error.contains(&place) && error.contains("it is no ordinary file"), "{error}");
     }

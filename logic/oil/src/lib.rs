@@ -15,7 +15,8 @@
 //! ```
 //! let text = r#"OIL_VERSION = "2.5";
 //!               CPU small { OS kernel; TASK blink { PRIORTY = 1; }; };"#;
-//! let problems = quietcore_oil::read("small.oil", text, &mut |_| Err("no file".to_owned()));
+//! let mut none = |_: &str| Err("no file".to_owned());
+//! let problems = quietcore_oil::read("small.oil", text, Default::default(), &mut none);
 //! let shown = problems.expect_err("`PRIORITY` is misspelled").to_string();
 //! assert_eq!(
 //!     shown,
@@ -32,6 +33,7 @@
 mod application;
 mod check;
 mod configuration;
+mod foreign;
 mod generate;
 mod problem;
 mod read;
@@ -39,6 +41,7 @@ mod reference;
 mod schema;
 mod tables;
 mod text;
+mod unused;
 
 pub use configuration::{
     Action, Alarm, AlarmStart, Configuration, Counter, Definition, Event, ExpiryPoint, Hooks,
@@ -46,6 +49,6 @@ pub use configuration::{
 };
 pub use generate::{header, oil, rust, source};
 pub use problem::{PROBLEMS_MAX, Problem, Problems, Remark};
-pub use read::read;
+pub use read::{Reading, decode, read};
 pub use reference::reference;
 pub use tables::{Function, Tables};

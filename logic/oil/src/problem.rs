@@ -6,6 +6,7 @@ pub use quietcore_wording::PROBLEMS_MAX;
 
 use crate::configuration::Definition;
 use crate::text::place::{Place, Word};
+use crate::unused::Unused;
 
 /// Characters of a token that a problem shows.
 const TOKEN_SHOWN_MAX: usize = 40;
@@ -78,15 +79,55 @@ struct Found {
 }
 
 /// Gathers what is wrong and what is remarkable, up to a bound.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Collector {
     files: Vec<String>,
     problems: Vec<Found>,
     left_out: usize,
     remarks: Vec<Found>,
+    strict: bool,
+    unused: Unused,
 }
 
 impl Collector {
+    /// A collector that takes what departs from the language as wrong, or as remarkable.
+    pub(crate) fn new(strict: bool) -> Self {
+        Self {
+            files: Vec::new(),
+            problems: Vec::new(),
+            left_out: 0,
+            remarks: Vec::new(),
+            strict,
+            unused: Unused::default(),
+        }
+    }
+
+    /// Whether what departs from the language is refused.
+    pub(crate) const fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// The token at `place` departs from the language, and what it means is clear: `refused` is
+    /// said of it where asked to be strict, else `understood`.
+    pub(crate) fn depart(&mut self, place: Place, token: &str, refused: &str, understood: &str) {
+        if self.strict {
+            self.refuse(place, token, refused);
+        } else {
+            self.remark(place, token, understood);
+        }
+    }
+
+    /// Notes something of another implementation, an attribute of a kind of object or, without
+    /// `kind`, an object itself. All of it is told in one remark.
+    pub(crate) fn leave_unused(&mut self, kind: Option<&str>, word: &Word) {
+        self.unused.add(kind, word);
+    }
+
+    /// Says whose the unused attributes are.
+    pub(crate) fn name_implementation(&mut self, name: &'static str) {
+        self.unused.name_implementation(name);
+    }
+
     /// Adds a file; its number is what places name it by.
     pub(crate) fn add_file(&mut self, name: &str) -> u16 {
         let number = u16::try_from(self.files.len()).expect("the number of includes is bounded");
@@ -157,6 +198,9 @@ impl Collector {
     /// The remarks, or the problems if there is one.
     pub(crate) fn finish(mut self) -> Result<Vec<Remark>, Problems> {
         if self.problems.is_empty() {
+            if let Some((word, message)) = self.unused.told() {
+                self.remarks.push(Found { place: word.place, token: shown(&word.text), message });
+            }
             self.remarks.sort_by_key(|found| found.place);
             let remarks = self.remarks.into_iter().map(|found| Remark {
                 file: self.files[usize::from(found.place.file)].clone(),

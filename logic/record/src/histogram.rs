@@ -307,7 +307,9 @@ impl Histogram {
         let least = |bin: &Bin| bin.low_ns.max(self.min_ns);
         let above: u64 = self.bins().filter(|bin| least(bin) > limit_ns).map(|bin| bin.count).sum();
         let overflow_is_above = self.overflow_from_ns.max(self.min_ns) > limit_ns;
-        above + if overflow_is_above { self.overflow } else { 0 }
+        let above = above + if overflow_is_above { self.overflow } else { 0 };
+        // Wherever in its bin or in the overflow it lies, the largest value is one of them.
+        above.max(u64::from(self.max_ns > limit_ns))
     }
 
     /// Whether bins and overflow add up to the count and the extremes lie in bins that are not

@@ -98,6 +98,10 @@ pub fn is_held_to_class(record: &Record) -> bool {
     record.scan.as_ref().is_none_or(|scan| !scan.terms.by_kernel)
 }
 
+/// Why a record without a period proves nothing, and what to do.
+const NO_PERIOD: &str = "the data do not say with which period they were measured; if you know it, \
+                         import them with `--interval`";
+
 /// Judges a record against a class. `exceedance` is the probability per cycle that must be
 /// excluded for a PASS.
 pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
@@ -131,12 +135,13 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, limit_ns(record, class)) else {
         return not_proven("the source gives no cycle for this class".to_owned());
     };
+    if measured_every(record).is_none_or(|period_ns| period_ns > cycle_ns)
+        && let Some(because) = beyond_all_limits(record, class, limit_ns)
+    {
+        return (Verdict::Fail, because, None);
+    }
     match measured_every(record) {
-        None => {
-            return not_proven(
-                "the data do not say with which period they were measured".to_owned(),
-            );
-        }
+        None => return not_proven(NO_PERIOD.to_owned()),
         Some(period_ns) if period_ns > cycle_ns => {
             return not_proven(format!(
                 "measured every {}, the class cycles every {}; measure with a period of at most {}",
@@ -245,6 +250,23 @@ fn distrust(record: &Record) -> Option<String> {
         return Some(format!("not measured as asked for: {}", record.degraded.join("; ")));
     }
     (record.release.count() == 0).then(|| "nothing was measured".to_owned())
+}
+
+/// Whether a release was later than the class allows by any of its limits, and by how much. That a
+/// release was so late holds whatever the period was that it was measured with.
+fn beyond_all_limits(record: &Record, class: &Class, limit_ns: u64) -> Option<String> {
+    let largest_limit_ns = limit_ns.max(class.jitter_ns.unwrap_or(0));
+    let late = record.release.count_surely_above(largest_limit_ns);
+    (late > 0).then(|| {
+        format!(
+            "at least {} of {} releases were later than {}, the largest limit of the class, \
+             whatever the period; the largest latency was {}",
+            thousands(late),
+            thousands(record.release.count()),
+            Nanos::new(largest_limit_ns),
+            Nanos::new(record.release.max_ns()),
+        )
+    })
 }
 
 /// Whether a release was later than a tenth of the cycle.
@@ -367,8 +389,7 @@ pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, S
     if let Some(because) = fault(record).or_else(|| distrust(record)) {
         return Err(because);
     }
-    let period_ns = measured_every(record)
-        .ok_or_else(|| "the data do not say with which period they were measured".to_owned())?;
+    let period_ns = measured_every(record).ok_or_else(|| NO_PERIOD.to_owned())?;
     let needed = cycles_needed(exceedance);
     if record.release.count() < needed {
         return Err(format!(

@@ -147,13 +147,52 @@ fn timerlat_has_threads_and_their_interrupts() {
 fn wide_buckets_are_recognised() {
     let records = read(Kind::Rtla, include_str!("fixtures/rtla-timerlat-buckets.txt"));
     let release = &records[1].release;
-    assert_eq!((release.resolution_ns(), release.min_ns()), (20_000, 20_000));
+    // The extremes are those of the file, to the microsecond.
+    assert_eq!((release.resolution_ns(), release.min_ns()), (20_000, 38_000));
     // 20 µs to 40 µs: none of these values can be above 40 µs, all may be above 39 µs.
     assert_eq!(release.count_above(40_000), 2_870);
     assert_eq!(release.count_above(39_000), 2_871);
     let nano = read(Kind::Rtla, include_str!("fixtures/rtla-timerlat-nanoseconds.txt"));
     assert_eq!(nano[0].release.resolution_ns(), 10_000);
     assert_eq!(nano[0].release.max_ns(), 6_926_620);
+}
+
+/// Goal: `rtla -b 10` shows no smaller maximum than it printed.
+#[test]
+fn the_extremes_of_wide_buckets_are_those_that_the_file_states() {
+    let text = "# RTLA timerlat histogram\n# Time unit is microseconds (us)\n\
+                # Duration:   0 00:00:01\n\
+                Index   Thr-000   Thr-001\n\
+                0             4         5 \n10            1         0 \n\
+                20            3         0 \nover:         0         0 \n\
+                count:        8         5 \nmin:          2         3 \n\
+                avg:         12         5 \nmax:         24         7 \n";
+    let records = read(Kind::Rtla, text);
+    let extremes: Vec<_> =
+        records.iter().map(|it| (it.release.min_ns(), it.release.max_ns())).collect();
+    assert_eq!(extremes, [(2_000, 24_000), (3_000, 7_000)]);
+    assert!(records.iter().all(Record::is_valid));
+}
+
+/// Goal: newer versions print one zero a line where no bucket has values; that is no damage.
+#[test]
+fn an_empty_histogram_of_noise_is_not_taken_for_cut_off() {
+    let head = "# RTLA osnoise histogram\n# Time unit is microseconds (us)\n\
+                # Duration:   0 00:00:05\n";
+    let zeros = "over: 0\ncount: 0\nmin: 0\navg: 0\nmax: 0\n";
+    let options = ImportOptions::default();
+    let none = import::read(Kind::Rtla, "n.txt", &format!("{head}Index\n{zeros}"), &options);
+    let said = none.unwrap_err().to_string();
+    assert_eq!(said, "n.txt:4:1: nothing was measured: there is no column of a CPU");
+    // A CPU is named only where it had noises: they are not in the file, so nothing is known of it.
+    let beyond = read(Kind::Rtla, &format!("{head}Index   CPU-000   CPU-001\n{zeros}"));
+    assert_eq!(names(&beyond), ["run.cpu0", "run.cpu1"]);
+    for record in &beyond {
+        assert_eq!((record.release.count(), record.is_valid()), (0, false));
+        assert!(record.invalid_because[0].contains("beyond its histogram"));
+    }
+    let cut = format!("{head}Index   CPU-000   CPU-001\n5   1   2\n{zeros}");
+    assert!(import::read(Kind::Rtla, "n.txt", &cut, &options).is_err());
 }
 
 #[test]

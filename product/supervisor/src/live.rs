@@ -258,6 +258,9 @@ fn note_assembly(first: &Staged, partition: &str, events: &EventLog) {
         let text = format!("the compiler has {warnings} warnings on its program");
         events.note(partition, "build", Severity::Information, &text);
     }
+    for remark in &first.build.remarks {
+        events.note(partition, "build", Severity::Information, remark);
+    }
     for remark in &first.remarks {
         events.note(partition, "site", Severity::Warning, &remark.to_string());
     }

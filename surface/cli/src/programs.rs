@@ -34,6 +34,9 @@ pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
             let s = plural(warnings as u64);
             say(format_args!("remark: the compiler has {warnings} warning{s} on `{name}`"));
         }
+        for remark in &assembly.first.build.remarks {
+            say(format_args!("remark: {remark}"));
+        }
         for remark in &assembly.first.remarks {
             say(format_args!("remark: {remark}"));
         }

@@ -148,3 +148,26 @@ fn run(folder: &Path, line: &str) -> (bool, String) {
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
+
+/// Goal: a file of another tool is described, with what is not used and assumed beside it; with
+/// `--strict` it is refused.
+#[test]
+fn a_file_of_another_tool_is_described_and_refused_strictly() {
+    let oil = "CPU c { OS k { EE_OPT = \"DEBUG\"; KERNEL_TYPE = FP; };\n\
+               TASK Count { PRIORITY = 1; STACK = SHARED; }; };\n";
+    let folder = folder(oil);
+    let said = call(folder.path(), &["osek", "check", "five.oil"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.out.contains("Count"), "{}", said.out);
+    let listed = "`EE_OPT`: not used here (ERIKA Enterprise 2): OS `EE_OPT`, `KERNEL_TYPE`";
+    assert!(said.err.contains(listed), "{}", said.err);
+    assert!(said.err.contains("`OIL_VERSION` is missing"), "{}", said.err);
+    let said = call(folder.path(), &["osek", "check", "--strict", "five.oil"]);
+    assert_eq!(said.status, Some(1), "{}", said.err);
+    assert!(said.err.contains("`OIL_VERSION = \"2.5\";` is missing"), "{}", said.err);
+    let said = call(folder.path(), &["osek", "generate", "five.oil", "--out", "out"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.err.contains("not used here"), "{}", said.err);
+    let said = call(folder.path(), &["osek", "generate", "--strict", "five.oil", "--out", "out"]);
+    assert_eq!(said.status, Some(1), "{}", said.err);
+}

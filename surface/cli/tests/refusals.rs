@@ -149,6 +149,26 @@ fn imports_that_are_broken_name_line_and_remedy_and_write_nothing() {
     assert!(said.err.contains("evidence") && said.err.contains("exists"), "{}", said.err);
 }
 
+/// Goal: who imports without a period is told the option that gives it, last of all; and a stall
+/// that no period excuses is a FAIL.
+#[test]
+fn an_import_without_a_period_asks_for_it_and_fails_what_no_period_excuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let stalled = "# Histogram\n000000 000000\n000001 000004\n# Total: 000000004\n# Min Latencies: \
+                   00001\n# Avg Latencies: 16200\n# Max Latencies: 81000\n# Histogram Overflows: \
+                   00001\n";
+    fs::write(folder.path().join("stalled"), stalled).unwrap();
+    let said = call(folder.path(), &["import", "cyclictest", "stalled", "--out", "evidence"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.err.lines().last().unwrap().contains("--interval 1ms"), "{}", said.err);
+    let shown = call(folder.path(), &["show", "evidence", "--json"]);
+    let evidence: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    let verdicts = evidence["verdicts"].as_array().unwrap();
+    let of = |class: &str| verdicts.iter().find(|verdict| verdict["class"] == class).unwrap();
+    assert_eq!(of("motion-control")["verdict"], "FAIL", "{}", of("motion-control"));
+    assert!(of("motion-control")["because"].as_str().unwrap().contains("whatever the period"));
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_is_an_error_before_measuring() {
     let folder = tempfile::tempdir().unwrap();

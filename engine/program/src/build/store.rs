@@ -98,6 +98,10 @@ pub(super) fn hash(
         add(b"mode");
         add(mode.as_bytes());
     }
+    if let Some(tick_ns) = options.tick_ns.filter(|_| !sources.oil.is_empty()) {
+        add(b"tick");
+        add(&tick_ns.to_le_bytes());
+    }
     add(b"include");
     for file in &sources.beside {
         add(file.name.as_bytes());

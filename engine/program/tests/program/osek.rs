@@ -163,3 +163,60 @@ fn an_oil_file_is_part_of_what_is_built() {
     };
     assert_ne!(hash(OIL), hash(&OIL.replace("2000000", "1000000")));
 }
+
+/// An OIL file as ERIKA Enterprise is given: with its own attributes, and without a time of a tick.
+const FOREIGN: &str = r#"CPU mySystem {
+  OS myOs {
+    EE_OPT = "DEBUG";
+    CPU_DATA = X86_64 { MULTI_STACK = TRUE; };
+    KERNEL_TYPE = OSEK { CLASS = BCC1; };
+  };
+  APPDATA app { APP_SRC = "small.c"; };
+  TASK Fast { PRIORITY = 1; STACK = PRIVATE { SIZE = 128; }; };
+  COUNTER Tick {
+    MINCYCLE = 1; MAXALLOWEDVALUE = 100; TICKSPERBASE = 1;
+    TYPE = HARDWARE { DEVICE = "T"; };
+  };
+  ALARM Wake {
+    COUNTER = Tick;
+    ACTION = ACTIVATETASK { TASK = Fast; };
+    AUTOSTART = TRUE { ALARMTIME = 1; CYCLETIME = 1; };
+  };
+};
+"#;
+
+/// Goal: a file that another tool's users wrote makes a program, with the cycle of the partition as
+/// its tick, and what was not used is told with the build.
+#[test]
+fn an_oil_file_of_another_tool_makes_a_program_with_the_cycle_of_the_partition() {
+    need_compiler!();
+    let files = [("conf.oil", FOREIGN), ("small.c", C)];
+    let with = |tick_ns| Options { tick_ns, ..options() };
+    let program = try_build(folder(&files).path(), &with(Some(250_000))).unwrap();
+    let build = &program.built;
+    let counter = build.interface.kernel.as_ref().unwrap().counter.as_ref().unwrap();
+    assert_eq!((counter.name.as_str(), counter.tick_ns), ("Tick", 250_000));
+    let remarks = build.remarks.join("\n");
+    assert!(
+        remarks.contains("not used here (ERIKA Enterprise 3): objects `APPDATA`; OS `EE_OPT`"),
+        "{remarks}"
+    );
+    assert!(
+        remarks.contains("no time of a tick is given for `Tick`; read as 250000 ns"),
+        "{remarks}"
+    );
+    // Another cycle is another program.
+    let other = try_build(folder(&files).path(), &with(Some(500_000))).unwrap();
+    assert_ne!(build.hash, other.built.hash);
+}
+
+/// Goal: a comment in an encoding that is not UTF-8 is no error.
+#[test]
+fn comments_of_an_oil_file_are_in_any_encoding() {
+    need_compiler!();
+    let folder = folder(&[("small.c", C)]);
+    let mut text = b"/* gr\xf6\xdfer \x95\x5c */ ".to_vec();
+    text.extend(OIL.as_bytes());
+    std::fs::write(folder.path().join("small.oil"), text).unwrap();
+    try_build(folder.path(), &options()).unwrap();
+}

@@ -54,7 +54,12 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
             continue;
         };
         let what = format!("{} `{}`", object.kind.text, object.name.text);
-        let owner = Owner { what: &what, word: &object.name.text, place: object.name.place };
+        let owner = Owner {
+            what: &what,
+            kind: kind.word(),
+            word: &object.name.text,
+            place: object.name.place,
+        };
         let declared = tree.declarations.of(kind.word());
         let before = collector.count();
         let shaped = shape(owner, &object.block, kind.attributes(), declared, collector);
@@ -76,9 +81,18 @@ pub(crate) fn application(tree: &Tree, collector: &mut Collector) -> Option<Appl
         add(&mut application, kind, object.name.clone(), &shaped);
     }
     if os_object.is_none() {
-        let message = "the CPU has no OS object; write `OS name;` for all defaults";
+        let is_definition = !collector.is_strict() && application.names.is_empty();
+        let message = if is_definition {
+            "no application: the CPU has no task and no OS object, as in a file that defines an \
+             implementation; name the file of the application, which may include this one"
+        } else {
+            "the CPU has no OS object; write `OS name;` for all defaults"
+        };
         collector.refuse_word(&application.cpu, message);
         application.lost.insert(Kind::Os);
+        if is_definition {
+            application.lost.insert(Kind::Task);
+        }
     }
     Some(application)
 }

@@ -6,8 +6,12 @@ use crate::schema::{Attribute, Kind, Shape, is_object_word};
 use crate::text::declaration::{Declaration, Declarations, Range};
 use quietcore_wording::meant;
 
-/// Refuses declarations of known attributes that have another type.
+/// Refuses declarations of known attributes that have another type. Unless asked to be strict they
+/// are let be: a value that fits such a type alone is left unused.
 pub(crate) fn check(declarations: &Declarations, collector: &mut Collector) {
+    if !collector.is_strict() {
+        return;
+    }
     for (kind, declared) in &declarations.objects {
         if let Some(known) = Kind::of(&kind.text) {
             check_block(declared, known.attributes(), collector);
@@ -57,7 +61,7 @@ fn check_branches(declaration: &Declaration, known: &'static Attribute, collecto
 }
 
 /// The type that an attribute of this shape has, if the one that is declared does not fit.
-fn other_type(shape: &Shape, declared: &str) -> Option<String> {
+pub(super) fn other_type(shape: &Shape, declared: &str) -> Option<String> {
     let (right, fitting): (String, &[&str]) = match shape {
         Shape::Number { max, .. } | Shape::NumberOrAuto { max, .. } => {
             let is_wide = *max > u64::from(u32::MAX);

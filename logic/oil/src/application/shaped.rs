@@ -1,6 +1,8 @@
 //! Attributes compared with the tables of the schema: known, of the right kind, within their range,
 //! as often as they may be given. What `IMPLEMENTATION` declares narrows ranges and gives defaults.
 
+use crate::application::declared;
+use crate::foreign;
 use crate::problem::Collector;
 use crate::schema::{Attribute, Choice, Shape};
 use crate::text::declaration::{Declaration, Range};
@@ -8,6 +10,8 @@ use crate::text::place::{Given, Place, Word};
 use crate::text::tree::{self, Block, Value};
 use quietcore_wording::{either, meant, nearest};
 
+/// What is said of a value that begins like a number and is none.
+const NO_NUMBER: &str = "no number; write it like `20`, `0x14` or `0.5`";
 /// Attributes among which one is looked for that is only misspelled.
 const COMPARED_MAX: usize = 50;
 
@@ -83,6 +87,8 @@ impl Shaped {
 pub(crate) struct Owner<'o> {
     /// As a sentence calls it: ``TASK `blink` ``.
     pub(crate) what: &'o str,
+    /// The kind of object that it is or belongs to.
+    pub(crate) kind: &'o str,
     /// Its token.
     pub(crate) word: &'o str,
     /// Where it stands.
@@ -114,7 +120,7 @@ pub(crate) fn shape(
             continue;
         }
         let declaration = declared.iter().find(|declaration| declaration.name.text == name);
-        if let Some(entry) = entry(known, attribute, declaration, collector) {
+        if let Some(entry) = entry(owner.kind, known, attribute, declaration, collector) {
             shaped.entries.push(entry);
         }
     }
@@ -174,9 +180,14 @@ fn unknown(
     collector: &mut Collector,
 ) {
     let name = &attribute.name;
-    if declared.iter().any(|declaration| declaration.name.text == name.text) {
-        let message = "declared by IMPLEMENTATION, not known here and ignored";
-        collector.remark(name.place, &name.text, message);
+    let is_foreign = || {
+        foreign::knows_attribute(owner.kind, &name.text)
+            || nearest(&name.text, usable(schema)).is_none()
+    };
+    if declared.iter().any(|declaration| declaration.name.text == name.text)
+        || !collector.is_strict() && is_foreign()
+    {
+        collector.leave_unused(Some(owner.kind), name);
         return;
     }
     collector.refuse_with(name.place, &name.text, || {
@@ -193,6 +204,7 @@ fn unknown(
 
 /// The attribute with its value, if that is of the right kind.
 fn entry(
+    kind: &str,
     known: &'static Attribute,
     attribute: &tree::Attribute,
     declaration: Option<&Declaration>,
@@ -208,8 +220,24 @@ fn entry(
     }
     let value = match typed(known, attribute) {
         Ok(value) => value,
+        Err(message) if is_quoted_otherwise(known, attribute) => {
+            let understood = "read as a name, with or without quotation marks";
+            collector.depart(token.place, &token.text, &message, understood);
+            if collector.is_strict() {
+                return None;
+            }
+            token.text = token.text.trim_matches('"').to_owned();
+            Typed::Name
+        }
         Err(message) => {
-            collector.refuse_word(&token, message);
+            let is_other =
+                |it: &Declaration| declared::other_type(&known.shape, &it.type_word.text);
+            if !collector.is_strict() && declaration.and_then(is_other).is_some() {
+                // As the text declares it, it is no attribute of ours that is wrong.
+                collector.leave_unused(Some(kind), &attribute.name);
+            } else {
+                collector.refuse_word(&token, message);
+            }
             return None;
         }
     };
@@ -229,11 +257,23 @@ fn entry(
     let schema = block_schema(known, value);
     let declared = declaration.map_or(&[][..], |it| it.branch(&attribute.token));
     let what = format!("`{} = {}`", known.word, attribute.token);
-    let owner = Owner { what: &what, word: &attribute.token, place: attribute.place };
+    let owner = Owner { what: &what, kind, word: &attribute.token, place: attribute.place };
     let empty = Block::default();
     let block = attribute.block.as_ref().unwrap_or(&empty);
     let block = shape(owner, block, schema, declared, collector);
     Some(Entry { word: known.word, token, value, block })
+}
+
+/// Whether a name stands in quotation marks where none belong, or without where they do.
+fn is_quoted_otherwise(known: &Attribute, attribute: &tree::Attribute) -> bool {
+    match (&known.shape, &attribute.value) {
+        (Shape::Reference(_), Value::Text) => {
+            let name = unquoted(&attribute.token).unwrap_or_default();
+            !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+        }
+        (Shape::Function, Value::Word) => true,
+        _ => false,
+    }
 }
 
 /// A string without its quotation marks.
@@ -271,6 +311,7 @@ fn typed(known: &'static Attribute, attribute: &tree::Attribute) -> Result<Typed
         (Shape::Reference(_) | Shape::Named(_), Value::Word) | (Shape::Function, Value::Text) => {
             Ok(Typed::Name)
         }
+        (_, Value::NoNumber) => Err(NO_NUMBER.to_owned()),
         (_, value) => {
             let specimen = specimen(known);
             Err(format!("`{}` can't be {}; write {specimen}", known.word, value.noun()))

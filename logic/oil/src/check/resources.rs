@@ -105,21 +105,42 @@ pub(super) fn resources(
     for (users, root) in users.iter().zip(&roots) {
         merged[*root] = merged[*root].merge(*users);
     }
-    let ceilings: Vec<_> = roots.iter().map(|root| merged[*root].ceiling()).collect();
+    let mut ceilings: Vec<_> = roots.iter().map(|root| merged[*root].ceiling()).collect();
     let users_are_known =
         ![Kind::Task, Kind::Isr, Kind::Resource].iter().any(|kind| names.have_lost(*kind));
-    for (resource, ceiling) in given.iter().zip(&ceilings) {
-        if ceiling.is_none() && users_are_known {
-            let name = &resource.name;
-            let message = format!(
-                "no task or ISR uses this resource, so that it has no ceiling; write `RESOURCE = \
-                 {};` into those that do",
-                name.text
-            );
-            collector.refuse_word(name, message);
+    let most_urgent = levels.iter().enumerate().max_by_key(|(_, level)| **level);
+    let mut assumed = Vec::new();
+    for (index, (resource, ceiling)) in given.iter().zip(&mut ceilings).enumerate() {
+        if ceiling.is_some() || !users_are_known {
+            continue;
+        }
+        let name = &resource.name;
+        let refused = format!(
+            "no task or ISR uses this resource, so that it has no ceiling; write `RESOURCE = {};` \
+             into those that do",
+            name.text
+        );
+        match most_urgent.filter(|_| matches!(resource.property, Property::Standard)) {
+            Some((task, level)) => {
+                let user = &application.tasks[task].name.text;
+                let understood = format!(
+                    "no task or ISR says that it uses this resource; read as used by `{user}`, so \
+                     that its ceiling is the highest priority of all tasks"
+                );
+                collector.depart(name.place, &name.text, &refused, &understood);
+                *ceiling = Some((Scale::Task, *level));
+                assumed.push((task, index));
+            }
+            None => collector.refuse_word(name, refused),
         }
     }
-    tables(application, names, &ceilings)
+    let mut resources = tables(application, names, &ceilings);
+    for (task, index) in assumed {
+        let ordinary =
+            given[..index].iter().filter(|it| !matches!(it.property, Property::Internal));
+        resources.task_uses[task].push(Place::Ordinary(ordinary.count()));
+    }
+    resources
 }
 
 /// At most one internal resource, and none for a task that is not preemptable.

@@ -15,9 +15,10 @@ pub(crate) const BUDGET_NS_MAX: u64 = 60_000_000_000;
 /// Longest inter-arrival time: an hour, in ns.
 pub(crate) const INTER_ARRIVAL_NS_MAX: u64 = 3_600_000_000_000;
 /// The most urgent interrupt level.
-const INTERRUPT_LEVEL_MAX: u64 = quietcore_osek::configuration::INTERRUPT_LEVEL_MAX as u64;
+pub(crate) const INTERRUPT_LEVEL_MAX: u64 =
+    quietcore_osek::configuration::INTERRUPT_LEVEL_MAX as u64;
 /// Sources of interrupts: an interrupt vector of x86-64, or a number of a program's own.
-const SOURCE_MAX: u64 = 255;
+pub(crate) const SOURCE_MAX: u64 = 255;
 
 const NOT: Shape = Truth(&[]);
 

@@ -5,7 +5,8 @@ use crate::schema::Shape::{Function, Named, Number, Reference, Truth};
 use crate::schema::attributes::APPMODE;
 use crate::schema::{Attribute, Choice, Kind, Shape};
 
-const COUNTER_MAX: u64 = u32::MAX as u64;
+/// Largest value of a counter.
+pub(crate) const COUNTER_MAX: u64 = u32::MAX as u64;
 /// Shortest tick of a hardware counter, in ns.
 pub(crate) const TICK_NS_MIN: u64 = 1_000;
 /// Longest tick of a hardware counter: a minute, in ns.

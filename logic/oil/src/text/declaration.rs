@@ -20,10 +20,23 @@ impl Declarations {
         let found = self.objects.iter().find(|(word, _)| word.text == kind);
         found.map_or(&[], |(_, declared)| declared.as_slice())
     }
+
+    /// Adds declarations of a kind of object; those that are there stay.
+    pub(crate) fn extend(&mut self, kind: &Word, declared: &[Declaration]) {
+        let index = self.objects.iter().position(|(word, _)| word.text == kind.text);
+        let index = index.unwrap_or_else(|| {
+            self.objects.push((kind.clone(), Vec::new()));
+            self.objects.len() - 1
+        });
+        let known = &mut self.objects[index].1;
+        let is_new = |it: &&Declaration| !known.iter().any(|other| other.name.text == it.name.text);
+        let new: Vec<_> = declared.iter().filter(is_new).cloned().collect();
+        known.extend(new);
+    }
 }
 
 /// The declaration of an attribute.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Declaration {
     /// `UINT32`, `ENUM`, `TASK_TYPE` and so on.
     pub(crate) type_word: Word,
@@ -38,7 +51,7 @@ pub(crate) struct Declaration {
 }
 
 /// A default: a value with its token.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fallback {
     pub(crate) value: Value,
     pub(crate) token: String,
@@ -46,7 +59,7 @@ pub(crate) struct Fallback {
 }
 
 /// What a declaration restricts a value to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Range {
     /// Whatever the type has.
     Any,
@@ -59,7 +72,7 @@ pub(crate) enum Range {
 }
 
 /// A word and the attributes of the block behind it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Branch {
     pub(crate) word: Word,
     pub(crate) attributes: Vec<Declaration>,

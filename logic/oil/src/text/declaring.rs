@@ -5,6 +5,11 @@
 //! ENUM [FULL, NON { UINT32 DEPTH; }] NAME = FULL;
 //! TASK_TYPE NAME[];
 //! ```
+//!
+//! Unless asked to be strict, what goil, Trampoline's reader, has beyond the standard is read, too:
+//! `KIND [] { … };` for a kind of which there may be several, `STRUCT { … } NAME;`, references to
+//! kinds that the implementation adds, and an attribute that is declared again, which replaces the
+//! first one.
 
 use std::collections::HashSet;
 
@@ -20,6 +25,9 @@ use quietcore_wording::meant;
 /// Types of attributes, but for references, which end in `_TYPE`.
 const TYPES: [&str; 9] =
     ["UINT32", "INT32", "UINT64", "INT64", "FLOAT", "ENUM", "BOOLEAN", "STRING", "IDENTIFIER"];
+
+/// Several attributes under one name, which goil has.
+const STRUCT: &str = "STRUCT";
 
 impl Parser<'_, '_> {
     /// `IMPLEMENTATION name { … };`, behind the word.
@@ -48,6 +56,9 @@ impl Parser<'_, '_> {
     fn declared_object(&mut self, declarations: &mut Declarations) -> Result<(), Unreadable> {
         let kind = self.word("a kind of object like `TASK { … };`, or `}`")?;
         let what = format!("the declarations of `{}`", kind.text);
+        if !self.collector.is_strict() && self.take("[") {
+            self.expect("]", &format!("behind `{} [`", kind.text))?;
+        }
         let attributes = self.declarations(&what, 1)?;
         self.end_of(&what)?;
         match declarations.objects.iter_mut().find(|(word, _)| word.text == kind.text) {
@@ -87,6 +98,12 @@ impl Parser<'_, '_> {
     /// Leaves one declaration of each attribute.
     fn refuse_repeated(&mut self, declarations: &mut Vec<Declaration>) {
         let mut seen = HashSet::new();
+        if !self.collector.is_strict() {
+            declarations.reverse();
+            declarations.retain(|declaration| seen.insert(declaration.name.text.clone()));
+            declarations.reverse();
+            return;
+        }
         declarations.retain(|declaration| {
             let is_new = seen.insert(declaration.name.text.clone());
             if !is_new {
@@ -102,7 +119,14 @@ impl Parser<'_, '_> {
         if with_auto {
             self.word("`WITH_AUTO`")?;
         }
-        let range = if self.take("[") { self.range(depth)? } else { Range::Any };
+        let range = if type_word.text == STRUCT && self.peek().is("{") {
+            self.declarations("the parts of `STRUCT`", depth + 1)?;
+            Range::Any
+        } else if self.take("[") {
+            self.range(depth)?
+        } else {
+            Range::Any
+        };
         let name = self.word(&format!("the name of the {} attribute", type_word.text))?;
         let is_many = self.take("[");
         if is_many {
@@ -124,7 +148,10 @@ impl Parser<'_, '_> {
     fn type_word(&mut self) -> Result<Word, Unreadable> {
         let word = self.word("a type like `UINT32`, or `}`")?;
         let object = word.text.strip_suffix("_TYPE");
-        if TYPES.contains(&word.text.as_str()) || object.is_some_and(is_object_word) {
+        let is_lenient = !self.collector.is_strict();
+        let is_foreign = is_lenient && (object.is_some() || word.text == STRUCT);
+        let is_reference = object.is_some_and(is_object_word) || is_foreign;
+        if TYPES.contains(&word.text.as_str()) || is_reference {
             return Ok(word);
         }
         let hint = meant(&word.text, TYPES, "types are `UINT32`, `ENUM`, `TASK_TYPE` and the like");

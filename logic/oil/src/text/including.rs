@@ -6,6 +6,7 @@
 use crate::problem::Collector;
 use crate::text::lexeme::{Item, Token, TokenKind, items};
 use crate::text::place::Place;
+use crate::text::sections::is_cpu_word;
 
 /// Most bytes of all files together.
 pub(crate) const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -25,7 +26,19 @@ struct Including<'r, 'i> {
     open: Vec<String>,
     includes: usize,
     bytes: usize,
+    /// Blocks that are open at the last token.
+    depth: usize,
+    /// Whether a CPU section has begun.
+    in_cpu: bool,
     tokens: Vec<Token>,
+}
+
+/// A line of the preprocessor.
+enum Directive<'l> {
+    /// `#include "name"` or `#include <name>`
+    Include(&'l str),
+    /// `#includeifexists`, which goil has.
+    IncludeIfExists(&'l str),
 }
 
 /// The tokens of a text and of all that it includes. The last one is the end, and the only one.
@@ -41,6 +54,8 @@ pub(crate) fn tokens(
         open: Vec::new(),
         includes: 0,
         bytes: 0,
+        depth: 0,
+        in_cpu: false,
         tokens: Vec::new(),
     };
     let file = including.collector.add_file(name);
@@ -70,7 +85,7 @@ impl Including<'_, '_> {
                     end = token.place;
                     break;
                 }
-                Item::Token(token) => self.tokens.push(token),
+                Item::Token(token) => self.push(token),
                 Item::Directive(place, line) => self.directive(place, &line),
             }
         }
@@ -78,46 +93,109 @@ impl Including<'_, '_> {
         end
     }
 
+    fn push(&mut self, token: Token) {
+        match &token.kind {
+            TokenKind::Mark("{") => self.depth += 1,
+            TokenKind::Mark("}") => self.depth = self.depth.saturating_sub(1),
+            TokenKind::Word(word) if self.depth == 0 && is_cpu_word(word) => self.in_cpu = true,
+            _ => {}
+        }
+        self.tokens.push(token);
+    }
+
     fn directive(&mut self, place: Place, line: &str) {
-        let Some(name) = included_name(line) else {
-            let message =
+        let directive = directive(line).filter(|directive| {
+            matches!(directive, Directive::Include(_)) || !self.collector.is_strict()
+        });
+        let Some(directive) = directive else {
+            let known =
                 "only `#include \"file\"` and `#include <file>` are known of the preprocessor";
+            let is_other = !line.trim_start_matches(['#', ' ', '\t']).starts_with("include");
+            let remedy = "; run the file through it first: `gcc -E -P -xc FILE`, with `-D` for \
+                          each macro that its build defines";
+            let message = format!("{known}{}", if is_other { remedy } else { "" });
             self.collector.refuse(place, line.trim_end(), message);
             return;
         };
-        if let Some(entry) = self.open.iter().position(|open| open == name) {
+        let (Directive::Include(written) | Directive::IncludeIfExists(written)) = directive;
+        let names = self.names(written);
+        if let Some((entry, name)) = names.iter().find_map(|name| {
+            let entry = self.open.iter().position(|open| open == name)?;
+            Some((entry, name))
+        }) {
             let circle = self.open[entry..].join("` includes `");
             let message = format!("files include each other: `{circle}` includes `{name}`");
-            self.collector.refuse(place, name, message);
+            self.collector.refuse(place, written, message);
             return;
         }
         if self.open.len() > INCLUDE_DEPTH_MAX {
             let message =
                 format!("{INCLUDE_DEPTH_MAX} files that include one another are the most");
-            self.collector.refuse(place, name, message);
+            self.collector.refuse(place, written, message);
             return;
         }
         if self.includes == INCLUDES_MAX {
             let message = format!("{INCLUDES_MAX} `#include` are the most");
-            self.collector.refuse(place, name, message);
+            self.collector.refuse(place, written, message);
             return;
         }
         self.includes += 1;
-        match (self.include)(name) {
-            Ok(text) => {
-                let file = self.collector.add_file(name);
-                self.add(name, &text, file, place);
-            }
-            Err(reason) => {
-                self.collector.refuse(place, name, format!("it can't be included: {reason}"));
+        let mut reasons = Vec::new();
+        for name in names {
+            match (self.include)(&name) {
+                Ok(text) => {
+                    let file = self.collector.add_file(&name);
+                    self.add(&name, &text, file, place);
+                    return;
+                }
+                Err(reason) => reasons.push(reason),
             }
         }
+        if matches!(directive, Directive::Include(_)) {
+            self.missing(place, written, &reasons);
+        }
+    }
+
+    /// The names under which an included file may lie: beside the file that includes it, then
+    /// beside the first one.
+    fn names(&self, written: &str) -> Vec<String> {
+        let within = self.open.get(1..).and_then(<[String]>::last);
+        let beside = within.and_then(|open| open.rsplit_once('/'));
+        let mut names: Vec<_> =
+            beside.map(|(folder, _)| format!("{folder}/{written}")).into_iter().collect();
+        names.push(written.to_owned());
+        names
+    }
+
+    /// A file that is not there. Before the CPU only definitions of an implementation stand; what
+    /// they define beyond the language is used for nothing here.
+    fn missing(&mut self, place: Place, written: &str, reasons: &[String]) {
+        let why = reasons.join("; ");
+        let refused = format!("it can't be included: {why}");
+        if self.depth > 0 || self.in_cpu {
+            self.collector.refuse(place, written, refused);
+            return;
+        }
+        let understood = format!(
+            "not there and not used: before the CPU stands what another implementation defines \
+             ({why})"
+        );
+        self.collector.depart(place, written, &refused, &understood);
     }
 }
 
-/// The name in `#include "name"` or `#include <name>`, with nothing but a comment behind it.
-fn included_name(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
+/// The directive of a line, with nothing but a comment behind it.
+fn directive(line: &str) -> Option<Directive<'_>> {
+    let rest = line.strip_prefix('#')?.trim_start();
+    match rest.strip_prefix("includeifexists") {
+        Some(rest) => included_name(rest).map(Directive::IncludeIfExists),
+        None => included_name(rest.strip_prefix("include")?).map(Directive::Include),
+    }
+}
+
+/// The name in `"name"` or `<name>`, with nothing but a comment behind it.
+fn included_name(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start();
     let (close, rest) = match rest.chars().next()? {
         '"' => ('"', &rest[1..]),
         '<' => ('>', &rest[1..]),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! characters ──► tokens ──► tokens of all files ──► tree of sections, objects, attributes
-//!         lexemes       including              parser
+//!         lexemes       including              sections, declaring, parser
 //! ```
 
 pub(crate) mod declaration;
@@ -12,4 +12,5 @@ pub(crate) mod lexeme;
 mod number;
 pub(crate) mod parser;
 pub(crate) mod place;
+pub(crate) mod sections;
 pub(crate) mod tree;

@@ -1,10 +1,4 @@
-//! Tokens to a tree, after the grammar of OIL 2.5.
-//!
-//! ```text
-//! OIL_VERSION = "2.5";
-//! IMPLEMENTATION name { TASK { UINT32 [1..16] PRIORITY; … }; … };
-//! CPU name { TASK name { PRIORITY = 3; AUTOSTART = TRUE { APPMODE = A; }; } : "remark"; … };
-//! ```
+//! What the sections of a text have in common: blocks of attributes, values, the end of statements.
 //!
 //! A statement that can't be read is told and skipped up to its `;` or to the `}` behind it, so
 //! that one run finds all of them. Each step takes a token or ends a block, so that it ends.
@@ -14,16 +8,11 @@ use crate::schema::is_object_word;
 use crate::text::lexeme::{Token, TokenKind};
 use crate::text::number::{self, NumberError};
 use crate::text::place::{Place, Word};
-use crate::text::tree::{Attribute, Block, Object, Tree, Value};
-use quietcore_wording::{either, meant};
+use crate::text::sections::SECTIONS;
+use crate::text::tree::{Attribute, Block, Value};
 
 /// Most blocks within one another.
 pub(crate) const NESTING_MAX: usize = 8;
-
-/// The version of the language.
-pub(crate) const VERSION: &str = "2.5";
-
-const SECTIONS: [&str; 3] = ["OIL_VERSION", "IMPLEMENTATION", "CPU"];
 
 /// The statement can't be read, which has been told.
 #[derive(Debug)]
@@ -38,141 +27,16 @@ pub(crate) struct Parser<'t, 'c> {
     pub(crate) collector: &'c mut Collector,
 }
 
-/// Makes a tree of tokens, the last of which is the end.
-pub(crate) fn parse(tokens: &[Token], collector: &mut Collector) -> Tree {
-    let mut parser = Parser { tokens, at: 0, told: None, collector };
-    let mut tree = Tree::default();
-    let mut sections = Sections::default();
-    while !parser.is_at_end() {
-        if parser.section(&mut tree, &mut sections).is_err() {
-            parser.recover_at(Parser::is_at_section);
-            if parser.take("}") {
-                parser.take(";");
-            }
-        }
+impl<'t, 'c> Parser<'t, 'c> {
+    /// A parser of tokens, the last of which is the end.
+    pub(crate) fn new(tokens: &'t [Token], collector: &'c mut Collector) -> Self {
+        Self { tokens, at: 0, told: None, collector }
     }
-    let end = parser.peek().place;
-    // A section that could not be read may be the one that seems to be missing.
-    let is_missing = parser.collector.is_clean();
-    if sections.version.is_none() && is_missing {
-        let first = &tokens[0];
-        let message = format!("`OIL_VERSION = \"{VERSION}\";` is missing; begin with it");
-        parser.collector.refuse(first.place, &first.text(), message);
-    }
-    if sections.cpu.is_none() && is_missing {
-        let message = "there is no CPU; describe the application in `CPU name { … };`";
-        parser.collector.refuse(end, "", message);
-    }
-    tree
-}
-
-/// Where each section was found first.
-#[derive(Default)]
-struct Sections {
-    version: Option<Place>,
-    implementation: Option<Place>,
-    cpu: Option<Place>,
 }
 
 impl Parser<'_, '_> {
-    fn section(&mut self, tree: &mut Tree, sections: &mut Sections) -> Result<(), Unreadable> {
-        let word = self.section_word()?;
-        let seen = match word.text.as_str() {
-            "OIL_VERSION" => &mut sections.version,
-            "IMPLEMENTATION" => &mut sections.implementation,
-            _ => &mut sections.cpu,
-        };
-        if let Some(first) = *seen {
-            let first = self.collector.name(first, word.place);
-            let message = format!("the second of its kind, after that in {first}; leave one");
-            self.collector.refuse_word(&word, message);
-        } else {
-            *seen = Some(word.place);
-        }
-        match word.text.as_str() {
-            "OIL_VERSION" => self.version(),
-            "IMPLEMENTATION" => self.implementation(&mut tree.declarations),
-            _ => self.cpu(tree),
-        }
-    }
-
-    fn section_word(&mut self) -> Result<Word, Unreadable> {
-        let token = self.peek().clone();
-        match token.kind.clone() {
-            TokenKind::Word(text) if SECTIONS.contains(&text.as_str()) => {
-                self.at += 1;
-                Ok(Word { text, place: token.place })
-            }
-            _ => {
-                let found = token.text().into_owned();
-                self.collector.refuse_with(token.place, &found, || {
-                    let otherwise = format!("expected {}", either(SECTIONS));
-                    let hint = if is_object_word(&found) {
-                        format!("objects stand in `CPU name {{ … }};`; {otherwise}")
-                    } else {
-                        meant(&found, SECTIONS, otherwise)
-                    };
-                    format!("no section of an OIL file; {hint}")
-                });
-                Err(Unreadable)
-            }
-        }
-    }
-
-    fn version(&mut self) -> Result<(), Unreadable> {
-        self.expect("=", "behind `OIL_VERSION`")?;
-        let token = self.peek().clone();
-        match &token.kind {
-            TokenKind::Text(text) if text == VERSION => {}
-            TokenKind::Text(_) | TokenKind::Number(_) => {
-                let message =
-                    format!("this is OIL {VERSION}; write `OIL_VERSION = \"{VERSION}\";`");
-                self.collector.refuse(token.place, &token.text(), message);
-            }
-            _ => return Err(self.expected(&format!("`\"{VERSION}\"`"))),
-        }
-        self.at += 1;
-        self.end_of("the version")
-    }
-
-    fn cpu(&mut self, tree: &mut Tree) -> Result<(), Unreadable> {
-        let name = self.word("the name of the CPU")?;
-        let what = format!("CPU `{}`", name.text);
-        tree.cpu.get_or_insert(name);
-        let open = self.expect("{", &format!("behind {what}"))?;
-        loop {
-            if self.take("}") {
-                break;
-            }
-            if self.is_at_end() {
-                self.not_closed(&what, open);
-                return Ok(());
-            }
-            match self.object() {
-                Ok(object) => tree.objects.push(object),
-                Err(Unreadable) => self.recover(),
-            }
-        }
-        self.end_of(&what)
-    }
-
-    fn object(&mut self) -> Result<Object, Unreadable> {
-        let kind = self.word("an object like `TASK name { … };`, or `}`")?;
-        if self.peek().is("=") {
-            let message = "an attribute outside of an object; write it into `OS name { … };`, \
-                           `TASK name { … };` and so on";
-            self.collector.refuse_word(&kind, message);
-            return Err(Unreadable);
-        }
-        let name = self.word(&format!("the name of the {}", kind.text))?;
-        let what = format!("{} `{}`", kind.text, name.text);
-        let block = if self.peek().is("{") { self.block(&what, 1)? } else { Block::default() };
-        self.end_of(&what)?;
-        Ok(Object { kind, name, block })
-    }
-
     /// `{ attributes }`, from its `{`.
-    fn block(&mut self, what: &str, depth: usize) -> Result<Block, Unreadable> {
+    pub(crate) fn block(&mut self, what: &str, depth: usize) -> Result<Block, Unreadable> {
         let open = self.peek().place;
         if depth > NESTING_MAX {
             return Err(self.too_deep());
@@ -182,6 +46,9 @@ impl Parser<'_, '_> {
         loop {
             if self.take("}") {
                 return Ok(block);
+            }
+            if self.take_empty() {
+                continue;
             }
             if self.is_at_end() || self.is_at_object() {
                 self.not_closed(what, open);
@@ -200,7 +67,9 @@ impl Parser<'_, '_> {
 
     fn attribute(&mut self, depth: usize) -> Result<Attribute, Unreadable> {
         let name = self.word("an attribute like `NAME = value;`, or `}`")?;
-        self.expect("=", &format!("behind `{}`", name.text))?;
+        if !self.is_structure() {
+            self.expect("=", &format!("behind `{}`", name.text))?;
+        }
         let place = self.peek().place;
         let token = self.peek().text().into_owned();
         let what = format!("the value of `{}`", name.text);
@@ -214,6 +83,12 @@ impl Parser<'_, '_> {
         Ok(Attribute { name, value, place, token, block })
     }
 
+    /// Whether `name {` is next, as other tools write an attribute that has parts and a name.
+    fn is_structure(&self) -> bool {
+        let opens = self.tokens.get(self.at + 1).is_some_and(|token| token.is("{"));
+        !self.collector.is_strict() && opens && self.next_word().is_some()
+    }
+
     /// A value; `what` it is.
     pub(crate) fn value(&mut self, what: &str) -> Result<Value, Unreadable> {
         let token = &self.tokens[self.at];
@@ -225,16 +100,16 @@ impl Parser<'_, '_> {
                 _ => Value::Word,
             },
             TokenKind::Text(_) => Value::Text,
-            TokenKind::Number(text) => number::read(text).unwrap_or_else(|error| {
-                let message = match error {
-                    NumberError::NoNumber => {
-                        "no number; write it like `20`, `0x14` or `0.5`".to_owned()
-                    }
-                    NumberError::TooLarge => format!("a number beyond {}", u64::MAX),
-                };
-                self.collector.refuse(token.place, text, message);
-                Value::Wrong
-            }),
+            TokenKind::Number(text) => match number::read(text) {
+                Ok(value) => value,
+                // Where it is another implementation's word, it is nobody's mistake.
+                Err(NumberError::NoNumber) => Value::NoNumber,
+                Err(NumberError::TooLarge) => {
+                    let message = format!("a number beyond {}", u64::MAX);
+                    self.collector.refuse(token.place, text, message);
+                    Value::Wrong
+                }
+            },
             TokenKind::Mark(_) | TokenKind::Foreign(_) | TokenKind::End => {
                 return Err(self.expected(what));
             }
@@ -255,14 +130,47 @@ impl Parser<'_, '_> {
         if self.take(";") {
             return Ok(());
         }
-        let unreadable = self.expected(&format!("`;` behind {what}"));
         let begins = |token: &Token| token.is("}") || token.kind == TokenKind::End;
         let next_is_equals = self.tokens.get(self.at + 1).is_some_and(|token| token.is("="));
         let is_word = matches!(self.peek().kind, TokenKind::Word(_));
-        if begins(self.peek()) || is_word && (next_is_equals || self.is_at_object()) {
+        let is_forgotten = begins(self.peek())
+            || is_word && (next_is_equals || self.is_at_object() || self.is_at_section());
+        if is_forgotten && !self.collector.is_strict() {
+            let token = self.peek().clone();
+            let understood = format!("`;` is missing behind {what}; read as if it were there");
+            self.collector.remark(token.place, &token.text(), understood);
             return Ok(());
         }
-        Err(unreadable)
+        let unreadable = self.expected(&format!("`;` behind {what}"));
+        if is_forgotten { Ok(()) } else { Err(unreadable) }
+    }
+
+    /// Takes a `;` without a statement, which some tools allow.
+    pub(crate) fn take_empty(&mut self) -> bool {
+        !self.collector.is_strict() && self.take(";")
+    }
+
+    /// Whether a word is the next token, and which.
+    pub(crate) fn next_word(&self) -> Option<&str> {
+        match &self.peek().kind {
+            TokenKind::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// Skips a block from its `{` to its `}`, whatever it holds.
+    pub(crate) fn skip_block(&mut self, what: &str) {
+        let open = self.peek().place;
+        let mut depth = 0_usize;
+        while !self.is_at_end() {
+            depth += usize::from(self.peek().is("{"));
+            depth -= usize::from(self.peek().is("}"));
+            self.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+        self.not_closed(what, open);
     }
 
     /// A word; `what` it should be.
@@ -337,7 +245,7 @@ impl Parser<'_, '_> {
     }
 
     /// Whether a section begins here.
-    fn is_at_section(&self) -> bool {
+    pub(crate) fn is_at_section(&self) -> bool {
         matches!(&self.peek().kind, TokenKind::Word(word) if SECTIONS.contains(&word.as_str()))
     }
 
@@ -347,7 +255,7 @@ impl Parser<'_, '_> {
     }
 
     /// As [`Self::recover`], up to what `stops`. The caller makes progress there.
-    fn recover_at(&mut self, stops: fn(&Self) -> bool) {
+    pub(crate) fn recover_at(&mut self, stops: fn(&Self) -> bool) {
         let mut depth = 0_usize;
         while !self.is_at_end() {
             let token = self.peek();

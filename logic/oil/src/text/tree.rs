@@ -12,10 +12,12 @@ pub(crate) struct Tree {
     pub(crate) cpu: Option<Word>,
     /// The objects of the CPU.
     pub(crate) objects: Vec<Object>,
+    /// The kinds of those that are another implementation's and are left unused.
+    pub(crate) unused: Vec<Word>,
 }
 
 /// An object: `TASK blink { … };`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Object {
     /// `TASK` and the like.
     pub(crate) kind: Word,
@@ -23,10 +25,12 @@ pub(crate) struct Object {
     pub(crate) name: Word,
     /// What it says of itself.
     pub(crate) block: Block,
+    /// Which of several CPU sections it stands in, from 1.
+    pub(crate) section: u16,
 }
 
 /// What stands between `{` and `}`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     /// The attributes, in their order.
     pub(crate) attributes: Vec<Attribute>,
@@ -34,8 +38,53 @@ pub(crate) struct Block {
     pub(crate) is_damaged: bool,
 }
 
+impl Block {
+    /// The first attribute of this name.
+    pub(crate) fn first(&self, word: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name.text == word)
+    }
+
+    /// The first attribute of this name, to be changed.
+    pub(crate) fn first_mut(&mut self, word: &str) -> Option<&mut Attribute> {
+        self.attributes.iter_mut().find(|attribute| attribute.name.text == word)
+    }
+
+    /// The first attribute of this name, which is no part of the block any more.
+    pub(crate) fn take(&mut self, word: &str) -> Option<Attribute> {
+        let index = self.attributes.iter().position(|attribute| attribute.name.text == word)?;
+        Some(self.attributes.remove(index))
+    }
+
+    /// Gives an attribute a number in place of the value that it has; one that is not there is
+    /// said by `at`.
+    pub(crate) fn set_number(&mut self, word: &str, number: u64, at: &Word) {
+        let value = Value::Integer { negative: false, magnitude: number };
+        match self.first_mut(word) {
+            // Its token stays: what is said of the number is said where it comes from.
+            Some(attribute) => attribute.value = value,
+            None => self.add(word, value, at.text.clone(), at.place),
+        }
+    }
+
+    /// Adds an attribute.
+    pub(crate) fn add(&mut self, word: &str, value: Value, token: String, place: Place) {
+        let name = Word { text: word.to_owned(), place };
+        self.attributes.push(Attribute { name, value, place, token, block: None });
+    }
+}
+
+impl Attribute {
+    /// Its value where that is a whole number that is not negative.
+    pub(crate) fn number(&self) -> Option<u64> {
+        match self.value {
+            Value::Integer { negative: false, magnitude } => Some(magnitude),
+            _ => None,
+        }
+    }
+}
+
 /// `NAME = value { … };`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     /// Its name.
     pub(crate) name: Word,
@@ -69,6 +118,8 @@ pub(crate) enum Value {
     Text,
     /// `AUTO`
     Auto,
+    /// Something that begins like a number and is none.
+    NoNumber,
     /// Something that was told already.
     Wrong,
 }
@@ -83,7 +134,7 @@ impl Value {
             Self::Float => "a number with a fraction",
             Self::Text => "a string",
             Self::Auto => "`AUTO`",
-            Self::Wrong => "this",
+            Self::NoNumber | Self::Wrong => "this",
         }
     }
 }

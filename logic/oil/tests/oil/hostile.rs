@@ -1,20 +1,27 @@
 //! What is done with a text that a stranger wrote; shared with the fuzz target.
 
-use quietcore_oil::{Function, Tables, header, oil, read, rust, source};
+use quietcore_oil::{Function, Reading, Tables, header, oil, read, rust, source};
 use quietcore_osek::check::check;
 use quietcore_osek::configuration::{Entry, Hooks};
 
 extern "C" fn nothing() {}
 
-/// Reads a text. It is refused with a line and the token that stands there, or the kernel takes it.
+/// Reads a text, strictly and as those of others are read.
 pub(crate) fn use_text(text: &str) {
+    for strict in [true, false] {
+        use_reading(text, Reading { strict, tick_ns: None });
+    }
+}
+
+/// Reads a text. It is refused with a line and the token that stands there, or the kernel takes it.
+fn use_reading(text: &str, reading: Reading) {
     let mut include = |name: &str| match name {
         // A file that includes itself, one that is there, and none.
         "a" => Ok("EVENT included; #include \"a\"\n".to_owned()),
         "b" => Ok("EVENT other;\n".to_owned()),
         _ => Err("there is no such file".to_owned()),
     };
-    match read("hostile.oil", text, &mut include) {
+    match read("hostile.oil", text, reading, &mut include) {
         Err(problems) => {
             assert!(problems.iter().next().is_some(), "a refusal says why");
             for problem in &problems {
@@ -28,7 +35,12 @@ pub(crate) fn use_text(text: &str) {
             let mut function = |_: Function<'_>| -> Entry { nothing };
             let tables = Tables::new(&configuration, Hooks::default(), &mut function);
             check(&tables.configuration()).expect("what is accepted is good for the kernel");
-            let again = read("again.oil", &oil(&configuration), &mut include);
+            let again = read(
+                "again.oil",
+                &oil(&configuration),
+                Reading { strict: true, tick_ns: None },
+                &mut include,
+            );
             let again = again.expect("a checked application can be written and read");
             assert_eq!(oil(&again), oil(&configuration));
             let made = [header(&configuration), source(&configuration), rust(&configuration)];

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use quietcore_oil::{Configuration, Problems, read};
 
+use crate::support::STRICT;
+
 const MAIN: &str = "OIL_VERSION = \"2.5\";\n#include <vendor.oil> // its attributes\n\
      CPU c { OS k;\n  #include \"tasks.oil\"\n};\n";
 
 fn read_files(main: &str, files: &[(&str, &str)]) -> Result<Configuration, Problems> {
     let files: HashMap<_, _> = files.iter().copied().collect();
-    read("main.oil", main, &mut |name| {
+    read("main.oil", main, STRICT, &mut |name| {
         files
             .get(name)
             .map(|text| (*text).to_owned())
@@ -78,19 +80,20 @@ fn depth_number_and_size_of_includes_are_bounded() {
         let number: usize = name.parse().unwrap();
         Ok(format!("#include \"{}\"\n", number + 1))
     };
-    let problems = read("main.oil", "#include \"0\"\n", &mut { deep }).unwrap_err().to_string();
+    let problems =
+        read("main.oil", "#include \"0\"\n", STRICT, &mut { deep }).unwrap_err().to_string();
     assert!(
         problems.contains("7:1:1: `8`: 8 files that include one another are the most"),
         "{problems}"
     );
 
     let many = "#include \"a\"\n".repeat(200);
-    let problems = read("main.oil", &many, &mut |_| Ok(String::new())).unwrap_err();
+    let problems = read("main.oil", &many, STRICT, &mut |_| Ok(String::new())).unwrap_err();
     let limit = problems.iter().filter(|it| it.message == "100 `#include` are the most").count();
     assert_eq!(limit, 100);
 
     let mut asked = 0;
-    let problems = read("main.oil", &many, &mut |_| {
+    let problems = read("main.oil", &many, STRICT, &mut |_| {
         asked += 1;
         Ok(" ".repeat(100_000))
     });

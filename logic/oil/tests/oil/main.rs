@@ -8,6 +8,8 @@ mod arbitrary;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod foreign;
+#[cfg(test)]
 mod generated;
 #[cfg(test)]
 mod hostile;

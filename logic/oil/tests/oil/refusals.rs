@@ -7,9 +7,10 @@
 //! | the objects of a CPU whose OS object has no attributes, from line 2 on
 //! | a text that names OIL_VERSION or begins with `!` is taken as it is, without the `!`
 //! > each problem
+//! ~ what is said of it instead where texts of others are read, of which some is no problem then
 //! ```
 
-use crate::support::{assert_stored, read_text, stored, whole};
+use crate::support::{assert_stored, read_text, stored, understand, whole};
 
 const TABLE: &str = "refusals.txt";
 
@@ -24,11 +25,11 @@ fn every_refusal_says_what_is_stored() {
         if let Some(part) = line.strip_prefix('|') {
             text.push_str(part.strip_prefix(' ').unwrap_or(part));
             text.push('\n');
-        } else if !text.is_empty() && !line.starts_with('>') {
+        } else if !text.is_empty() && !is_said(line) {
             said.push_str(&answer(text.trim_end_matches('\n')));
             text.clear();
         }
-        if !line.starts_with('>') {
+        if !is_said(line) {
             said.push_str(line);
             said.push('\n');
         }
@@ -37,6 +38,11 @@ fn every_refusal_says_what_is_stored() {
         "logic/oil/tests/stored/refusals.txt",
         said.trim_end_matches('\n').to_owned().as_str(),
     );
+}
+
+/// Whether a line of the table is something that is said.
+fn is_said(line: &str) -> bool {
+    line.starts_with('>') || line.starts_with('~')
 }
 
 fn answer(text: &str) -> String {
@@ -66,5 +72,16 @@ fn answer(text: &str) -> String {
             || rest.starts_with('#') && rest.contains(&problem.token);
         assert!(found, "{problem}\n{line}");
     }
-    problems.to_string().lines().map(|line| format!("> {line}\n")).collect()
+    let strict = problems.to_string();
+    let lenient = match understand(&text) {
+        Ok(configuration) => {
+            let remarks =
+                configuration.remarks().iter().map(|remark| format!("accepted: {remark}"));
+            remarks.collect::<Vec<_>>().join("\n")
+        }
+        Err(problems) => problems.to_string(),
+    };
+    let lenient = if lenient == strict { String::new() } else { lenient };
+    let said = strict.lines().map(|line| format!("> {line}\n"));
+    said.chain(lenient.lines().map(|line| format!("~ {line}\n"))).collect()
 }

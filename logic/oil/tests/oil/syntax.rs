@@ -79,10 +79,8 @@ fn attributes_that_only_the_implementation_knows_are_remarked_and_ignored() {
          CPU c { OS k; TASK t { PRIORITY = 1; CORE = 3 { DEEP = 1; }; NOTE = \"x\"; }; EVENT e; };",
     );
     let remarks: Vec<_> = configuration.remarks().iter().map(ToString::to_string).collect();
-    let ignored = "declared by IMPLEMENTATION, not known here and ignored";
     let expected = [
-        format!("a.oil:3:38: `CORE`: {ignored}"),
-        format!("a.oil:3:62: `NOTE`: {ignored}"),
+        "a.oil:3:38: `CORE`: not used here: TASK `CORE`, `NOTE`".to_owned(),
         "a.oil:3:83: `e`: no task may wait for this event; write `EVENT = …;` into those that do"
             .to_owned(),
     ];

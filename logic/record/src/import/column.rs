@@ -109,13 +109,13 @@ pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, Strin
     let resolution_ns = in_ns(claims.bucket_size)?;
     let mut histogram = Histogram::imported(resolution_ns, in_ns(overflow_from)?);
     let mut sum: u64 = 0;
-    for (bucket, times) in &column.buckets {
-        let value_ns = in_ns(*bucket)?;
+    for (value, times) in placed(column, claims) {
+        let value_ns = in_ns(value)?;
         sum = value_ns
-            .checked_mul(*times)
+            .checked_mul(times)
             .and_then(|part| sum.checked_add(part))
             .ok_or("the values add up to more than 584 years")?;
-        histogram.record_many(value_ns, *times);
+        histogram.record_many(value_ns, times);
     }
     let mut finished = Finished { histogram, remarks: Vec::new(), invalid_because: Vec::new() };
     if claims.overflow > 0 {
@@ -131,6 +131,23 @@ pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, Strin
         finished.check_mean(sum as f64 / count as f64, claims);
     }
     Ok(finished)
+}
+
+/// Where the values of the buckets are put: at the start of their bucket, but one at the maximum
+/// that the file states, and none below its minimum. So a wide bucket understates no maximum.
+fn placed(column: &Column, claims: &Claims) -> Vec<(u64, u64)> {
+    let mut placed = column.buckets.clone();
+    let Some((min, max)) = claims.extremes else { return placed };
+    if let Some((first, _)) = placed.first_mut() {
+        *first = min.max(*first);
+    }
+    if let Some((last, times)) = placed.last_mut().filter(|_| claims.overflow == 0)
+        && max > *last
+    {
+        *times -= 1;
+        placed.push((max, 1));
+    }
+    placed
 }
 
 fn check_extremes(column: &Column, claims: &Claims) -> Result<(), String> {
@@ -246,6 +263,26 @@ mod tests {
         assert_eq!(finished.histogram.count(), 8);
         assert_eq!((finished.histogram.min_ns(), finished.histogram.max_ns()), (4_000, 9_000));
         assert!(finished.invalid_because.is_empty());
+    }
+
+    /// Goal: in wide buckets, too, the extremes are those that the file states.
+    #[test]
+    fn a_wide_bucket_understates_no_maximum_and_overstates_no_minimum() {
+        let wide = |buckets: &[(u64, u64)], min, max| {
+            let claims =
+                Claims { bucket_size: 10, extremes: Some((min, max)), mean: None, ..claims() };
+            finish(&column(buckets), &claims).unwrap().histogram
+        };
+        let several = wide(&[(0, 5), (10, 1), (20, 3)], 2, 24);
+        assert_eq!((several.min_ns(), several.max_ns()), (2_000, 24_000));
+        assert_eq!((several.count(), several.is_consistent()), (9, true));
+        assert_eq!(several.count_above(24_000), 3, "where in the last bucket is not known");
+        assert_eq!(several.count_above(34_000), 0);
+        let one = wide(&[(0, 4)], 3, 7);
+        assert_eq!((one.min_ns(), one.max_ns(), one.count()), (3_000, 7_000, 4));
+        let single = wide(&[(0, 1)], 7, 7);
+        assert_eq!((single.min_ns(), single.max_ns(), single.count()), (7_000, 7_000, 1));
+        assert!(one.is_consistent() && single.is_consistent());
     }
 
     #[test]

@@ -22,13 +22,17 @@
 //!
 //! Bucket size and end of the histogram (`-b`, `-E`) aren't printed. The size follows from minimum,
 //! maximum and the rows; values in `over` are at least those of the bucket after the last row.
+//!
+//! Where no row has values, newer versions print one `0` in each line of the summary, whatever the
+//! columns. A column that is there all the same had values, which all lie beyond the histogram.
 
 use super::COLUMNS_MAX;
-use super::column::{Claims, Column, Mean, finish};
+use super::column::{Claims, Column, Finished, Mean, finish};
 use super::error::{ImportError, Problems, quoted};
 use super::lines::{self, Line, Word};
 use super::source::{Source, Task, remark_stalls};
 use super::table::Table;
+use crate::histogram::Histogram;
 use crate::record::{Conditions, Record};
 
 /// How the header begins.
@@ -178,7 +182,7 @@ impl<'a> Reader<'a> {
             }
         }
         if columns.is_empty() {
-            self.problems.at(line.place(), "there is no column; no CPU had anything to measure");
+            self.problems.at(line.place(), "nothing was measured: there is no column of a CPU");
         } else if columns.len() > COLUMNS_MAX {
             let what = format!("{} columns; at most {COLUMNS_MAX} are read", columns.len());
             self.problems.at(line.place(), what);
@@ -207,7 +211,8 @@ impl<'a> Reader<'a> {
         };
         let words: Vec<_> = words.collect();
         let width = self.table.columns.len();
-        if words.len() != width {
+        let is_zero = self.table.last_bucket.is_none() && is_zero(&words);
+        if words.len() != width && !is_zero {
             self.problems.at(
                 line.place(),
                 format!(
@@ -218,6 +223,31 @@ impl<'a> Reader<'a> {
             );
         }
         self.summary.push((line, words));
+    }
+
+    /// Whether the summary is the one that newer versions print where no row has values.
+    fn is_zeroed(&self) -> bool {
+        self.table.last_bucket.is_none() && self.summary.iter().all(|(_, words)| is_zero(words))
+    }
+
+    /// Records of columns whose values the file does not have.
+    fn beyond(mut self, source: &Source) -> Result<Vec<Record>, ImportError> {
+        let columns = self.columns.take().unwrap_or_default();
+        let records = columns.into_iter().map(|(context, cpu)| {
+            let finished = Finished {
+                histogram: Histogram::new(),
+                remarks: Vec::new(),
+                invalid_because: vec![
+                    "`rtla` counted values and printed none: all lie beyond its histogram; run it \
+                     with more or wider buckets (-E, -b)"
+                        .to_owned(),
+                ],
+            };
+            let record = source.record(&task(context, cpu), finished, self.conditions());
+            self.judged(record, context, true)
+        });
+        let records = records.collect();
+        self.problems.unless_any(records)
     }
 
     fn records(mut self, source: &Source) -> Result<Vec<Record>, ImportError> {
@@ -234,6 +264,16 @@ impl<'a> Reader<'a> {
                 .at(end, "the line `# Time unit is …` is missing; run rtla without --no-header");
         }
         if !self.problems.is_empty() {
+            return Err(self.problems.into_error());
+        }
+        if self.is_zeroed() {
+            return self.beyond(source);
+        }
+        if let Some((line, words)) =
+            self.summary.iter().find(|(_, words)| words.len() != self.table.columns.len())
+        {
+            let what = format!("{} figures; expected one a column", words.len());
+            self.problems.at(line.place(), what);
             return Err(self.problems.into_error());
         }
         let columns = self.columns.take().unwrap_or_default();
@@ -353,6 +393,11 @@ fn task(context: Context, cpu: u32) -> Task {
         Context::Noise => ("", "rtla osnoise", "noise"),
     };
     Task { name: format!("cpu{cpu}{suffix}"), probe, mode, cpu: Some(cpu), period_ns: None }
+}
+
+/// Whether a line of the summary has one figure, and that is zero.
+fn is_zero(words: &[Word<'_>]) -> bool {
+    matches!(words, [only] if only.text == "0")
 }
 
 /// `Thr-003` as context and CPU.

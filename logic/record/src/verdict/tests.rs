@@ -38,6 +38,31 @@ fn jitter_above_the_published_limit_fails() {
     assert!(judgement.because.contains("p97.5 − p2.5) is 2.9"), "{}", judgement.because);
 }
 
+/// Goal: a latency that no limit of a class allows is a FAIL, though nobody knows the period.
+/// Method: just above and just below the limits, without a period and with too long a one.
+#[test]
+fn what_exceeds_every_limit_of_a_class_fails_whatever_the_period() {
+    let motion = class("motion-control");
+    let limit_ns = motion.latency_limit_ns().unwrap().max(motion.jitter_ns.unwrap_or(0));
+    for period_ns in [None, Some(20_000_000)] {
+        let mut late = test_record(&[(20_000, 40_000), (81_000_000, 2)]);
+        late.period_ns = period_ns;
+        let judgement = judge(&late, &motion, QUICK);
+        assert_eq!(judgement.verdict, Verdict::Fail, "{}", judgement.because);
+        assert!(
+            judgement.because.starts_with("at least 2 of 40\u{202f}002 releases were later than")
+        );
+        assert!(judgement.because.contains("whatever the period"), "{}", judgement.because);
+        let mut quiet = test_record(&[(20_000, 40_000), (limit_ns, 1)]);
+        quiet.period_ns = period_ns;
+        assert_eq!(judge(&quiet, &motion, QUICK).verdict, Verdict::NotProven);
+    }
+    let mut quiet = test_record(&[(20_000, 40_000)]);
+    quiet.period_ns = None;
+    let because = judge(&quiet, &motion, QUICK).because;
+    assert!(because.contains("import them with `--interval`"), "{because}");
+}
+
 /// Goal: jitter that only rounding hides is no pass.
 /// Method: whole microseconds that are 0, 1 and 2 apart, against a limit of 1 µs.
 #[test]
@@ -181,11 +206,15 @@ fn a_slower_task_of_a_program_is_judged_by_its_own_period() {
     slow.release.record(1_000_001);
     assert_eq!(judge(&slow, &motion, QUICK).verdict, Verdict::Fail);
     // The program as a whole must cycle as fast as the class does.
+    slow.release = test_record(&[(20_000, 20_000), (900_000, 20_000)]).release;
     slow.scan.as_mut().unwrap().terms.program_period_ns = 2_000_000;
     let judgement = judge(&slow, &motion, QUICK);
     assert!(judgement.because.starts_with("measured every 2.00 ms"), "{}", judgement.because);
-    // What the probe measured has no faster task beside it.
+    // What the probe measured has no faster task beside it: it fails by what it saw, and what it
+    // saw in time proves nothing about a faster cycle.
     slow.scan = None;
+    assert_eq!(judge(&slow, &motion, QUICK).verdict, Verdict::Fail);
+    slow.release = test_record(&[(20_000, 40_000)]).release;
     assert!(judge(&slow, &motion, QUICK).because.starts_with("measured every 10"));
 }
 

@@ -29,8 +29,10 @@ pub(crate) enum OsekKind {
     Generate(OsekGenerate),
 }
 
-const CHECK: &str = "Exit status: 0 the kernel can run it, 1 it can't, 2 the file could not be \
-                     read.";
+const CHECK: &str = "Files that were written for another implementation (ERIKA, Trampoline and \
+                     others) are read as far as they describe an application: what is not used \
+                     here is listed, and what is missing gets a default that is told.\n\nExit \
+                     status: 0 the kernel can run it, 1 it can't, 2 the file could not be read.";
 const GENERATE: &str = "The files are os_cfg.h and os_cfg.c, generated from the OIL file; os.h and \
                         quietcore_osek.h; and libquietcore_osek.a, the kernel. A program that is \
                         run as a partition needs none of them.";
@@ -40,6 +42,9 @@ pub(crate) struct OsekCheck {
     /// The OIL file
     #[arg(value_name = "FILE.oil")]
     pub(crate) file: PathBuf,
+    /// Refuse what departs from OIL 2.5 or belongs to another implementation of it
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Print what it describes, or what is wrong with it, as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -53,6 +58,9 @@ pub(crate) struct OsekGenerate {
     /// The folder to write into; it is made where it is missing
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Refuse what departs from OIL 2.5 or belongs to another implementation of it
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Print the names of the files as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use quietcore_evidence::write_whole;
-use quietcore_oil::Problems;
+use quietcore_oil::{Problems, Reading};
 use quietcore_program::osek::{self, OilError};
 use serde::Serialize;
 
@@ -42,11 +42,16 @@ struct Remark {
     message: String,
 }
 
+/// How a file is read that no partition runs yet, so that nobody knows its cycle.
+const fn reading(strict: bool) -> Reading {
+    Reading { strict, tick_ns: None }
+}
+
 const SCHEMA: &str = "quietcore.osek-check/1";
 
 fn check(request: &OsekCheck) -> Result<Status, Failure> {
     let file = request.file.display().to_string();
-    let configuration = match osek::read(&request.file) {
+    let configuration = match osek::read(&request.file, reading(request.strict)) {
         Ok(configuration) => configuration,
         Err(OilError::Refused(problems)) if request.json => {
             let problems = remarks(&problems);
@@ -101,7 +106,7 @@ struct Generated {
 }
 
 fn generate(request: &OsekGenerate) -> Result<Status, Failure> {
-    let configuration = match osek::read(&request.file) {
+    let configuration = match osek::read(&request.file, reading(request.strict)) {
         Ok(configuration) => configuration,
         Err(OilError::Refused(problems)) => {
             crate::terminal::say(format_args!("{problems}"));
@@ -109,6 +114,9 @@ fn generate(request: &OsekGenerate) -> Result<Status, Failure> {
         }
         Err(error) => return Err(error.into()),
     };
+    for remark in configuration.remarks() {
+        crate::terminal::say(format_args!("remark: {remark}"));
+    }
     fs::create_dir_all(&request.out).map_err(|error| {
         let out = request.out.display();
         Failure::new(format!("quietcore: `{out}` can't be made a folder: {error}"))

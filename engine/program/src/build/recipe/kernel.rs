@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 
-use quietcore_oil::{Configuration, Problems};
+use quietcore_oil::{Configuration, Problems, Reading};
 
 use super::{Linked, Recipe, debug_info, refused, uses_services};
 use crate::build::image::LinkedFile;
@@ -47,16 +47,17 @@ pub(super) fn find(
     options: &Options,
 ) -> Result<Option<Application>, BuildError> {
     let Some(file) = choose(&sources.oil, options.oil.as_deref())? else { return Ok(None) };
-    let (name, text) = (file.name.clone(), file.text().into_owned());
+    let (name, text) = (file.name.clone(), quietcore_oil::decode(file.content.clone()));
     let files = &*sources;
     let mut include = |wanted: &str| {
         let beside = name.rsplit_once('/').map(|(folder, _)| format!("{folder}/{wanted}"));
         let beside = beside.unwrap_or_else(|| wanted.to_owned());
         let found = files.oil.iter().chain(&files.included).find(|file| file.name == beside);
-        let text = found.map(|file| file.text().into_owned());
-        text.ok_or_else(|| "there is no such file in the folder".to_owned())
+        let text = found.map(|file| quietcore_oil::decode(file.content.clone()));
+        text.ok_or_else(|| format!("there is no `{beside}` in the folder"))
     };
-    let configuration = quietcore_oil::read(&name, &text, &mut include)
+    let reading = Reading { strict: false, tick_ns: options.tick_ns };
+    let configuration = quietcore_oil::read(&name, &text, reading, &mut include)
         .map_err(|problems| BuildError::from(&problems))?;
     leave_out_ours(sources);
     let mode = choose_mode(&name, &configuration, options.mode.as_deref())?;

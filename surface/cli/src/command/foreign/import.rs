@@ -28,16 +28,28 @@ pub(in crate::command) fn run(request: &Import) -> Result<Status, Failure> {
     for record in &records {
         writer.record(record)?;
     }
-    if records.iter().any(|record| record.period_ns.is_none()) {
-        crate::terminal::say(
-            "remark: the files do not say how often they measured, so no class can pass; if you \
-             know it, give --interval",
-        );
-    }
     let evidence = finish::finish(&writer)?;
     super::show::print_evidence(&evidence, false)?;
     crate::terminal::say(format_args!("report: {}", request.out.join(finish::REPORT).display()));
+    // The last thing that is said: without it, nothing passes.
+    if let Some(remark) = without_period(&records) {
+        crate::terminal::say(remark);
+    }
     Ok(Status::Done)
+}
+
+/// What to do about records without a period; `None` where there are none that could have one.
+fn without_period(records: &[Record]) -> Option<String> {
+    let open = |record: &&Record| record.period_ns.is_none() && record.degraded.is_empty();
+    let count = records.iter().filter(open).count();
+    (count > 0).then(|| {
+        format!(
+            "remark: {count} of {} records do not say how often they measured, so no class can \
+             pass. Import again with `--interval D`, the time between two releases (`-i` of \
+             cyclictest and jitterdebugger, `-p` of rtla), such as `--interval 1ms`",
+            records.len()
+        )
+    })
 }
 
 /// Reads all files before anything is written; the problems of all of them become one failure.

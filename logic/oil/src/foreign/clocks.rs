@@ -1,0 +1,157 @@
+//! Counters: whether the machine drives them, and how long a tick is.
+
+use std::collections::HashSet;
+
+use super::{default_of, names};
+use crate::problem::Collector;
+use crate::schema::Kind;
+use crate::schema::clocks::{COUNTER_MAX, TICK_NS_MAX, TICK_NS_MIN};
+use crate::text::place::{Place, Word};
+use crate::text::tree::{Attribute, Block, Object, Tree, Value};
+
+/// The tick of a hardware counter where nobody says one, in ns: what most programs have.
+const TICK_NS: u64 = 1_000_000;
+
+/// What is told of several counters at once, with the first of them.
+#[derive(Default)]
+struct Told {
+    assumed: Vec<String>,
+    driven: Vec<String>,
+    first: Option<(Place, String)>,
+}
+
+/// Completes the counters.
+pub(super) fn understand(tree: &mut Tree, tick_ns: Option<u64>, collector: &mut Collector) {
+    let kind = Kind::Counter.word();
+    let is_hardware = default_of(tree, kind, "TYPE").is_some_and(|it| it.token == "HARDWARE");
+    let incremented = incremented(tree);
+    let used = used(tree);
+    let mut told = Told::default();
+    let stated = tree.objects.iter().filter(|it| it.kind.text == kind).find_map(tick_of);
+    for counter in tree.objects.iter_mut().filter(|object| object.kind.text == kind) {
+        let name = counter.name.text.clone();
+        limits(counter, collector);
+        seconds(&mut counter.block);
+        let is_untyped = counter.block.first("TYPE").is_none()
+            && counter.block.first("NANOSECONDSPERTICK").is_none();
+        if is_untyped && is_hardware && !incremented.contains(&name) {
+            let word = "HARDWARE".to_owned();
+            counter.block.add("TYPE", Value::Word, word, counter.name.place);
+        } else if is_untyped && used.contains(&name) && !incremented.contains(&name) {
+            told.driven.push(format!("`{name}`"));
+        }
+        let has_tick = counter.block.first("NANOSECONDSPERTICK").is_some();
+        let is_driven = counter.block.first("TYPE").is_some_and(|it| it.token == "HARDWARE");
+        if is_driven && !has_tick {
+            let tick = stated.or(tick_ns).unwrap_or(TICK_NS);
+            counter.block.set_number("NANOSECONDSPERTICK", tick, &counter.name);
+            told.assumed.push(format!("`{name}`"));
+        }
+        if told.first.is_none() && !(told.assumed.is_empty() && told.driven.is_empty()) {
+            told.first = Some((counter.name.place, name));
+        }
+    }
+    tell(&told, stated, tick_ns, collector);
+}
+
+fn tell(told: &Told, stated: Option<u64>, tick_ns: Option<u64>, collector: &mut Collector) {
+    let Some((place, word)) = &told.first else { return };
+    if !told.assumed.is_empty() {
+        let (tick, why) = match (stated, tick_ns) {
+            (Some(tick), _) => (tick, "as the other hardware counters have"),
+            (None, Some(tick)) => (tick, "the cycle of the partition"),
+            (None, None) => (TICK_NS, "the cycle of the partition; where that is not known, 1 ms"),
+        };
+        let message = format!(
+            "no time of a tick is given for {}; read as {tick} ns, {why}",
+            names(&told.assumed)
+        );
+        collector.remark(*place, word, message);
+    }
+    if !told.driven.is_empty() {
+        let message = format!(
+            "{} without `TYPE`: the program drives it by `IncrementCounter`; for the cycle of the \
+             partition to drive it, write `NANOSECONDSPERTICK = …;`",
+            names(&told.driven)
+        );
+        collector.remark(*place, word, message);
+    }
+}
+
+/// The largest value, ticks per base and the shortest cycle, where they are missing or nothing.
+fn limits(counter: &mut Object, collector: &mut Collector) {
+    let name = counter.name.clone();
+    let most = counter.block.first("MAXALLOWEDVALUE");
+    if most.is_none() && !counter.block.is_damaged {
+        let message = format!("no `MAXALLOWEDVALUE` is given; read as {COUNTER_MAX}");
+        collector.remark(name.place, &name.text, message);
+        counter.block.set_number("MAXALLOWEDVALUE", COUNTER_MAX, &name);
+    } else if let Some(most) = most.filter(|it| it.number().is_some_and(|it| it > COUNTER_MAX)) {
+        let message = format!("read as {COUNTER_MAX}, which is the most");
+        collector.remark(most.place, &most.token, message);
+        counter.block.set_number("MAXALLOWEDVALUE", COUNTER_MAX, &name);
+    }
+    for word in ["TICKSPERBASE", "MINCYCLE"] {
+        if let Some(given) = counter.block.first(word).filter(|it| it.number() == Some(0)) {
+            collector.remark(given.place, &given.token, format!("`{word}` read as 1"));
+            counter.block.set_number(word, 1, &name);
+        }
+    }
+}
+
+/// `SECONDSPERTICK` as `NANOSECONDSPERTICK`, where that says nothing itself.
+fn seconds(block: &mut Block) {
+    let says_nothing = |block: &Block| {
+        block
+            .first("NANOSECONDSPERTICK")
+            .is_none_or(|it| it.number() == Some(0) || matches!(it.value, Value::Auto))
+    };
+    if !says_nothing(block) {
+        block.take("SECONDSPERTICK");
+        return;
+    }
+    block.take("NANOSECONDSPERTICK");
+    let Some(given) = block.take("SECONDSPERTICK") else { return };
+    if let Some(tick) = nanoseconds(&given.token) {
+        let at = Word { text: given.token, place: given.place };
+        block.set_number("NANOSECONDSPERTICK", tick, &at);
+    }
+}
+
+/// Seconds as whole nanoseconds, where they are a tick that a machine may have.
+fn nanoseconds(seconds: &str) -> Option<u64> {
+    let nanoseconds = (seconds.trim_matches('"').parse::<f64>().ok()? * 1e9).round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the value is whole and within the range of ticks"
+    )]
+    let whole = nanoseconds as u64;
+    (TICK_NS_MIN..=TICK_NS_MAX).contains(&whole).then_some(whole)
+}
+
+/// The tick that a counter says itself.
+fn tick_of(counter: &Object) -> Option<u64> {
+    let block = &counter.block;
+    let own = block.first("NANOSECONDSPERTICK").and_then(Attribute::number).filter(|it| *it > 0);
+    own.or_else(|| nanoseconds(&block.first("SECONDSPERTICK")?.token))
+}
+
+/// The counters that alarms and schedule tables increment.
+fn incremented(tree: &Tree) -> HashSet<String> {
+    let blocks = tree.objects.iter().map(|object| &object.block);
+    let points =
+        blocks.clone().flat_map(|block| &block.attributes).filter_map(|it| it.block.as_ref());
+    let actions = blocks.chain(points).flat_map(|block| &block.attributes);
+    let increments = actions.filter(|it| it.token == "INCREMENTCOUNTER");
+    let counters = increments.filter_map(|it| it.block.as_ref()?.first("COUNTER"));
+    counters.map(|counter| counter.token.clone()).collect()
+}
+
+/// The counters that alarms and schedule tables are on.
+fn used(tree: &Tree) -> HashSet<String> {
+    let clocks = [Kind::Alarm.word(), Kind::ScheduleTable.word()];
+    let objects = tree.objects.iter().filter(|it| clocks.contains(&it.kind.text.as_str()));
+    let counters = objects.filter_map(|it| it.block.first("COUNTER"));
+    counters.map(|counter| counter.token.clone()).collect()
+}
