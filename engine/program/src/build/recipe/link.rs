@@ -153,7 +153,7 @@ impl Recipe<'_> {
                 Ok(Linked { first, second: None, data })
             }
             Kit::Guest(musl) => {
-                let support = self.compile_text("quietcore_support", guest::SUPPORT, &["-g0"])?;
+                let support = self.compile_text("quietcore_support.c", guest::SUPPORT, &["-g0"])?;
                 let chosen = selection.chosen.iter().map(|index| &objects[*index]);
                 let all = chosen.chain(more.iter().copied()).chain([&support]);
                 guest::check_objects(musl, all)?;
