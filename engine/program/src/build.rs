@@ -308,6 +308,11 @@ fn remedy(text: &str) -> &'static str {
          portable word sizes"
     } else if text.contains("cc1plus") && text.contains("cannot execute") {
         "; there is no compiler for C++: install g++"
+    } else if ["__cregister", "__interrupt", "typedef interrupt "]
+        .iter()
+        .any(|it| text.contains(it))
+    {
+        "; it is written for the compiler of a small processor, and not in C as such"
     } else if text.contains("exception handling disabled") {
         "; programs are built without exceptions of C++"
     } else {

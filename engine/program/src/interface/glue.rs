@@ -44,6 +44,28 @@ extern \"C\" __attribute__((weak)) void __cxa_pure_virtual(void)
 
 ";
 
+/// What begins with a value that is computed, such as a parameter that is infinite, in the order of
+/// the files.
+const CPP_CONSTRUCTORS: &str = "\
+typedef void (*quietcore_constructor)(void);
+
+extern \"C\" {
+extern const quietcore_constructor quietcore_constructors[]
+  __attribute__((visibility(\"hidden\")));
+extern const quietcore_constructor quietcore_constructors_end[]
+  __attribute__((visibility(\"hidden\")));
+}
+
+";
+
+/// How they are called.
+const CPP_CONSTRUCT: &str = "  \
+  for (const quietcore_constructor *each = quietcore_constructors;
+       each != quietcore_constructors_end; ++each) {
+    (*each)();
+  }
+";
+
 /// In C++ the first declaration decides about the visibility.
 const CPP_FACE: &str = "\
 extern \"C\" __attribute__((visibility(\"default\")))
@@ -66,7 +88,7 @@ fn write(text: &mut String, discovery: &Discovery, first: Option<&str>) -> fmt::
     }
     writeln!(text, "#include <stddef.h>\n#include \"quietcore_module.h\"\n")?;
     if interface.language == Language::Cpp {
-        writeln!(text, "#include <new>\n#include <stdlib.h>\n\n{CPP_SUPPORT}")?;
+        writeln!(text, "#include <new>\n#include <stdlib.h>\n\n{CPP_SUPPORT}{CPP_CONSTRUCTORS}")?;
     }
     if let Some(class) = &interface.class {
         // As bytes, so that no constructor runs before its time.
@@ -151,6 +173,9 @@ fn write_initialize(text: &mut String, discovery: &Discovery, first: Option<&str
     writeln!(text, "static void quietcore_initialize(void)\n{{")?;
     if let Some(first) = first {
         writeln!(text, "  {first}();")?;
+    }
+    if discovery.interface.language == Language::Cpp {
+        text.push_str(CPP_CONSTRUCT);
     }
     if let Some(class) = &discovery.interface.class {
         writeln!(text, "  new (static_cast<void *>({OBJECT_NAME})) {class}();")?;

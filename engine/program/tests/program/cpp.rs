@@ -103,6 +103,23 @@ fn c_beside_a_class_is_no_obstacle() {
     assert_eq!(try_build(folder(&both).path(), &named("other")).unwrap().built.model, "other");
 }
 
+/// Goal: a parameter that is infinite, which C++ allows where C does not, is a value that is
+/// computed when the program is initialised, and not in the loader.
+#[test]
+fn what_begins_with_a_computed_value_has_it_after_initialize() {
+    need_cpp!();
+    let header = "class Valve {\n public:\n  struct P { double upper; double gain; };\n  static P \
+                  valve_P;\n  double valve_Y;\n  void initialize();\n  void step();\n};\n";
+    let source = "#include \"Valve.h\"\n#include <cmath>\ndouble largest() { return HUGE_VAL; }\n\
+                  double limit = largest();\nValve::P Valve::valve_P{ limit, 2.0 };\n\
+                  void Valve::initialize() { valve_Y = valve_P.upper; }\n\
+                  void Valve::step() { valve_Y = valve_P.gain; }\n";
+    let program = build_files(&[("Valve.h", header), ("Valve.cpp", source)]);
+    let answers =
+        program.run(&["remap", "init", "valve_Y?", "valve_P.upper?", "step:0:1", "valve_Y?"]);
+    assert_eq!(answers, ["inf", "inf", "2.0"]);
+}
+
 #[test]
 fn functions_in_files_of_cpp_are_run_as_those_of_c() {
     need_cpp!();

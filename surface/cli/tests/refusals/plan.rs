@@ -31,8 +31,11 @@ fn connection(variable: &str, entry: &str) -> String {
     format!("[[fieldbus.ec0.map]]\nvariable = \"{variable}\"\nentry = \"{entry}\"\n")
 }
 
+/// The name of a file and what it holds.
+type File<'a> = (&'a str, &'a str);
+
 /// Plans a site whose folder holds these files.
-fn plan(files: &[(&str, &str)], site: &str, arguments: &[&str]) -> Said {
+fn plan(files: &[File<'_>], site: &str, arguments: &[&str]) -> Said {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = folder.path().join(name);
@@ -70,7 +73,7 @@ fn a_program_that_up_would_refuse_is_refused_by_plan() {
     let wrong_step = SOURCE.replace("axis_step(void)", "axis_step(double dt)");
     let wrong_header = HEADER.replace("axis_step(void)", "axis_step(double dt)");
     let broken = SOURCE.replace("2 *", "two *");
-    let cases: [(&[(&str, &str)], String, &str); 9] = [
+    let cases: [(&[File<'_>], String, &str); 9] = [
         (
             &FILES,
             site(model, &connection("axis_U.positron", "ai.input_1")),
