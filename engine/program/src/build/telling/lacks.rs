@@ -111,6 +111,9 @@ pub(in crate::build) fn find(text: &str, sources: &Sources) -> Vec<Lack> {
 /// How the compiler says that there is no header.
 const NO_FILE: &str = ": No such file or directory";
 
+/// What a generator writes behind a model's name in the names of its headers.
+const OWN_ENDS: [&str; 6] = [".h", "_types.h", "_private.h", "_dt.h", "_capi.h", "_data.h"];
+
 /// The file in a line that says by which way the compiler came to an error.
 fn included_from(line: &str) -> Option<&str> {
     let rest = line.trim_start();
@@ -127,9 +130,11 @@ fn undefined(message: &str) -> Option<&str> {
 
 fn of_header(name: &str, included_at: String, source: String, sources: &Sources) -> Lack {
     let origin = Origin::of_header(name);
-    let stems = sources.compiled.iter().map(SourceFile::stem);
-    let is_own =
-        origin.is_none() && stems.filter(|stem| stem.len() > 2).any(|stem| name.starts_with(stem));
+    let is_of = |stem: &str| {
+        name.strip_prefix(stem).is_some_and(|end| OWN_ENDS.contains(&end) && !stem.is_empty())
+    };
+    let mut stems = sources.compiled.iter().map(SourceFile::stem);
+    let is_own = origin.is_none() && stems.any(is_of);
     let others = origin.map(|origin| others(origin, name, sources)).unwrap_or_default();
     let found = origin.and_then(|origin| call(origin, &source, sources));
     let (source, call) = match found {

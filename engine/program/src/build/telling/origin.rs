@@ -40,7 +40,7 @@ pub enum Origin {
 }
 
 /// Names of headers, with wildcards, and where they belong. The first that fits decides.
-const HEADERS: [(&str, Origin); 93] = [
+const HEADERS: [(&str, Origin); 92] = [
     ("MW_*", Origin::Board),
     ("mw_*", Origin::Board),
     ("c2000*", Origin::Board),
@@ -64,9 +64,8 @@ const HEADERS: [(&str, Origin); 93] = [
     ("stm_*", Origin::Board),
     ("core_cm*", Origin::Board),
     ("mbed*", Origin::Board),
-    ("driver_ev3.h", Origin::Board),
+    ("driver_*", Origin::Board),
     ("ev3*", Origin::Board),
-    ("driver_nxt.h", Origin::Board),
     ("io_wrappers.h", Origin::Board),
     ("parrot*", Origin::Board),
     ("rsedu*", Origin::Board),
