@@ -1,7 +1,5 @@
 //! What a site file says of a program that the program does not do: remarked at its place.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::process::Command;
 
