@@ -10,11 +10,11 @@ use quietcore_exchange::{PAGE_BYTES, Shape};
 use quietcore_microvm::colour::{PoolError, Unassignable};
 use quietcore_process::module::DataImage;
 use quietcore_program::retain::RetainEntry;
-use quietcore_program::{Build, Options, Target};
+use quietcore_program::{Build, Kind, Options, Target};
 use quietcore_scan::fault::OnFault;
 use quietcore_scan::process::job::{self, ProgramJob};
 use quietcore_scan::stage::{Piece, Stage};
-use quietcore_site::{Backend, Cache, Partition, Remark, Site, Task};
+use quietcore_site::{Backend, Cache, Partition, Place, ProgramKind, Remark, Site, Task};
 use quietcore_units::{CpuId, Nanos};
 
 use crate::names::{self, BusImage, NameProblem};
@@ -39,13 +39,15 @@ const PROBATION: Nanos = Nanos::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub enum AssemblyError {
     /// Its program can't be built.
-    #[error("the program of partition `{partition}` can't be built")]
+    #[error("{place}: the program of partition `{partition}` can't be built")]
     Build {
+        /// Where its folder is named.
+        place: Box<Place>,
         /// The partition.
         partition: String,
         /// Why.
         #[source]
-        source: quietcore_program::BuildError,
+        source: Box<quietcore_program::BuildError>,
     },
     /// The program's kernel has a task that is called like the one which drives it.
     #[error(
@@ -160,12 +162,42 @@ impl Workshop {
     ) -> Result<Build, AssemblyError> {
         let rates = u32::try_from(partition.program.tasks.len()).ok();
         let defines = channels::defines(site, &partition.name)?;
-        let (oil, mode) = (partition.program.oil.clone(), partition.program.mode.clone());
+        let program = &partition.program;
+        let (oil, mode) = (program.oil.clone(), program.mode.clone());
+        let (kind, model) = (program.kind.map(kind), program.model_name.clone());
         let target = if partition.backend == Backend::Kvm { Target::Guest } else { Target::Module };
-        let tick_ns = Some(partition.program.period.get());
-        let options = Options { target, rates, defines, oil, mode, tick_ns, ..Options::default() };
-        quietcore_program::build(folder, &options, &self.build_folder)
-            .map_err(|source| AssemblyError::Build { partition: partition.name.clone(), source })
+        let tick_ns = Some(program.period.get());
+        let options = Options {
+            target,
+            kind,
+            model,
+            rates,
+            defines,
+            oil,
+            mode,
+            tick_ns,
+            ..Options::default()
+        };
+        quietcore_program::build(folder, &options, &self.build_folder).map_err(|source| {
+            AssemblyError::Build {
+                place: Box::new(site.place(&format!("partition.{}.program.model", partition.name))),
+                partition: partition.name.clone(),
+                source: Box::new(source),
+            }
+        })
+    }
+
+    /// Builds the program of a partition and looks up every name that the site file uses of it and
+    /// of its fieldbus, as [`Workshop::assemble`] does, but asks nothing of this machine.
+    ///
+    /// # Errors
+    /// [`AssemblyError`], with every name that does not exist.
+    pub fn first_of(&self, site: &Site, partition: &Partition) -> Result<Staged, AssemblyError> {
+        let bus = BusImage::of_partition(site, partition);
+        let first = stage(site, partition, &bus, self.build(site, partition)?, 1, 0)?;
+        let mut tasks: Vec<Task> = tasks::order(&partition.program).into_iter().cloned().collect();
+        kernel::tasks(partition, &first.build, &mut tasks)?;
+        Ok(first)
     }
 
     /// Makes a partition ready to be started.
@@ -174,7 +206,7 @@ impl Workshop {
     /// [`AssemblyError`], with every name that does not exist.
     pub fn assemble(&self, site: &Site, partition: &Partition) -> Result<Assembly, AssemblyError> {
         let fieldbus = site.fieldbuses().iter().find(|bus| bus.partition == partition.name);
-        let bus = fieldbus.map(BusImage::of).unwrap_or_default();
+        let bus = BusImage::of_partition(site, partition);
         let build = self.build(site, partition)?;
         let first = stage(site, partition, &bus, build, 1, 0)?;
         let program = &partition.program;
@@ -290,6 +322,7 @@ pub fn stage(
     let triggers = names.triggers(&tasks::order(&partition.program));
     let retained = names.retained();
     names.kernel();
+    names.channels();
     let remarks = names.finish().map_err(AssemblyError::Names)?;
     let stage = Stage {
         generation,
@@ -316,6 +349,13 @@ fn slot_bytes(bytes: u64) -> u32 {
     let room = bytes.saturating_mul(GROWTH).saturating_add(GROWTH_BYTES);
     let pages = room.next_multiple_of(u64::from(PAGE_BYTES));
     u32::try_from(pages.min(u64::from(quietcore_exchange::DATA_BYTES_MAX))).unwrap_or(u32::MAX)
+}
+
+fn kind(site: ProgramKind) -> Kind {
+    match site {
+        ProgramKind::Generated => Kind::Generated,
+        ProgramKind::Osek => Kind::Osek,
+    }
 }
 
 fn on_fault(site: &quietcore_site::OnFault) -> OnFault {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use quietcore_program::place::Scalar;
 use quietcore_program::retain::{RetainEntry, RetainLayout, Unfit};
-use quietcore_program::{Build, Memory, Pattern, Place as Variable};
+use quietcore_program::{Access, Build, Memory, Pattern, Place as Variable};
 use quietcore_scan::mapping::{Kind, Mapping};
 use quietcore_scan::stage::Trigger;
 use quietcore_segment::{DataType, Description, Entry as DeviceEntry};
@@ -53,6 +53,12 @@ struct OnBus {
 }
 
 impl BusImage {
+    /// The image of the fieldbus that a partition drives; empty where it drives none.
+    pub(crate) fn of_partition(site: &Site, partition: &Partition) -> Self {
+        let mut buses = site.fieldbuses().iter();
+        buses.find(|bus| bus.partition == partition.name).map(Self::of).unwrap_or_default()
+    }
+
     /// The image of a fieldbus, as the descriptions of its SubDevices say.
     pub(crate) fn of(fieldbus: &Fieldbus) -> Self {
         let mut image = Self::default();
@@ -180,6 +186,10 @@ impl<'a> Names<'a> {
                     self.problem(&variable_key, what);
                     continue;
                 };
+                if is_input && variable.access == Access::Output {
+                    self.problem(&variable_key, written_twice(&line.variable));
+                    continue;
+                }
                 let mapping = Mapping {
                     bit,
                     bits: data_type.bits() as u8,
@@ -198,6 +208,25 @@ impl<'a> Names<'a> {
             }
         }
         (inputs, outputs)
+    }
+
+    /// Remarks channels of a program that calls none of their functions.
+    pub(super) fn channels(&mut self) {
+        if self.build.interface.com {
+            return;
+        }
+        let name = &self.partition.name;
+        for channel in self.site.channels() {
+            let verb = match (channel.from == *name, channel.to == *name) {
+                (true, _) => "sends nothing",
+                (false, true) => "receives nothing",
+                (false, false) => continue,
+            };
+            let remark =
+                format!("the program of `{name}` {verb} on it: it calls no function of `Com.h`");
+            let place = self.site.place(&format!("channel.{}", channel.name));
+            self.remarks.push(Remark { place, remark });
+        }
     }
 
     /// The values that outputs take in fault, by their number.
@@ -270,6 +299,14 @@ impl<'a> Names<'a> {
             }
         }
     }
+}
+
+/// Says why an input of the fieldbus can't go into an output of the program.
+fn written_twice(variable: &str) -> String {
+    format!(
+        "`{variable}` is an output of the program, and the entry is an input of the fieldbus: both \
+         would write it in each cycle; map the entry to an input of the program"
+    )
 }
 
 /// Says what of a pattern starts anew after each restart.

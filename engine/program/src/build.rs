@@ -15,7 +15,6 @@
 
 mod collect;
 pub(crate) mod compiler;
-mod diagnostic;
 mod guest;
 mod headers;
 pub(crate) mod image;
@@ -24,6 +23,7 @@ pub(crate) mod objects;
 mod recipe;
 pub(crate) mod sources;
 pub(crate) mod store;
+mod telling;
 mod widths;
 
 #[cfg(test)]
@@ -48,6 +48,7 @@ pub use guest::{GuestError, Needed};
 pub use image::{DATA_BYTES_MAX, ImageError};
 pub use sources::FolderError;
 pub use store::BUILD_SCHEMA;
+pub use telling::{Foreign, Lack, Origin};
 
 /// What a program is built for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,11 +61,23 @@ pub enum Target {
     Guest,
 }
 
+/// What kind of program a folder holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// C or C++ that a generator wrote.
+    Generated,
+    /// C with an OIL file, for the OSEK kernel.
+    Osek,
+}
+
 /// What may be chosen about a build. The default suits what generators write.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// What it is built for.
     pub target: Target,
+    /// What the folder is to be taken for; `None` where an OIL file in it decides.
+    pub kind: Option<Kind>,
     /// Name of the model; `None` when the folder holds only one.
     pub model: Option<String>,
     /// The OIL file of an OSEK program, relative to the folder; `None` when that holds one at most.
@@ -93,6 +106,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             target: Target::Module,
+            kind: None,
             model: None,
             oil: None,
             mode: None,
@@ -185,16 +199,20 @@ pub enum BuildError {
     #[error(transparent)]
     Compiler(#[from] CompilerError),
     /// The compiler refused the program.
-    #[error("the program does not compile{}:\n{}", remedy(text), text.trim_end())]
+    #[error("the program does not compile{}:\n{}{}", remedy(text), lines(lacks), text.trim_end())]
     Refused {
+        /// What it needs and the folder does not hold.
+        lacks: Vec<Lack>,
         /// All that it said, word for word.
         text: String,
         /// Its errors.
         errors: Vec<Diagnostic>,
     },
     /// The OIL file describes no application that the kernel can run.
-    #[error("the OIL file is refused:\n{}", text.trim_end())]
+    #[error("the OIL file is refused:\n{}{}", text.trim_end(), kind_hint(*is_generated))]
     Oil {
+        /// Whether the folder holds a generated program as well.
+        is_generated: bool,
         /// All that is wrong with it, a problem a line.
         text: String,
         /// The same, one by one.
@@ -211,15 +229,21 @@ pub enum BuildError {
         /// Those that are there.
         names: Vec<String>,
     },
+    /// It is to be an OSEK program, and there is no OIL file.
+    #[error("the folder holds no OIL file, which `kind = \"osek\"` asks for")]
+    NoOilAtAll,
     /// There are several OIL files.
     #[error(
         "the folder holds several OIL files: {}; name the one that is meant, in the site file as \
-         `oil`",
-        names.join(", ")
+         `oil`{}",
+        names.join(", "),
+        kind_hint(*is_generated)
     )]
     SeveralOil {
         /// Their names.
         names: Vec<String>,
+        /// Whether the folder holds a generated program as well.
+        is_generated: bool,
     },
     /// The OSEK program has no application mode of the name that was asked for.
     #[error("`{oil}` has no application mode `{wanted}`; it has {}", names.join(", "))]
@@ -272,24 +296,36 @@ impl From<SymbolsFileError> for BuildError {
     }
 }
 
-/// What helps where a header of the generator's own is missing; empty, or a remark in brackets.
-fn remedy(text: &str) -> &'static str {
-    const GENERATORS: [&str; 4] =
-        ["rtw_capi.h", "simstruc.h", "model_reference_types.h", "ext_work.h"];
-    let missing = GENERATORS.iter().any(|header| {
-        text.lines().any(|line| line.contains(header) && line.contains("No such file"))
-    });
-    if missing {
-        "; it needs headers of the generator's installation, which packNGo puts beside the code"
-    } else if text.contains("Code was generated for compiler with different sized") {
-        "; it was generated for a processor of other word sizes: choose x86-64 as its hardware, or \
-         portable word sizes"
-    } else if text.contains("fatal error: ") && text.contains("No such file") {
-        "; utilities that models share lie in `slprj/…/_sharedutils`: name the folder that holds \
-         them too"
+/// How to have a folder with an OIL file taken for generated code.
+fn kind_hint(is_generated: bool) -> &'static str {
+    if is_generated {
+        "\nthe folder also holds a generated program: to run that, write `kind = \"generated\"`"
     } else {
         ""
     }
+}
+
+/// What helps where a refusal has one known reason; empty, or a remark.
+fn remedy(text: &str) -> &'static str {
+    if text.contains("Code was generated for compiler with different sized") {
+        "; it was generated for a processor of other word sizes: choose x86-64 as its hardware, or \
+         portable word sizes"
+    } else if text.contains("cc1plus") && text.contains("cannot execute") {
+        "; there is no compiler for C++: install g++"
+    } else if ["__cregister", "__interrupt", "typedef interrupt "]
+        .iter()
+        .any(|it| text.contains(it))
+    {
+        "; it is written for the compiler of a small processor, and not in C as such"
+    } else if text.contains("exception handling disabled") {
+        "; programs are built without exceptions of C++"
+    } else {
+        ""
+    }
+}
+
+fn lines(lacks: &[Lack]) -> String {
+    lacks.iter().map(|lack| format!("{lack}\n")).collect()
 }
 
 /// Builds the program in `folder` into a subfolder of `out_dir`, or finds it as built before.
@@ -297,7 +333,7 @@ fn remedy(text: &str) -> &'static str {
 /// # Errors
 /// [`BuildError`]; then nothing is left in `out_dir` but what was there before.
 pub fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
-    let folder = fs::canonicalize(folder).map_err(|error| BuildError::io(folder, error))?;
+    let folder = sources::existing(folder)?;
     fs::create_dir_all(out_dir).map_err(|error| BuildError::io(out_dir, error))?;
     recipe::build(&folder, options, out_dir)
 }

@@ -6,7 +6,7 @@
 //!
 //! | entry | becomes |
 //! |---|---|
-//! | base, enumeration, structure, union, array, pointer, `typedef`, qualifier | [`RawType`] |
+//! | base, enumeration, structure, class, union, array, pointer, reference, `typedef`, qualifier | [`RawType`] |
 //! | variable with a static address | [`RawVariable`] |
 //! | function, its parameters | [`RawFunction`] |
 
@@ -40,6 +40,10 @@ pub(crate) struct RawType {
     /// The type that it refers to: of an element, of what a pointer points to, of a `typedef`.
     /// `None` means `void`.
     pub(crate) target: Option<EntryOffset>,
+    /// Whether it is an address that C++ writes as a reference.
+    pub(crate) reference: bool,
+    /// The classes and namespaces around it, as C++ writes them: `plant::Servo::`. Empty in C.
+    pub(crate) scope: String,
 }
 
 /// What a type is.
@@ -96,6 +100,10 @@ pub(crate) struct RawVariable {
 #[derive(Debug, Clone)]
 pub(crate) struct RawFunction {
     pub(crate) name: String,
+    /// Its name for the linker, where that is another one: in C++.
+    pub(crate) linkage: String,
+    /// The type of the address of the object that it is called on; `None` where there is none.
+    pub(crate) object: Option<EntryOffset>,
     pub(crate) external: bool,
     /// What it returns; `None` is `void`.
     pub(crate) returns: Option<EntryOffset>,
@@ -113,6 +121,8 @@ pub(crate) struct Stripped<'a> {
     pub(crate) raw: &'a RawType,
     /// The outermost `typedef`'s name; empty where there is none.
     pub(crate) alias: &'a str,
+    /// What C++ writes before the name.
+    scope: &'a str,
     /// Whether a `const` was on the way.
     pub(crate) constant: bool,
     /// Whether one of the names was `boolean_T`: an `unsigned char` that holds truth.
@@ -128,7 +138,7 @@ impl Stripped<'_> {
     /// The type as it is written in C. `None` where it has no name.
     pub(crate) fn spelled(&self) -> Option<String> {
         if !self.alias.is_empty() {
-            return Some(self.alias.to_owned());
+            return Some(format!("{}{}", self.scope, self.alias));
         }
         if self.raw.name.is_empty() {
             return None;
@@ -140,7 +150,15 @@ impl Stripped<'_> {
             RawKind::Base(_) => "",
             _ => return None,
         };
-        Some(format!("{word}{}", self.raw.name))
+        Some(format!("{word}{}{}", self.scope, self.raw.name))
+    }
+}
+
+impl RawFunction {
+    /// Whether the linker knows it by this name.
+    pub(crate) fn is_linked_as(&self, name: &str) -> bool {
+        let linkage = if self.linkage.is_empty() { &self.name } else { &self.linkage };
+        self.external && linkage == name
     }
 }
 
@@ -149,6 +167,7 @@ impl DebugInfo {
     /// `void`.
     pub(crate) fn strip(&self, start: EntryOffset) -> Option<Stripped<'_>> {
         let (mut offset, mut alias, mut constant, mut boolean) = (start, "", false, false);
+        let mut scope = "";
         for _ in 0..CHAIN_MAX {
             let raw = self.types.get(&offset)?;
             match raw.kind {
@@ -156,11 +175,15 @@ impl DebugInfo {
                     boolean |= raw.name == "boolean_T";
                     if alias.is_empty() {
                         alias = &raw.name;
+                        scope = &raw.scope;
                     }
                 }
                 RawKind::Constant => constant = true,
                 RawKind::Qualifier => {}
-                _ => return Some(Stripped { offset, raw, alias, constant, boolean }),
+                _ => {
+                    let scope = if alias.is_empty() { &raw.scope } else { scope };
+                    return Some(Stripped { offset, raw, alias, scope, constant, boolean });
+                }
             }
             offset = raw.target?;
         }

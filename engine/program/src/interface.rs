@@ -10,6 +10,9 @@
 //! | the rate as a number | `NAME_step(tid)` |
 //! | two halves | `NAME_output()` and `NAME_update()`, each of them in any form above |
 //!
+//! In C++ these are also methods of a class, `Servo::initialize()` and `Servo::step()`; the glue
+//! makes one object of it, whose members are the program's variables.
+//!
 //! Data are global, or the model structure and perhaps inputs and outputs are passed to each
 //! function. What is passed is made by the glue, under the names of the parameters; so
 //! `servo_U.position` names an input in both cases.
@@ -19,11 +22,13 @@ mod entry;
 mod glue;
 mod signature;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 pub(crate) use discover::{Discovery, Surroundings, discover};
 pub(crate) use entry::{Entry, choose};
-pub(crate) use glue::{INSTANCE_PREFIX, SERVICES_NAME, glue};
+pub(crate) use glue::{INSTANCE_PREFIX, OBJECT_NAME, SERVICES_NAME, glue};
 
 /// How the generator packed the model's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +38,28 @@ pub enum Packaging {
     Global,
     /// The model structure, or inputs and outputs, are passed to the functions.
     Reusable,
+    /// They are members of a class.
+    Class,
+}
+
+/// The language that the functions are written in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Language {
+    /// C.
+    #[default]
+    C,
+    /// C++.
+    Cpp,
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::C => "C",
+            Self::Cpp => "C++",
+        })
+    }
 }
 
 /// What is run at one rate.
@@ -49,6 +76,12 @@ pub struct Rate {
 pub struct Interface {
     /// Name of the model.
     pub model: String,
+    /// The language of its functions.
+    #[serde(default)]
+    pub language: Language,
+    /// The class whose methods they are, with its namespaces; `None` where they are functions.
+    #[serde(default)]
+    pub class: Option<String>,
     /// How its data are packed.
     pub packaging: Packaging,
     /// What is run at each rate; the first is the fastest. Never empty.
@@ -92,14 +125,18 @@ pub enum InterfaceError {
     /// There is no model.
     #[error(
         "no model was found: there is no `NAME_initialize` with a `NAME_step` or \
-         `NAME_output`{hint}"
+         `NAME_output`, and no class with `initialize` and `step`{hint}"
     )]
     NoModel {
         /// What else was found; empty, or a remark.
         hint: String,
     },
     /// There are several.
-    #[error("the folder holds several models: {}; name the one to run", names.join(", "))]
+    #[error(
+        "the folder holds several models: {}; name the one to run, in the site file as \
+         `model_name`",
+        names.join(", ")
+    )]
     Several {
         /// Their names.
         names: Vec<String>,
@@ -151,6 +188,16 @@ pub enum InterfaceError {
         promised: u64,
         /// The width that it has, in bytes.
         found: u64,
+    },
+    /// An object of the class can't be made.
+    #[error(
+        "an object of the class `{class}` is made from something that only its surroundings have \
+         (its constructor takes parameters, as for message ports and services); generate the model \
+         without them"
+    )]
+    Constructor {
+        /// The class.
+        class: String,
     },
     /// The header that declares the functions is missing.
     #[error("the header `{header}` is missing, which declares what `{function}` takes")]

@@ -47,9 +47,9 @@ pub use site::{
     Criticality, DURATION_MAX, DURATION_MIN, Device, DeviceIdentity, EarlyWake, Entry, Fault,
     FaultEffect, FaultKind, Fieldbus, GUEST_MEMORY_DEFAULT, Initial, Interface, Length, Literal,
     Load, LoadKind, LoadPlace, Mapping, Monitor, Network, OWN_MEMORY, OnFault, OverrideError,
-    Overrun, Partition, PlantKind, PlantOnLine, Profile, Program, RESTART_LIMIT_DEFAULT,
-    RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction, Release, Restart,
-    SHED_PERIOD_MIN, Scheduling, Shedding, Signal, SignalKind, SignalType, Site, Startup,
-    SubDevice, Substitute, Task, Traffic, Vcr, WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire,
+    Overrun, Partition, PlantKind, PlantOnLine, Profile, Program, ProgramKind,
+    RESTART_LIMIT_DEFAULT, RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Reaction,
+    Release, Restart, SHED_PERIOD_MIN, Scheduling, Shedding, Signal, SignalKind, SignalType, Site,
+    Startup, SubDevice, Substitute, Task, Traffic, Vcr, WATCHDOG_FREEWHEELING, WORKERS_MAX, Wire,
     real_time_share,
 };

@@ -253,10 +253,9 @@ fn room(
 
 /// Tells what is to be said of a program that was built.
 fn note_assembly(first: &Staged, partition: &str, events: &EventLog) {
-    let warnings = first.build.warnings.len();
-    if warnings > 0 {
-        let text = format!("the compiler has {warnings} warnings on its program");
-        events.note(partition, "build", Severity::Information, &text);
+    let warnings = first.build.warnings_told();
+    if !warnings.is_empty() {
+        events.note(partition, "build", Severity::Information, &warnings.join("\n"));
     }
     for remark in &first.build.remarks {
         events.note(partition, "build", Severity::Information, remark);

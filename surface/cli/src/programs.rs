@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use quietcore_assembly::Workshop;
+use quietcore_assembly::{Staged, Workshop};
 use quietcore_campaign::Programs;
 use quietcore_site::Site;
-use quietcore_wording::plural;
+use quietcore_supervisor::places::Places;
+use quietcore_units::Causes;
+use serde::Serialize;
 use tempfile::TempDir;
 
 use crate::status::Failure;
@@ -28,20 +30,72 @@ pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
     let programs = Programs::build(site, &workshop, &mut |line| say(line))?;
     for partition in site.partitions() {
         let Some(assembly) = programs.get(&partition.name) else { continue };
-        let warnings = assembly.first.build.warnings.len();
-        if warnings > 0 {
-            let name = &partition.name;
-            let s = plural(warnings as u64);
-            say(format_args!("remark: the compiler has {warnings} warning{s} on `{name}`"));
-        }
-        for remark in &assembly.first.build.remarks {
-            say(format_args!("remark: {remark}"));
-        }
-        for remark in &assembly.first.remarks {
-            say(format_args!("remark: {remark}"));
-        }
+        say_remarks(&partition.name, &assembly.first);
     }
     Ok(Built { programs, _folder: Some(folder) })
+}
+
+/// The programs of a site as `plan` finds them.
+#[derive(Default)]
+pub(crate) struct Checked {
+    /// Each program that builds, with its partition and its folder as written.
+    pub(crate) found: Vec<Found>,
+    /// What is wrong with the others, a problem or more each.
+    pub(crate) problems: Vec<String>,
+}
+
+/// A program that builds and has every name that the site file uses of it.
+#[derive(Serialize)]
+pub(crate) struct Found {
+    pub(crate) partition: String,
+    pub(crate) model: String,
+    pub(crate) taken_for: String,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Builds all programs of a site where `up` will look for them, and looks up every name. Where
+/// nothing can be kept they are built all the same.
+pub(crate) fn check(site: &Site, site_file: &Path) -> Result<Checked, Failure> {
+    let mut checked = Checked::default();
+    if site.partitions().iter().all(|partition| partition.program.model.is_none()) {
+        return Ok(checked);
+    }
+    let passing = tempfile::Builder::new().prefix("quietcore-builds-").tempdir()?;
+    let kept = Places::of_environment().and_then(|places| places.state_folder(site.name(), site_file));
+    let build_folder = kept.map_or_else(|_| passing.path().to_owned(), |kept| kept.join("builds"));
+    let workshop = Workshop { site_folder: folder_of(site_file).to_owned(), build_folder };
+    for partition in site.partitions() {
+        let Some(model) = &partition.program.model else { continue };
+        match workshop.first_of(site, partition) {
+            Ok(first) => {
+                say_remarks(&partition.name, &first);
+                checked.found.push(Found {
+                    partition: partition.name.clone(),
+                    model: model.clone(),
+                    taken_for: first.build.taken_for(),
+                    warnings: first.build.warnings.iter().map(ToString::to_string).collect(),
+                    remarks: first.build.remarks.clone(),
+                });
+            }
+            Err(error) => checked.problems.push(Causes(&error).to_string()),
+        }
+    }
+    Ok(checked)
+}
+
+/// Says what the compiler and the site file give reason to say of a program.
+fn say_remarks(partition: &str, first: &Staged) {
+    let warnings = first.build.warnings_told();
+    if !warnings.is_empty() {
+        say(format_args!("remark: `{partition}`: {}", warnings.join("\n  ")));
+    }
+    for remark in &first.build.remarks {
+        say(format_args!("remark: {remark}"));
+    }
+    for remark in &first.remarks {
+        say(format_args!("remark: {remark}"));
+    }
 }
 
 /// The folder that a site file's paths are relative to.

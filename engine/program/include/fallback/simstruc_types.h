@@ -7,4 +7,8 @@
 
 #include <rtw_continuous.h>
 
+/* What tables of types count beside numbers. */
+typedef int_T fcn_call_T;
+typedef int_T action_T;
+
 #endif

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::build::image::LinkedFile;
-use crate::debug::{DebugInfo, RawKind, RawVariable, Shapes};
-use crate::interface::INSTANCE_PREFIX;
+use crate::debug::{DebugInfo, EntryOffset, RawKind, RawVariable, Shapes};
+use crate::interface::{INSTANCE_PREFIX, OBJECT_NAME};
 use crate::place::{Access, Memory};
 use crate::symbols::{DataImage, Root, Symbols, SymbolsFileError};
 
 /// Most variables with a static address.
 const ROOTS_MAX: usize = 500_000;
+
+/// Most classes that one begins with, one inside of the other.
+const BASES_MAX: usize = 16;
 
 /// A variable on its way to becoming a root.
 struct Found<'a> {
@@ -22,17 +25,19 @@ struct Found<'a> {
 /// Collects the variables of a module.
 ///
 /// `access` says what variables that the glue made are to the model, where their types do not tell.
+/// Of a program that is a class, `object` is its type: its members are variables as those of C are.
 pub(super) fn symbols(
     model: &str,
     info: &DebugInfo,
     linked: &LinkedFile<'_>,
     image: DataImage,
-    access: &HashMap<String, Access>,
+    (access, object): (&HashMap<String, Access>, Option<EntryOffset>),
 ) -> Result<Symbols, SymbolsFileError> {
     let mut shapes = Shapes::new(info);
     let mut found = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for variable in &info.variables {
+    let members = object.map(|class| members(info, class)).unwrap_or_default();
+    for variable in info.variables.iter().chain(&members) {
         let made = variable.name.strip_prefix(INSTANCE_PREFIX);
         if made.is_none() && variable.name.starts_with("quietcore_") {
             continue;
@@ -55,6 +60,37 @@ pub(super) fn symbols(
         found.push(Found { variable, name, root });
     }
     Symbols::new(model, image, named(found), shapes.into_types())
+}
+
+/// The members of the object that the glue makes of a class, those of what it begins with among
+/// them, as variables.
+fn members(info: &DebugInfo, class: EntryOffset) -> Vec<RawVariable> {
+    let storage = info.variables.iter().find(|variable| variable.name == OBJECT_NAME);
+    let Some(storage) = storage else { return Vec::new() };
+    let mut members = Vec::new();
+    let mut pending = vec![(class, storage.address, 0)];
+    while let Some((class, address, depth)) = pending.pop() {
+        let kind = info.strip(class).map(|stripped| &stripped.raw.kind);
+        let Some(RawKind::Structure { members: Some(parts), .. }) = kind else { continue };
+        for part in parts.iter().filter(|part| part.bits.is_none()) {
+            let address = address.saturating_add(part.offset);
+            if part.name.is_empty() {
+                if depth < BASES_MAX && pending.len() < BASES_MAX {
+                    pending.push((part.target, address, depth + 1));
+                }
+                continue;
+            }
+            members.push(RawVariable {
+                name: part.name.clone(),
+                function: None,
+                unit: String::new(),
+                external: true,
+                target: part.target,
+                address,
+            });
+        }
+    }
+    members
 }
 
 /// The class by the variable's own type; a plain number has none but by its name.
@@ -120,7 +156,8 @@ fn named(found: Vec<Found<'_>>) -> Vec<Root> {
 
 /// A source file as part of a name: without its ending, and without what a path would be cut at.
 fn qualifier(unit: &str) -> String {
-    let stem = unit.strip_suffix(".c").unwrap_or(unit);
+    let endings = [".c", ".cpp", ".cc", ".cxx", ".C"];
+    let stem = endings.iter().find_map(|ending| unit.strip_suffix(ending)).unwrap_or(unit);
     stem.replace(['.', '[', ']'], "_")
 }
 

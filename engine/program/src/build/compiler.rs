@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
-use crate::build::diagnostic;
+use crate::build::telling::diagnostic;
 use crate::build::{Diagnostic, Options, Severity};
 
 /// Most of the compiler's text that is kept, in bytes.

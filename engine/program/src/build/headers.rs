@@ -7,7 +7,8 @@
 //!
 //! Generated code refers to a few headers of the generator's installation. Of those, ours offer the
 //! names and meanings that fixed-step code needs, in our own layout; a folder that brings the real
-//! ones is built with them. What only a simulation needs, such as logging to a file, has no effect.
+//! ones is built with them. What only a simulation or the generator's editor needs, such as logging
+//! to a file or external mode, has no effect.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,7 @@ const HEADERS: [(&str, &str); 4] = [
 ];
 
 /// Headers that a folder may come without.
-const FALLBACK: [(&str, &str); 11] = [
+const FALLBACK: [(&str, &str); 18] = [
     ("quietcore_types.h", include_str!("../../include/fallback/quietcore_types.h")),
     ("rtwtypes.h", include_str!("../../include/fallback/rtwtypes.h")),
     ("tmwtypes.h", include_str!("../../include/fallback/tmwtypes.h")),
@@ -40,10 +41,22 @@ const FALLBACK: [(&str, &str); 11] = [
     ("rtw_continuous.h", include_str!("../../include/fallback/rtw_continuous.h")),
     ("rtw_solver.h", include_str!("../../include/fallback/rtw_solver.h")),
     ("rt_logging.h", include_str!("../../include/fallback/rt_logging.h")),
+    ("rtw_extmode.h", include_str!("../../include/fallback/rtw_extmode.h")),
+    ("ext_work.h", include_str!("../../include/fallback/ext_work.h")),
+    ("ext_types.h", include_str!("../../include/fallback/ext_types.h")),
+    ("ext_mode.h", include_str!("../../include/fallback/ext_mode.h")),
+    ("xcp.h", include_str!("../../include/fallback/xcp.h")),
+    ("dt_info.h", include_str!("../../include/fallback/dt_info.h")),
+    ("sysran_types.h", include_str!("../../include/fallback/sysran_types.h")),
 ];
 
 /// Included before anything else in code that expects a `long` of 32 bits.
 const SHORT_LONG_FILE: &str = "quietcore_short_long.h";
+
+/// Whether a build brings a header of this name along.
+pub(super) fn brings(name: &str) -> bool {
+    HEADERS.iter().chain(&FALLBACK).any(|(brought, _)| *brought == name)
+}
 
 /// The texts of all headers; they are part of the hash.
 pub(super) fn all() -> impl Iterator<Item = &'static str> {

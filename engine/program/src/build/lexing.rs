@@ -113,6 +113,16 @@ pub(crate) fn defines_main(text: &str) -> bool {
     false
 }
 
+/// Whether a class or structure of this name is defined, not only declared.
+pub(crate) fn defines_class(text: &str, name: &str) -> bool {
+    let tokens = tokens(text);
+    tokens.windows(3).any(|three| {
+        ["class", "struct"].contains(&three[0].text)
+            && three[1].text == name
+            && ["{", ":", "final"].contains(&three[2].text)
+    })
+}
+
 /// The initialiser, braces included, of a variable of this type at file level:
 /// `static TYPE name = { … };`.
 pub(crate) fn initialiser_of<'a>(text: &'a str, type_name: &str) -> Option<&'a str> {
@@ -231,6 +241,14 @@ mod tests {
         ] {
             assert!(!defines_main(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_class_is_defined_where_its_body_stands() {
+        let text = "class Servo;\nclass Pump final\n{ };\nclass Valve : public Base { };\n";
+        assert!(!defines_class(text, "Servo"));
+        assert!(defines_class(text, "Pump") && defines_class(text, "Valve"));
+        assert!(!defines_class("// class Servo {\n", "Servo"));
     }
 
     #[test]

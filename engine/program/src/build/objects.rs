@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use crate::build::compiler::Outcome;
+use crate::build::sources;
 
 /// One source file after the compiler has seen it.
 #[derive(Debug, Clone)]
@@ -20,8 +21,10 @@ pub(crate) struct Object {
     /// The object file; there is one when the compiler succeeded.
     pub(crate) path: PathBuf,
     pub(crate) outcome: Outcome,
-    /// Names of functions that others can call.
+    /// Names of functions that others can call, as they are written: `servo_step`, `Servo::step`.
     pub(crate) functions: BTreeSet<String>,
+    /// The names that the linker knows functions of C++ by, by their written names.
+    pub(crate) links: BTreeMap<String, String>,
     /// Names of all that others can refer to.
     pub(crate) defined: BTreeSet<String>,
     /// Names that it refers to.
@@ -36,6 +39,7 @@ impl Object {
             path,
             outcome,
             functions: BTreeSet::new(),
+            links: BTreeMap::new(),
             defined: BTreeSet::new(),
             needed: BTreeSet::new(),
         };
@@ -48,7 +52,11 @@ impl Object {
                     object.needed.insert(name);
                 } else {
                     if symbol.kind() == SymbolKind::Text {
-                        object.functions.insert(name.clone());
+                        let written = written(&name);
+                        if written != name {
+                            object.links.entry(written.clone()).or_insert(name.clone());
+                        }
+                        object.functions.insert(written);
                     }
                     object.defined.insert(name);
                 }
@@ -57,9 +65,22 @@ impl Object {
         Ok(object)
     }
 
+    /// Whether it was compiled from C++.
+    pub(crate) fn is_cpp(&self) -> bool {
+        sources::is_cpp(&self.name)
+    }
+
     fn folder(&self) -> &str {
         self.name.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
+}
+
+/// The name of a function as it is written, without its parameters.
+pub(crate) fn written(link: &str) -> String {
+    let parsed = link.starts_with("_Z").then(|| cpp_demangle::Symbol::new(link).ok()).flatten();
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let written = parsed.and_then(|symbol| symbol.demangle_with_options(&options).ok());
+    written.unwrap_or_else(|| link.to_owned())
 }
 
 /// Which objects the program is made of.
@@ -119,6 +140,7 @@ mod tests {
             path: PathBuf::new(),
             outcome: Outcome { success: true, text: String::new() },
             functions: set(defined),
+            links: BTreeMap::new(),
             defined: set(defined),
             needed: set(needed),
         }

@@ -15,9 +15,12 @@ use crate::build::image::LinkedFile;
 use crate::build::objects::{self, Object, Selection};
 use crate::build::sources::{self, SourceFile, Sources};
 use crate::build::store::{self, Fresh};
-use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, collect, headers, widths};
+use crate::build::telling::lacks;
+use crate::build::{
+    Build, BuildError, Diagnostic, LeftOut, Options, Target, collect, headers, widths,
+};
 use crate::debug::{self, DebugInfo};
-use crate::interface::{self, Discovery, Entry, InterfaceError, Surroundings};
+use crate::interface::{self, Discovery, Entry, InterfaceError, Language, Surroundings};
 use crate::osek;
 use link::{Kit, Linked};
 
@@ -33,9 +36,8 @@ const WORKERS_MAX: usize = 8;
 ///   program's.
 /// - Static variables that are never written are variables all the same: they are what one tunes.
 /// - Products are not fused with sums, which would give other digits than the simulation did.
-const COMPILE: [&str; 13] = [
+const COMPILE: [&str; 12] = [
     "-c",
-    "-std=gnu11",
     "-O2",
     "-g",
     "-gdwarf-5",
@@ -48,6 +50,17 @@ const COMPILE: [&str; 13] = [
     "-Wall",
     "-Wextra",
 ];
+
+/// The language of C sources.
+const COMPILE_C: [&str; 1] = ["-std=gnu11"];
+
+/// How C++ is compiled. Generated classes need no exceptions and no types at run time, which would
+/// bring in a library with thread-local variables and constructors of its own.
+const COMPILE_CPP: [&str; 4] =
+    ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
+
+/// How the glue of a class is compiled beside that: it looks into members that are private.
+const GLUE_CPP: [&str; 1] = ["-fno-access-control"];
 
 /// A build on its way.
 struct Recipe<'a> {
@@ -63,14 +76,18 @@ struct Recipe<'a> {
 }
 
 pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<Build, BuildError> {
-    let mut sources = sources::scan(folder, &options.leave_out)?;
+    let has_cpp = options.target == Target::Module;
+    let mut sources = sources::scan(folder, &options.leave_out, has_cpp)?;
     for include in &options.include {
         sources.beside.extend(sources::headers(include)?);
     }
     let application = kernel::find(&mut sources, options)?;
     let compiler = Compiler::find(options)?;
     let mut kit = Kit::find(options, &compiler)?;
-    let mut parts: Vec<&[u8]> = headers::all().chain(COMPILE).map(str::as_bytes).collect();
+    let mut parts: Vec<&[u8]> = headers::all()
+        .chain(COMPILE.into_iter().chain(COMPILE_C).chain(COMPILE_CPP).chain(GLUE_CPP))
+        .map(str::as_bytes)
+        .collect();
     parts.extend(kit.parts());
     if application.is_some() {
         parts.push(kit.kernel()?);
@@ -99,9 +116,10 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
         short_long: expects_short_long(&sources),
     };
     let fresh = match &application {
-        Some(application) => recipe.build_osek(application)?,
-        None => recipe.build()?,
+        Some(application) => recipe.build_osek(application),
+        None => recipe.build(),
     };
+    let fresh = fresh.map_err(|error| with_lacks(error, &sources))?;
     store::keep(fresh, &hash, &compiler.identity, &scratch_path, &place)
 }
 
@@ -111,7 +129,7 @@ impl Recipe<'_> {
         self.copy_sources()?;
         let objects = self.compile_all()?;
         let entry = interface::choose(&objects, self.options.model.as_deref())
-            .map_err(|error| or_refused(error, &objects))?;
+            .map_err(|error| self.or_refused(error, &objects))?;
         self.check_unbuilt(&objects, &entry)?;
         let mut roots = entry.functions();
         let selection = self.select(&objects, &roots)?;
@@ -119,11 +137,13 @@ impl Recipe<'_> {
         let info = debug_info(&first)?;
         widths::check(&info)?;
         let mut discovery = interface::discover(&info, &entry, &self.surroundings(&entry))?;
-        let glue = self.compile_text(
-            "quietcore_glue",
-            &interface::glue(&discovery, self.kit.first()),
-            &[],
-        )?;
+        let text = interface::glue(&discovery, self.kit.first());
+        let glue = match discovery.interface.language {
+            Language::C => self.compile_text("quietcore_glue.c", &text, &[])?,
+            Language::Cpp => self
+                .compile_text("quietcore_glue.cpp", &text, &GLUE_CPP)
+                .map_err(|error| discovery.constructor_refused(error))?,
+        };
         // The glue may need what the entry points do not, such as initial parameters.
         roots.extend(glue.needed.iter().cloned());
         let selection = self.select(&objects, &roots)?;
@@ -153,7 +173,8 @@ impl Recipe<'_> {
             .filter_map(|(instance, _)| Some((instance.name.clone(), instance.access?)))
             .collect();
         let model = &discovery.interface.model;
-        let symbols = collect::symbols(model, &info, &linked, data, &access)?;
+        let object = discovery.class_in(&info);
+        let symbols = collect::symbols(model, &info, &linked, data, (&access, object))?;
         let chosen = selection.chosen.iter().map(|index| &objects[*index]);
         let warnings: Vec<Diagnostic> =
             chosen.chain([glue]).flat_map(|object| object.outcome.diagnostics()).collect();
@@ -209,7 +230,7 @@ impl Recipe<'_> {
 
     fn compile(&self, file: &SourceFile, index: usize) -> Result<Object, BuildError> {
         let object = self.scratch.join(format!("{index}.o"));
-        let mut arguments = self.compile_arguments();
+        let mut arguments = self.compile_arguments(sources::is_cpp(&file.name));
         // A name that starts with `-` or `@` would be taken for something else.
         arguments.extend(["-o".to_owned(), object.to_string_lossy().into_owned()]);
         arguments.push(format!("./{}", file.name));
@@ -218,13 +239,16 @@ impl Recipe<'_> {
             .map_err(|error| BuildError::io(&object, error))
     }
 
-    /// Compiles a file that the build has written, with these arguments besides.
+    /// Compiles a file that the build has written, of this name, with these arguments besides.
     fn compile_text(&self, name: &str, text: &str, more: &[&str]) -> Result<Object, BuildError> {
-        let file = self.scratch.join(format!("{name}.c"));
+        let file = self.scratch.join(name);
         fs::write(&file, text).map_err(|error| BuildError::io(&file, error))?;
         let object = self.scratch.join(format!("{name}.o"));
-        let mut arguments = self.compile_arguments();
-        arguments.push("-Werror=implicit-function-declaration".to_owned());
+        let is_cpp = sources::is_cpp(name);
+        let mut arguments = self.compile_arguments(is_cpp);
+        if !is_cpp {
+            arguments.push("-Werror=implicit-function-declaration".to_owned());
+        }
         arguments.extend(more.iter().map(|it| (*it).to_owned()));
         arguments.extend(["-o".to_owned(), object.to_string_lossy().into_owned()]);
         arguments.push(file.to_string_lossy().into_owned());
@@ -232,13 +256,15 @@ impl Recipe<'_> {
         if !outcome.success {
             return Err(refused([&outcome]));
         }
-        Object::new(format!("{name}.c"), object.clone(), outcome)
+        Object::new(name.to_owned(), object.clone(), outcome)
             .map_err(|error| BuildError::io(&object, error))
     }
 
-    fn compile_arguments(&self) -> Vec<String> {
+    fn compile_arguments(&self, is_cpp: bool) -> Vec<String> {
         let scratch = self.scratch.to_string_lossy();
-        let mut arguments: Vec<String> = COMPILE.iter().map(|it| (*it).to_owned()).collect();
+        let language: &[&str] = if is_cpp { &COMPILE_CPP } else { &COMPILE_C };
+        let mut arguments: Vec<String> =
+            COMPILE.iter().chain(language).map(|it| (*it).to_owned()).collect();
         arguments.extend(self.kit.compile_arguments());
         arguments.push(format!("-ffile-prefix-map={scratch}=quietcore"));
         arguments.push(format!("-fdebug-prefix-map={WORKING_FOLDER}=."));
@@ -276,13 +302,17 @@ impl Recipe<'_> {
         objects: &'o [Object],
         open: &BTreeSet<String>,
     ) -> Vec<&'o Outcome> {
+        // Of a name in C++ its last part is what stands in the source.
+        let written: Vec<String> = open.iter().map(|name| objects::written(name)).collect();
+        let names: BTreeSet<&str> =
+            written.iter().map(|name| name.rsplit("::").next().unwrap_or(name)).collect();
         let failed = objects.iter().filter(|object| !object.outcome.success);
         let wanted = failed.filter(|object| {
             let file = self.sources.compiled.iter().find(|file| file.name == object.name);
             file.is_some_and(|file| {
                 let text = file.text();
                 let tokens = super::lexing::tokens(&text);
-                tokens.iter().any(|token| open.contains(token.text))
+                tokens.iter().any(|token| names.contains(token.text))
             })
         });
         wanted.map(|object| &object.outcome).collect()
@@ -297,7 +327,11 @@ impl Recipe<'_> {
             file.is_some_and(|file| {
                 let model = file.stem();
                 let text = file.text();
-                let has = |end: &str| text.contains(&format!("{model}_{end}"));
+                let has = |end: &str| {
+                    text.contains(&format!("{model}_{end}"))
+                        || text.contains(&format!("{model}::{end}"))
+                        || text.contains(&format!("{model}ModelClass::{end}"))
+                };
                 model != entry.model && has("initialize") && (has("step") || has("output"))
             })
         });
@@ -309,16 +343,36 @@ impl Recipe<'_> {
         }
     }
 
+    /// The error of the interface, or that of the compiler where files that failed may be the
+    /// reason: those with functions of a model where there are such, else all.
+    fn or_refused(&self, error: InterfaceError, objects: &[Object]) -> BuildError {
+        let failed = || objects.iter().filter(|object| !object.outcome.success);
+        let of_model = failed().filter(|object| {
+            let file = self.sources.compiled.iter().find(|file| file.name == object.name);
+            file.is_some_and(|file| {
+                let text = file.text();
+                let has = |start: &str| text.contains(&format!("{start}initialize"));
+                (has("_") && text.contains("_step")) || (has("::") && text.contains("::step"))
+            })
+        });
+        let mut outcomes: Vec<&Outcome> = of_model.map(|object| &object.outcome).collect();
+        if outcomes.is_empty() {
+            outcomes = failed().map(|object| &object.outcome).collect();
+        }
+        if outcomes.is_empty() { error.into() } else { refused(outcomes) }
+    }
+
     fn surroundings(&self, entry: &Entry) -> Surroundings {
-        let header = format!("{}.h", entry.model);
         let included = &self.sources.included;
         let texts = |files: &[SourceFile]| -> Vec<String> {
             files.iter().map(|file| file.text().into_owned()).collect()
         };
-        let is_header =
-            |file: &&SourceFile| file.name == header || file.name.ends_with(&format!("/{header}"));
+        let header = included.iter().find(|file| match &entry.class {
+            Some(class) => super::lexing::defines_class(&file.text(), last_part(class)),
+            None => file.stem() == last_part(&entry.model) && file.name.ends_with(".h"),
+        });
         Surroundings {
-            header: included.iter().find(is_header).map(|file| file.name.clone()),
+            header: header.map(|file| file.name.clone()),
             headers: texts(included),
             sources: texts(&self.sources.compiled),
             mains: texts(&self.sources.mains),
@@ -345,6 +399,11 @@ impl Recipe<'_> {
     }
 }
 
+/// The name itself, without the namespaces around it.
+fn last_part(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
 fn expects_short_long(sources: &Sources) -> bool {
     let files = sources.compiled.iter().chain(&sources.included);
     files.map(SourceFile::text).any(|text| widths::expects_short_long(&text))
@@ -367,18 +426,21 @@ fn debug_info(file: &[u8]) -> Result<DebugInfo, BuildError> {
     Ok(debug::read(&file)?)
 }
 
-/// The error of the interface, or that of the compiler where a file that failed may be the reason.
-fn or_refused(error: InterfaceError, objects: &[Object]) -> BuildError {
-    let failed: Vec<&Outcome> =
-        objects.iter().map(|object| &object.outcome).filter(|it| !it.success).collect();
-    if failed.is_empty() { error.into() } else { refused(failed) }
-}
-
 fn refused<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> BuildError {
     let (mut text, mut errors) = (String::new(), Vec::new());
     for outcome in outcomes {
         text.push_str(&outcome.text);
         errors.extend(outcome.errors());
     }
-    BuildError::Refused { text, errors }
+    BuildError::Refused { lacks: Vec::new(), text, errors }
+}
+
+/// The same error, with what the folder lacks.
+fn with_lacks(error: BuildError, sources: &Sources) -> BuildError {
+    match error {
+        BuildError::Refused { text, errors, .. } => {
+            BuildError::Refused { lacks: lacks::find(&text, sources), text, errors }
+        }
+        other => other,
+    }
 }

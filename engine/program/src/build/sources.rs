@@ -2,11 +2,11 @@
 //!
 //! | what | happens |
 //! |---|---|
-//! | `.c` that defines `main` | left out: the generator's example, or somebody's board |
-//! | `.cpp`, `.cc` | left out: generated classes have another interface |
+//! | `.c`, `.cpp` that defines `main` | left out: the generator's example, or somebody's board |
 //! | folders of reports and of tests (`html`, `instrumented`, `sil`, `pil`, …), hidden ones | not entered |
 //! | links | left out: what is built is what lies in the folder |
 //! | `.oil` | makes it an OSEK program: see `recipe/kernel` |
+//! | `.cpp`, `.cc`, `.cxx` | as `.c`; for a guest left out, as that has no C++ |
 //! | all others | part of the hash; `.c` is compiled, a folder with `.h` is searched for headers |
 
 use std::collections::BTreeSet;
@@ -14,6 +14,7 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use crate::build::telling::foreign::{self, Foreign};
 use crate::build::{LeftOut, lexing};
 use crate::symbols::matches_name;
 
@@ -46,8 +47,10 @@ const FOREIGN_FOLDERS: [&str; 12] = [
 ];
 
 /// Endings of files that can change what is built.
-const SOURCE_ENDINGS: [&str; 10] =
-    ["c", "h", "inc", "inl", "def", "tbl", "dat", "txt", "csv", "oil"];
+const SOURCE_ENDINGS: [&str; 17] = [
+    "c", "cpp", "cc", "cxx", "C", "h", "hpp", "hh", "hxx", "inc", "inl", "def", "tbl", "dat",
+    "txt", "csv", "oil",
+];
 
 /// One source file.
 #[derive(Debug, Clone)]
@@ -90,6 +93,26 @@ pub(crate) struct Sources {
 /// A folder that can't be read as a program.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
+    /// It does not exist.
+    #[error("there is no folder `{}`", path.display())]
+    Missing {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It is a file.
+    #[error("`{}` is no folder; name the folder that the generator wrote", path.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is something that is known, and no program that can be built.
+    #[error("`{}` is {what}", path.display())]
+    Foreign {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it is.
+        what: Foreign,
+    },
     /// It could not be read.
     #[error("`{}` could not be read", path.display())]
     Unreadable {
@@ -99,18 +122,19 @@ pub enum FolderError {
         #[source]
         source: io::Error,
     },
-    /// It holds no C.
+    /// It holds no C or C++.
     #[error(
-        "`{}` holds no source file of C; name the folder that the generator wrote",
+        "`{}` holds no source file of C or C++; name the folder that the generator wrote",
         path.display()
     )]
     NoSource {
         /// The folder.
         path: PathBuf,
     },
-    /// It holds C++ only.
+    /// It holds C++ only, and is for a guest.
     #[error(
-        "`{}` holds C++ only; choose C as the language of the generated code",
+        "`{}` holds C++ only, which is not built for a guest; choose C as the language of the \
+         generated code, or the backend `process` or `container`",
         path.display()
     )]
     OnlyCpp {
@@ -127,9 +151,38 @@ pub enum FolderError {
     },
 }
 
+/// The folder with its whole path, where it may hold a program.
+pub(crate) fn existing(folder: &Path) -> Result<PathBuf, FolderError> {
+    let path = fs::canonicalize(folder).map_err(|source| {
+        let path = folder.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => FolderError::Missing { path },
+            _ => FolderError::Unreadable { path, source },
+        }
+    })?;
+    if path.is_dir() {
+        return match foreign::of_folder(&path) {
+            Some(what) => Err(FolderError::Foreign { path: folder.to_owned(), what }),
+            None => Ok(path),
+        };
+    }
+    let path = folder.to_owned();
+    Err(match foreign::of_file(folder) {
+        Some(what) => FolderError::Foreign { path, what },
+        None => FolderError::NoFolder { path },
+    })
+}
+
 /// Reads a folder.
-pub(crate) fn scan(folder: &Path, leave_out: &[String]) -> Result<Sources, FolderError> {
-    let mut scan = Scan { leave_out, sources: Sources::default(), files: 0, bytes: 0, cpp: 0 };
+///
+/// `has_cpp` says whether files of C++ can be part of the program.
+pub(crate) fn scan(
+    folder: &Path,
+    leave_out: &[String],
+    has_cpp: bool,
+) -> Result<Sources, FolderError> {
+    let mut scan =
+        Scan { leave_out, has_cpp, sources: Sources::default(), files: 0, bytes: 0, cpp: 0 };
     scan.folder(folder, "", 0)?;
     let Scan { mut sources, cpp, .. } = scan;
     sources.compiled.sort_by(|one, other| one.name.cmp(&other.name));
@@ -150,7 +203,8 @@ pub(crate) fn scan(folder: &Path, leave_out: &[String]) -> Result<Sources, Folde
 
 /// Reads the headers of a folder that is searched beside the program's own.
 pub(crate) fn headers(folder: &Path) -> Result<Vec<SourceFile>, FolderError> {
-    let mut scan = Scan { leave_out: &[], sources: Sources::default(), files: 0, bytes: 0, cpp: 0 };
+    let sources = Sources::default();
+    let mut scan = Scan { leave_out: &[], has_cpp: true, sources, files: 0, bytes: 0, cpp: 0 };
     scan.folder(folder, "", 0)?;
     let mut headers = scan.sources.included;
     headers.sort_by(|one, other| one.name.cmp(&other.name));
@@ -159,6 +213,7 @@ pub(crate) fn headers(folder: &Path) -> Result<Vec<SourceFile>, FolderError> {
 
 struct Scan<'a> {
     leave_out: &'a [String],
+    has_cpp: bool,
     sources: Sources,
     files: usize,
     bytes: u64,
@@ -198,9 +253,9 @@ impl Scan<'_> {
     }
 
     fn file(&mut self, path: &Path, name: String) -> Result<(), FolderError> {
-        if is_cpp(&name) {
+        if is_cpp(&name) && !self.has_cpp {
             self.cpp += 1;
-            self.leave(name, "it is C++");
+            self.leave(name, "it is C++, which is not built for a guest");
             return Ok(());
         }
         if !is_source(&name) {
@@ -219,8 +274,8 @@ impl Scan<'_> {
         let file = SourceFile { name, content };
         if file.name.ends_with(".oil") {
             self.sources.oil.push(file);
-        } else if !file.name.ends_with(".c") {
-            if file.name.ends_with(".h")
+        } else if !file.name.ends_with(".c") && !is_cpp(&file.name) {
+            if ["h", "hpp", "hh", "hxx"].contains(&ending(&file.name))
                 && let Some((folder, _)) = file.name.rsplit_once('/')
             {
                 self.sources.header_folders.insert(folder.to_owned());
@@ -265,6 +320,7 @@ fn is_source(name: &str) -> bool {
     !name.starts_with('.') && SOURCE_ENDINGS.contains(&ending(name))
 }
 
-fn is_cpp(name: &str) -> bool {
+/// Whether a source file is C++.
+pub(crate) fn is_cpp(name: &str) -> bool {
     matches!(ending(name), "cpp" | "cc" | "cxx" | "C")
 }

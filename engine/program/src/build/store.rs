@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::build::sources::Sources;
-use crate::build::{Build, BuildError, Diagnostic, LeftOut, Options, Target};
+use crate::build::{Build, BuildError, Diagnostic, Kind, LeftOut, Options, Target};
 use crate::interface::Interface;
 use crate::symbols::{DataImage, Symbols};
 
@@ -23,7 +23,7 @@ use crate::symbols::{DataImage, Symbols};
 pub const BUILD_SCHEMA: &str = "quietcore.build/1";
 
 /// Changes whenever the same sources would be built into something else.
-const RECIPE: &str = "quietcore program recipe 3";
+const RECIPE: &str = "quietcore program recipe 4";
 
 const MODULE_FILE: &str = "module.so";
 const SLOT_FILES: [&str; 2] = ["slot-a.elf", "slot-b.elf"];
@@ -89,6 +89,13 @@ pub(super) fn hash(
     add(&options.rates.unwrap_or_default().to_le_bytes());
     for define in &options.defines {
         add(define.as_bytes());
+    }
+    if let Some(kind) = options.kind {
+        add(b"kind");
+        add(match kind {
+            Kind::Generated => b"generated",
+            Kind::Osek => b"osek",
+        });
     }
     if let Some(oil) = &options.oil {
         add(b"oil");

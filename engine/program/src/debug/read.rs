@@ -55,6 +55,7 @@ pub(crate) fn read(file: &object::File<'_>) -> Result<DebugInfo, DebugError> {
 #[derive(Debug, Default, Clone)]
 struct Named {
     name: String,
+    linkage: String,
     target: Option<EntryOffset>,
     external: bool,
 }
@@ -76,6 +77,8 @@ struct Around {
     offset: EntryOffset,
     /// Position in the list of functions, where it is one.
     function: Option<usize>,
+    /// What C++ writes before the names in it; empty where that is nothing.
+    scope: String,
 }
 
 /// One entry with all that is needed to read its attributes.
@@ -94,6 +97,7 @@ impl Reader {
         let name = unit.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let name = name.trim_start_matches("./").to_owned();
         let mut around: Vec<Around> = Vec::new();
+        let mut is_cpp = false;
         let mut cursor = unit.entries();
         while let Some(entry) = cursor.next_dfs()? {
             self.entries += 1;
@@ -104,10 +108,12 @@ impl Reader {
                 around.pop();
             }
             let context = Context { dwarf, unit, entry };
+            is_cpp |= around.is_empty() && context.is_cpp();
             let function = self.entry(&context, &name, &around);
             if entry.has_children() {
                 let (depth, tag) = (entry.depth(), entry.tag());
-                around.push(Around { depth, tag, offset: context.offset(), function });
+                let scope = if is_cpp { context.scope(&around) } else { String::new() };
+                around.push(Around { depth, tag, offset: context.offset(), function, scope });
             }
         }
         Ok(())
@@ -121,9 +127,14 @@ impl Reader {
             gimli::DW_TAG_formal_parameter => {
                 let target = context.reference(gimli::DW_AT_type)?;
                 let function = self.info.functions.get_mut(around.last()?.function?)?;
+                if context.flag(gimli::DW_AT_artificial) {
+                    function.object = Some(target);
+                    return None;
+                }
                 function.parameters.push((context.name(), target));
             }
-            gimli::DW_TAG_member => self.member(context, around),
+            // A class that another one begins with has no name: its members are the other's, too.
+            gimli::DW_TAG_member | gimli::DW_TAG_inheritance => self.member(context, around),
             gimli::DW_TAG_enumerator => {
                 let value = context.signed(gimli::DW_AT_const_value)?;
                 let outer = self.info.types.get_mut(&around.last()?.offset)?;
@@ -146,8 +157,13 @@ impl Reader {
                     let raw = RawType {
                         kind,
                         name: context.name(),
+                        scope: around.last().map(|outer| outer.scope.clone()).unwrap_or_default(),
                         bytes: context.unsigned(gimli::DW_AT_byte_size),
                         target: context.reference(gimli::DW_AT_type),
+                        reference: matches!(
+                            tag,
+                            gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type
+                        ),
                     };
                     self.info.types.insert(context.offset(), raw);
                 }
@@ -160,6 +176,10 @@ impl Reader {
         let Some(target) = context.reference(gimli::DW_AT_type) else {
             return;
         };
+        // What the compiler adds to a class, such as the address of its virtual functions.
+        if context.flag(gimli::DW_AT_artificial) {
+            return;
+        }
         let Some(outer) = around.last().and_then(|outer| self.info.types.get_mut(&outer.offset))
         else {
             return;
@@ -204,23 +224,27 @@ impl Reader {
     }
 
     fn function(&mut self, context: &Context<'_, '_>) -> Option<usize> {
-        let named = context.named();
+        let mut named = context.named();
+        if let Some(origin) = context.origin().and_then(|origin| self.declared.get(&origin)) {
+            named.name.clone_from(&origin.name);
+            if named.linkage.is_empty() {
+                named.linkage.clone_from(&origin.linkage);
+            }
+            named.external |= origin.external;
+            named.target = named.target.or(origin.target);
+        }
         self.declared.insert(context.offset(), named.clone());
         if context.flag(gimli::DW_AT_declaration) {
             return None;
         }
-        let mut function = RawFunction {
+        self.info.functions.push(RawFunction {
             name: named.name,
+            linkage: named.linkage,
+            object: None,
             external: named.external,
             returns: named.target,
             parameters: Vec::new(),
-        };
-        if let Some(origin) = context.origin().and_then(|origin| self.declared.get(&origin)) {
-            function.name.clone_from(&origin.name);
-            function.external |= origin.external;
-            function.returns = function.returns.or(origin.target);
-        }
-        self.info.functions.push(function);
+        });
         Some(self.info.functions.len() - 1)
     }
 
@@ -260,11 +284,15 @@ fn type_kind(tag: DwTag, context: &Context<'_, '_>) -> Option<RawKind> {
         gimli::DW_TAG_volatile_type | gimli::DW_TAG_restrict_type | gimli::DW_TAG_atomic_type => {
             RawKind::Qualifier
         }
-        gimli::DW_TAG_pointer_type => RawKind::Pointer,
-        gimli::DW_TAG_structure_type | gimli::DW_TAG_union_type => RawKind::Structure {
-            union: tag == gimli::DW_TAG_union_type,
-            members: (!context.flag(gimli::DW_AT_declaration)).then(Vec::new),
-        },
+        gimli::DW_TAG_pointer_type
+        | gimli::DW_TAG_reference_type
+        | gimli::DW_TAG_rvalue_reference_type => RawKind::Pointer,
+        gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
+            RawKind::Structure {
+                union: tag == gimli::DW_TAG_union_type,
+                members: (!context.flag(gimli::DW_AT_declaration)).then(Vec::new),
+            }
+        }
         gimli::DW_TAG_enumeration_type => RawKind::Enumeration(Vec::new()),
         gimli::DW_TAG_array_type => RawKind::Array(Vec::new()),
         gimli::DW_TAG_subroutine_type | gimli::DW_TAG_unspecified_type => RawKind::Other,
@@ -283,15 +311,52 @@ impl Context<'_, '_> {
     }
 
     fn name(&self) -> String {
-        let value = self.entry.attr_value(gimli::DW_AT_name);
+        self.text(gimli::DW_AT_name)
+    }
+
+    fn text(&self, name: gimli::DwAt) -> String {
+        let value = self.entry.attr_value(name);
         let text = value.and_then(|value| self.dwarf.attr_string(self.unit, value).ok());
         let text = text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
         if text.len() > NAME_BYTES_MAX { String::new() } else { text }
     }
 
+    /// Whether the entry is that of a source file in C++.
+    fn is_cpp(&self) -> bool {
+        let language = self.attribute(gimli::DW_AT_language);
+        let Some(AttributeValue::Language(language)) = language else { return false };
+        [
+            gimli::DW_LANG_C_plus_plus,
+            gimli::DW_LANG_C_plus_plus_03,
+            gimli::DW_LANG_C_plus_plus_11,
+            gimli::DW_LANG_C_plus_plus_14,
+            gimli::DW_LANG_C_plus_plus_17,
+            gimli::DW_LANG_C_plus_plus_20,
+        ]
+        .contains(&language)
+    }
+
+    /// What C++ writes before the names inside of this entry.
+    fn scope(&self, around: &[Around]) -> String {
+        let is_named = matches!(
+            self.entry.tag(),
+            gimli::DW_TAG_namespace
+                | gimli::DW_TAG_class_type
+                | gimli::DW_TAG_structure_type
+                | gimli::DW_TAG_union_type
+        );
+        let name = self.name();
+        if !is_named || name.is_empty() {
+            return String::new();
+        }
+        let outer = around.last().map(|outer| outer.scope.as_str()).unwrap_or_default();
+        format!("{outer}{name}::")
+    }
+
     fn named(&self) -> Named {
         Named {
             name: self.name(),
+            linkage: self.text(gimli::DW_AT_linkage_name),
             target: self.reference(gimli::DW_AT_type),
             external: self.flag(gimli::DW_AT_external),
         }

@@ -1,9 +1,10 @@
 //! From entry points to everything that the glue must say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::build::lexing;
+use crate::build::{BuildError, lexing};
 use crate::debug::{DebugInfo, EntryOffset, RawFunction, RawKind};
+use crate::interface::glue::OBJECT;
 use crate::interface::signature::{self, Argument, Instance, Role};
 use crate::interface::{Entry, Interface, InterfaceError, Packaging, Rate};
 
@@ -61,6 +62,8 @@ pub(crate) struct Discovery {
     pub(super) status: Option<Status>,
     /// What the user should know.
     pub(crate) remarks: Vec<String>,
+    /// The entry points by the names that the linker knows.
+    pub(super) links: BTreeSet<String>,
 }
 
 /// What the model structure says of the model's state.
@@ -79,7 +82,7 @@ pub(crate) fn discover(
     entry: &Entry,
     around: &Surroundings,
 ) -> Result<Discovery, InterfaceError> {
-    let mut calls = Calls { info, around, instances: BTreeMap::new() };
+    let mut calls = Calls { info, entry, around, instances: BTreeMap::new() };
     let initialize = calls.call(&entry.initialize, Role::Initialize)?;
     let mut rates = Vec::new();
     for functions in &entry.rates {
@@ -102,8 +105,13 @@ pub(crate) fn discover(
         }
         _ => Vec::new(),
     };
-    let packaging = if instances.is_empty() { Packaging::Global } else { Packaging::Reusable };
-    if around.header.is_none() && !instances.is_empty() {
+    let packaging = match (&entry.class, &instances[..]) {
+        (Some(_), _) => Packaging::Class,
+        (None, []) => Packaging::Global,
+        (None, _) => Packaging::Reusable,
+    };
+    let is_needed = !instances.is_empty() || entry.class.is_some() || entry.model.contains("::");
+    if around.header.is_none() && is_needed {
         let header = format!("{}.h", entry.model);
         return Err(InterfaceError::HeaderMissing { header, function: entry.initialize.clone() });
     }
@@ -111,6 +119,8 @@ pub(crate) fn discover(
     let status = model.filter(|_| around.header.is_some()).map(|model| status(info, &model));
     let interface = Interface {
         model: entry.model.clone(),
+        language: entry.language,
+        class: entry.class.clone(),
         packaging,
         rates: describe(&rates, around),
         initialize: entry.initialize.clone(),
@@ -130,11 +140,49 @@ pub(crate) fn discover(
         packed,
         status,
         remarks,
+        links: entry.functions(),
     })
+}
+
+impl Discovery {
+    /// The type of the class whose methods the entry points are, in the debug information of a
+    /// linked file; `None` where they are functions.
+    pub(crate) fn class_in(&self, info: &DebugInfo) -> Option<EntryOffset> {
+        class_of(info, &self.links, self.interface.class.as_deref()?)
+    }
+
+    /// The error of the glue's compiler, or the reason for it.
+    pub(crate) fn constructor_refused(&self, error: BuildError) -> BuildError {
+        match (&self.interface.class, &error) {
+            (Some(class), BuildError::Refused { text, .. })
+                if text.contains("no matching function for call to")
+                    || text.contains("use of deleted function") =>
+            {
+                InterfaceError::Constructor { class: class.clone() }.into()
+            }
+            _ => error,
+        }
+    }
+}
+
+/// The type of a class, by the objects that its methods are called on, or else by its name.
+fn class_of(info: &DebugInfo, links: &BTreeSet<String>, class: &str) -> Option<EntryOffset> {
+    let methods = info.functions.iter().filter(|it| links.iter().any(|link| it.is_linked_as(link)));
+    let mut by_object = methods.filter_map(|method| {
+        let pointer = info.strip(method.object?)?;
+        info.strip(pointer.raw.target?).map(|class| class.offset)
+    });
+    let name = class.rsplit("::").next()?;
+    let is_whole = |offset: &EntryOffset| !signature::members(info, *offset).is_empty();
+    let of_name = info.types.iter().filter(|(_, raw)| {
+        raw.name == name && matches!(raw.kind, RawKind::Structure { members: Some(_), .. })
+    });
+    by_object.find(is_whole).or_else(|| of_name.map(|(offset, _)| *offset).min())
 }
 
 struct Calls<'a> {
     info: &'a DebugInfo,
+    entry: &'a Entry,
     around: &'a Surroundings,
     instances: BTreeMap<String, Instance>,
 }
@@ -142,7 +190,8 @@ struct Calls<'a> {
 impl Calls<'_> {
     /// Reads one entry point. Parameters of one name are one variable in all of them.
     fn call(&mut self, name: &str, role: Role) -> Result<Call, InterfaceError> {
-        let described = |function: &&RawFunction| function.name == name && function.external;
+        let link = self.entry.link_name(name);
+        let described = |function: &&RawFunction| function.is_linked_as(link);
         let function = self.info.functions.iter().find(described);
         let Some(function) = function else {
             let problem = "of which nothing is known: the function has no debug information";
@@ -180,7 +229,7 @@ impl Calls<'_> {
         let stripped = self.info.strip(function.returns?)?;
         let is_number = matches!(stripped.raw.kind, RawKind::Base(_) | RawKind::Enumeration(_));
         Some(Instance {
-            name: format!("{}_result", function.name),
+            name: format!("{}_result", function.name.trim_start_matches('~')),
             spelled: stripped.spelled().filter(|_| is_number)?,
             length: None,
             access: Some(crate::place::Access::Output),
@@ -220,6 +269,9 @@ fn find_model(info: &DebugInfo, entry: &Entry, instances: &[Instance]) -> Option
         let expression = instance_name(&instance.name);
         return Some(Model { expression, target: instance.target, instance: true });
     }
+    if let Some(class) = &entry.class {
+        return model_in_class(info, entry, class);
+    }
     let model = &entry.model;
     let names =
         [format!("{model}_M"), "rtM".to_owned(), format!("{model}_rtM"), format!("{model}_M_")];
@@ -235,6 +287,17 @@ fn find_model(info: &DebugInfo, entry: &Entry, instances: &[Instance]) -> Option
             instance: false,
         })
     })
+}
+
+/// The model structure that is a member of the class.
+fn model_in_class(info: &DebugInfo, entry: &Entry, class: &str) -> Option<Model> {
+    let class = class_of(info, &entry.functions(), class)?;
+    let member = signature::members(info, class).iter().find(|it| is_model(info, it.target))?;
+    let stripped = info.strip(member.target)?;
+    let is_address = matches!(stripped.raw.kind, RawKind::Pointer);
+    let expression = format!("{OBJECT}.{}", member.name);
+    let expression = if is_address { format!("(*{expression})") } else { expression };
+    Some(Model { expression, target: member.target, instance: false })
 }
 
 /// Where a function takes the number of the rate, one call a rate.
@@ -390,7 +453,7 @@ fn describe(rates: &[Vec<Call>], around: &Surroundings) -> Vec<Rate> {
         let seconds = calls.iter().find_map(|call| {
             let numbered = call.arguments.contains(&Argument::RateNumber);
             let mut texts = around.sources.iter().filter(|_| !numbered);
-            texts.find_map(|text| lexing::sample_time(text, &call.function))
+            texts.find_map(|text| lexing::sample_time(text, unspaced(&call.function)))
         });
         #[expect(
             clippy::cast_possible_truncation,
@@ -403,6 +466,13 @@ fn describe(rates: &[Vec<Call>], around: &Surroundings) -> Vec<Rate> {
         Rate { functions: calls.iter().map(|call| call.function.clone()).collect(), period_ns }
     };
     rates.iter().map(rate).collect()
+}
+
+/// A function without the namespaces around it, as a source file writes it inside of them: a method
+/// keeps its class.
+fn unspaced(function: &str) -> &str {
+    let mut borders = function.rmatch_indices("::").map(|(at, _)| at + 2);
+    borders.nth(1).map_or(function, |at| &function[at..])
 }
 
 /// The name of a variable of the glue's, as C knows it.

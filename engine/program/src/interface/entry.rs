@@ -1,29 +1,99 @@
 //! Which model a folder holds, and its entry points by their names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::objects::Object;
-use crate::interface::InterfaceError;
+use crate::interface::{InterfaceError, Language};
 use quietcore_wording::{ALIKE_MAX, alike, list};
 
 /// Most functions of one kind with a number.
 const RATES_MAX: u32 = 64;
 
-/// The entry points of a model.
+/// What stands behind the name of a model in the name of its class, in some releases.
+const CLASS_END: &str = "ModelClass";
+
+/// The entry points of a model. Functions are named as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) model: String,
+    /// The class whose methods they are, with its namespaces; `None` where they are functions.
+    pub(crate) class: Option<String>,
+    pub(crate) language: Language,
     pub(crate) initialize: String,
     pub(crate) terminate: Option<String>,
     /// The functions of each rate. One rate only where a function takes the rate's number.
     pub(crate) rates: Vec<Vec<String>>,
+    /// The linker's names of those functions for which it has another one.
+    links: BTreeMap<String, String>,
 }
 
 impl Entry {
-    /// All functions.
+    /// All functions, by the names that the linker knows.
     pub(crate) fn functions(&self) -> BTreeSet<String> {
         let rates = self.rates.iter().flatten();
-        [&self.initialize].into_iter().chain(&self.terminate).chain(rates).cloned().collect()
+        let all = [&self.initialize].into_iter().chain(&self.terminate).chain(rates);
+        all.map(|name| self.link_name(name).to_owned()).collect()
+    }
+
+    /// The name that the linker knows a function by.
+    pub(crate) fn link_name<'n>(&'n self, written: &'n str) -> &'n str {
+        self.links.get(written).map_or(written, String::as_str)
+    }
+}
+
+/// A model that a folder may be meant to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Candidate<'n> {
+    /// What its functions are called by: `NAME_`, or `CLASS::`.
+    name: &'n str,
+    is_class: bool,
+}
+
+impl<'n> Candidate<'n> {
+    fn of(initialize: &'n str) -> Option<Self> {
+        let of = |end, is_class| {
+            let name = initialize.strip_suffix(end)?;
+            // Templates and what has no name are none.
+            let is_name = !name.is_empty() && !name.contains(['<', '(', ' ']);
+            is_name.then_some(Self { name, is_class })
+        };
+        of("::initialize", true).or_else(|| of("_initialize", false))
+    }
+
+    fn function(self, name: &str) -> String {
+        format!("{}{}{name}", self.name, if self.is_class { "::" } else { "_" })
+    }
+
+    /// The class or function itself, without the namespaces around it.
+    fn short(self) -> &'n str {
+        self.name.rsplit("::").next().unwrap_or(self.name)
+    }
+
+    /// The name of the model.
+    fn model(self) -> &'n str {
+        let short = if self.is_class { self.short() } else { self.name };
+        short.strip_suffix(CLASS_END).filter(|it| self.is_class && !it.is_empty()).unwrap_or(short)
+    }
+
+    fn is_called(self, wanted: &str) -> bool {
+        [self.name, self.short(), self.model()].contains(&wanted)
+    }
+
+    /// Whether an object needs something of it that lies in another one.
+    fn is_used(self, objects: &[Object]) -> bool {
+        let initialize = self.function("initialize");
+        let start = format!("{}::", self.name);
+        let of_class = |(written, link): (&'_ String, &'_ String)| {
+            written.starts_with(&start).then(|| link.clone())
+        };
+        let links: BTreeSet<String> = if self.is_class {
+            objects.iter().flat_map(|object| object.links.iter().filter_map(of_class)).collect()
+        } else {
+            let link = objects.iter().find_map(|object| object.links.get(&initialize));
+            BTreeSet::from([link.cloned().unwrap_or_else(|| initialize.clone())])
+        };
+        let is_other = |object: &&Object| !object.functions.contains(&initialize);
+        objects.iter().filter(is_other).any(|object| !object.needed.is_disjoint(&links))
     }
 }
 
@@ -31,53 +101,60 @@ impl Entry {
 pub(crate) fn choose(objects: &[Object], wanted: Option<&str>) -> Result<Entry, InterfaceError> {
     let functions: BTreeSet<&str> =
         objects.iter().flat_map(|object| &object.functions).map(String::as_str).collect();
-    let models: Vec<&str> = functions
+    let models: Vec<Candidate<'_>> = functions
         .iter()
-        .filter_map(|name| name.strip_suffix("_initialize"))
-        .filter(|model| !model.is_empty() && !rates(&functions, model).is_empty())
+        .filter_map(|name| Candidate::of(name))
+        .filter(|model| !rates(&functions, *model).is_empty())
         .collect();
     let model = match wanted {
-        Some(wanted) if models.contains(&wanted) => wanted,
         Some(wanted) if !models.is_empty() => {
-            let mut names = alike(wanted, models.iter().copied());
-            if names.is_empty() {
-                names = models.iter().map(|name| (*name).to_owned()).collect();
-            }
-            return Err(InterfaceError::Unknown { wanted: wanted.to_owned(), names });
+            let named = models.iter().find(|model| model.is_called(wanted));
+            *named.ok_or_else(|| unknown(wanted, &models))?
         }
         _ => only(objects, &models, &functions)?,
     };
-    let terminate = format!("{model}_terminate");
+    let terminate = Some(model.function("terminate"));
+    let initialize = model.function("initialize");
+    let is_cpp = objects.iter().any(|it| it.is_cpp() && it.functions.contains(&initialize));
+    let links = objects.iter().flat_map(|object| object.links.clone());
     Ok(Entry {
-        model: model.to_owned(),
-        initialize: format!("{model}_initialize"),
-        terminate: functions.contains(terminate.as_str()).then_some(terminate),
+        model: model.model().to_owned(),
+        class: model.is_class.then(|| model.name.to_owned()),
+        language: if is_cpp { Language::Cpp } else { Language::C },
+        initialize,
+        terminate: terminate.filter(|name| functions.contains(name.as_str())),
         rates: rates(&functions, model),
+        links: links.collect(),
     })
+}
+
+fn unknown(wanted: &str, models: &[Candidate<'_>]) -> InterfaceError {
+    let mut names = alike(wanted, models.iter().map(|model| model.model()));
+    if names.is_empty() {
+        names = models.iter().map(|model| model.model().to_owned()).collect();
+    }
+    InterfaceError::Unknown { wanted: wanted.to_owned(), names }
 }
 
 /// The only model that no other one calls.
 fn only<'a>(
     objects: &[Object],
-    models: &[&'a str],
+    models: &[Candidate<'a>],
     functions: &BTreeSet<&str>,
-) -> Result<&'a str, InterfaceError> {
-    let called = |model: &str| {
-        let initialize = format!("{model}_initialize");
-        objects.iter().any(|object| object.needed.contains(&initialize))
-    };
-    let uncalled: Vec<&&str> = models.iter().filter(|model| !called(model)).collect();
-    match (&uncalled[..], models) {
-        ([model], _) => Ok(model),
-        ([], [model]) => Ok(model),
+) -> Result<Candidate<'a>, InterfaceError> {
+    let unused: Vec<&Candidate<'a>> =
+        models.iter().filter(|model| !model.is_used(objects)).collect();
+    match (&unused[..], models) {
+        ([model], _) => Ok(**model),
+        ([], [model]) => Ok(*model),
         ([], []) => Err(InterfaceError::NoModel { hint: hint(functions) }),
         ([], several) => Err(several_models(several.iter())),
         (several, _) => Err(several_models(several.iter().copied())),
     }
 }
 
-fn several_models<'a>(names: impl Iterator<Item = &'a &'a str>) -> InterfaceError {
-    InterfaceError::Several { names: names.map(|name| format!("`{name}`")).collect() }
+fn several_models<'a>(models: impl Iterator<Item = &'a Candidate<'a>>) -> InterfaceError {
+    InterfaceError::Several { names: models.map(|model| format!("`{}`", model.model())).collect() }
 }
 
 /// What there is in place of a model.
@@ -97,14 +174,14 @@ fn hint(functions: &BTreeSet<&str>) -> String {
 }
 
 /// The functions of each rate of a model; none where it is no model.
-fn rates(functions: &BTreeSet<&str>, model: &str) -> Vec<Vec<String>> {
+fn rates(functions: &BTreeSet<&str>, model: Candidate<'_>) -> Vec<Vec<String>> {
     let numbered = |kind: &str| -> Vec<Vec<String>> {
-        let names = (0..RATES_MAX).map(|number| format!("{model}_{kind}{number}"));
+        let names = (0..RATES_MAX).map(|number| model.function(&format!("{kind}{number}")));
         let names = names.filter(|name| functions.contains(name.as_str()));
         names.map(|name| vec![name]).collect()
     };
     let plain = |kind: &str| {
-        let name = format!("{model}_{kind}");
+        let name = model.function(kind);
         functions.contains(name.as_str()).then_some(name)
     };
     let steps = numbered("step");
@@ -116,7 +193,8 @@ fn rates(functions: &BTreeSet<&str>, model: &str) -> Vec<Vec<String>> {
     }
     let mut outputs = numbered("output");
     for functions_of_rate in &mut outputs {
-        let update = functions_of_rate[0].replace("_output", "_update");
+        let number = functions_of_rate[0].trim_start_matches(&model.function("output"));
+        let update = model.function(&format!("update{number}"));
         if functions.contains(update.as_str()) {
             functions_of_rate.push(update);
         }
@@ -146,6 +224,7 @@ mod tests {
             path: PathBuf::new(),
             outcome: Outcome { success: true, text: String::new() },
             functions: set(functions),
+            links: BTreeMap::new(),
             defined: set(functions),
             needed: set(needed),
         };
@@ -185,6 +264,22 @@ mod tests {
     }
 
     #[test]
+    fn a_class_is_known_by_its_methods_and_called_like_its_model() {
+        let mut class = objects(&[(&["Servo::Servo", "Servo::initialize", "Servo::step"], &[])]);
+        class.extend(objects(&[(&["innerModelClass::initialize", "innerModelClass::step"], &[])]));
+        let ctor = "_ZN15innerModelClassC1Ev".to_owned();
+        class[0].needed.insert(ctor.clone());
+        class[1].links.insert("innerModelClass::innerModelClass".to_owned(), ctor);
+        let entry = choose(&class, None).unwrap();
+        assert_eq!((entry.model.as_str(), entry.class.as_deref()), ("Servo", Some("Servo")));
+        assert_eq!(entry.rates, [["Servo::step"]]);
+        let inner = choose(&class, Some("inner")).unwrap();
+        assert_eq!(inner.class.as_deref(), Some("innerModelClass"));
+        let spaced = objects(&[(&["plant::Servo::initialize", "plant::Servo::step0"], &[])]);
+        assert_eq!(choose(&spaced, Some("plant::Servo")).unwrap().model, "Servo");
+    }
+
+    #[test]
     fn several_models_or_none_are_an_error_that_names_them() {
         let text = |files: &[(&[&str], &[&str])], wanted| {
             choose(&objects(files), wanted).unwrap_err().to_string()
@@ -193,7 +288,8 @@ mod tests {
             &[(&["a_initialize", "a_step"], &[]), (&["b_initialize", "b_step"], &[])];
         assert_eq!(
             text(two, None),
-            "the folder holds several models: `a`, `b`; name the one to run"
+            "the folder holds several models: `a`, `b`; name the one to run, in the site file as \
+             `model_name`"
         );
         assert_eq!(text(two, Some("c")), "there is no model `c` in the folder; there is a, b");
         let none = text(&[(&["servo_step", "initialize"], &[])], None);

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::interface::Language;
 use crate::interface::discover::{Call, Discovery, instance_name};
-use crate::interface::signature::Argument;
+use crate::interface::signature::{Argument, Passing};
 
 /// What stands before the names of variables that the glue makes. Symbols are shown without it; in
 /// C it keeps a parameter called `y1` apart from the function of the mathematical library.
@@ -11,6 +12,65 @@ pub(crate) const INSTANCE_PREFIX: &str = "quietcore_instance_";
 
 /// Where the loader puts its services; `Com.h` refers to it.
 pub(crate) const SERVICES_NAME: &str = "quietcore_services_given";
+
+/// The storage of the object that the glue makes of a class.
+pub(crate) const OBJECT_NAME: &str = "quietcore_object";
+
+/// That object as an expression.
+pub(super) const OBJECT: &str = "quietcore_self()";
+
+/// What the linker would look for in the C++ library: memory for objects that nobody makes, and
+/// what is called where a class has no method. A program's own take the place of these.
+const CPP_SUPPORT: &str = "\
+__attribute__((weak)) void *operator new(size_t bytes)
+{
+  return malloc(bytes);
+}
+
+__attribute__((weak)) void operator delete(void *memory) noexcept
+{
+  free(memory);
+}
+
+__attribute__((weak)) void operator delete(void *memory, size_t) noexcept
+{
+  free(memory);
+}
+
+extern \"C\" __attribute__((weak)) void __cxa_pure_virtual(void)
+{
+  abort();
+}
+
+";
+
+/// What begins with a value that is computed, such as a parameter that is infinite, in the order of
+/// the files.
+const CPP_CONSTRUCTORS: &str = "\
+typedef void (*quietcore_constructor)(void);
+
+extern \"C\" {
+extern const quietcore_constructor quietcore_constructors[]
+  __attribute__((visibility(\"hidden\")));
+extern const quietcore_constructor quietcore_constructors_end[]
+  __attribute__((visibility(\"hidden\")));
+}
+
+";
+
+/// How they are called.
+const CPP_CONSTRUCT: &str = "  \
+  for (const quietcore_constructor *each = quietcore_constructors;
+       each != quietcore_constructors_end; ++each) {
+    (*each)();
+  }
+";
+
+/// In C++ the first declaration decides about the visibility.
+const CPP_FACE: &str = "\
+extern \"C\" __attribute__((visibility(\"default\")))
+const struct quietcore_module quietcore_module;
+";
 
 /// The glue of a model. `first` is a function to be called before all others, where there is one.
 pub(crate) fn glue(discovery: &Discovery, first: Option<&str>) -> String {
@@ -22,20 +82,77 @@ pub(crate) fn glue(discovery: &Discovery, first: Option<&str>) -> String {
 fn write(text: &mut String, discovery: &Discovery, first: Option<&str>) -> fmt::Result {
     let interface = &discovery.interface;
     writeln!(text, "/* How to run the model {}; generated with each build. */", interface.model)?;
+    write_declarations(text, discovery)?;
+    if interface.language == Language::Cpp {
+        text.push_str(CPP_FACE);
+    }
+    writeln!(text, "#include <stddef.h>\n#include \"quietcore_module.h\"\n")?;
+    if interface.language == Language::Cpp {
+        writeln!(text, "#include <new>\n#include <stdlib.h>\n\n{CPP_SUPPORT}{CPP_CONSTRUCTORS}")?;
+    }
+    if let Some(class) = &interface.class {
+        // As bytes, so that no constructor runs before its time.
+        writeln!(text, "alignas({class}) static unsigned char {OBJECT_NAME}[sizeof({class})];\n")?;
+        writeln!(text, "static inline {class} &quietcore_self(void)\n{{")?;
+        writeln!(text, "  return *reinterpret_cast<{class} *>({OBJECT_NAME});\n}}\n")?;
+    }
+    write_instances(text, discovery)?;
+    writeln!(text, "const struct quietcore_services *{SERVICES_NAME};\n")?;
+    write_initialize(text, discovery, first)?;
+    write_step(text, discovery)?;
+    writeln!(text, "static void quietcore_terminate(void)\n{{")?;
+    if let Some(call) = &discovery.terminate {
+        write_call(text, interface.class.as_deref(), call, "0")?;
+    }
+    writeln!(text, "}}\n")?;
+    write_status(text, discovery)?;
+    if interface.language == Language::C {
+        writeln!(text, "__attribute__((visibility(\"default\")))")?;
+    }
+    write!(
+        text,
+        "const struct quietcore_module quietcore_module = {{\n  \
+         .version = QUIETCORE_MODULE_VERSION,\n  \
+         .rate_count = {}u,\n  \
+         .initialize = quietcore_initialize,\n  \
+         .step = quietcore_step,\n  \
+         .terminate = quietcore_terminate,\n  \
+         .error_status = quietcore_error_status,\n  \
+         .services = &quietcore_services_given,\n  \
+         .interrupt = NULL,\n  \
+         .tasks = NULL,\n  \
+         .task_count = 0u,\n  \
+         .overflowed = NULL,\n  \
+         .under_way = NULL,\n  \
+         .guard = NULL,\n\
+         }};\n",
+        discovery.rates.len()
+    )
+}
+
+/// What the entry points are declared by: the model's header, or what is known of them.
+fn write_declarations(text: &mut String, discovery: &Discovery) -> fmt::Result {
     match &discovery.header {
         Some(header) => writeln!(text, "#include \"{header}\"")?,
         None => {
             // Without a header every function here takes and gives nothing.
+            let is_cpp = discovery.interface.language == Language::Cpp;
             let rates = discovery.rates.iter().flatten();
             let terminate = discovery.terminate.iter();
             for call in [&discovery.initialize].into_iter().chain(rates).chain(terminate) {
                 let number = call.arguments.contains(&Argument::RateNumber);
                 let parameters = if number { "int" } else { "void" };
-                writeln!(text, "extern void {}({parameters});", call.function)?;
+                let plain = discovery.links.contains(&call.function);
+                let linkage = if is_cpp && plain { "extern \"C\"" } else { "extern" };
+                writeln!(text, "{linkage} void {}({parameters});", call.function)?;
             }
         }
     }
-    writeln!(text, "#include <stddef.h>\n#include \"quietcore_module.h\"\n")?;
+    Ok(())
+}
+
+/// The variables that are passed to the entry points.
+fn write_instances(text: &mut String, discovery: &Discovery) -> fmt::Result {
     for (instance, initialiser) in &discovery.instances {
         write!(text, "static {} {}", instance.spelled, instance_name(&instance.name))?;
         if let Some(length) = instance.length {
@@ -46,29 +163,7 @@ fn write(text: &mut String, discovery: &Discovery, first: Option<&str>) -> fmt::
             None => writeln!(text, ";")?,
         }
     }
-    writeln!(text, "const struct quietcore_services *{SERVICES_NAME};\n")?;
-    write_initialize(text, discovery, first)?;
-    write_step(text, discovery)?;
-    writeln!(text, "static void quietcore_terminate(void)\n{{")?;
-    if let Some(call) = &discovery.terminate {
-        write_call(text, call, "0")?;
-    }
-    writeln!(text, "}}\n")?;
-    write_status(text, discovery)?;
-    write!(
-        text,
-        "__attribute__((visibility(\"default\")))\n\
-         const struct quietcore_module quietcore_module = {{\n  \
-         .version = QUIETCORE_MODULE_VERSION,\n  \
-         .rate_count = {}u,\n  \
-         .initialize = quietcore_initialize,\n  \
-         .step = quietcore_step,\n  \
-         .terminate = quietcore_terminate,\n  \
-         .error_status = quietcore_error_status,\n  \
-         .services = &quietcore_services_given,\n\
-         }};\n",
-        discovery.rates.len()
-    )
+    Ok(())
 }
 
 fn write_initialize(text: &mut String, discovery: &Discovery, first: Option<&str>) -> fmt::Result {
@@ -79,11 +174,17 @@ fn write_initialize(text: &mut String, discovery: &Discovery, first: Option<&str
     if let Some(first) = first {
         writeln!(text, "  {first}();")?;
     }
+    if discovery.interface.language == Language::Cpp {
+        text.push_str(CPP_CONSTRUCT);
+    }
+    if let Some(class) = &discovery.interface.class {
+        writeln!(text, "  new (static_cast<void *>({OBJECT_NAME})) {class}();")?;
+    }
     for (member, variable) in &discovery.packed {
         // A member may be an address of the first number instead of the structure.
         writeln!(text, "  {member} = (void *)&{variable};")?;
     }
-    write_call(text, &discovery.initialize, "0")?;
+    write_call(text, discovery.interface.class.as_deref(), &discovery.initialize, "0")?;
     if let Some(status) = &discovery.status
         && status.final_time
     {
@@ -98,7 +199,8 @@ fn write_step(text: &mut String, discovery: &Discovery) -> fmt::Result {
     for (rate, calls) in discovery.rates.iter().enumerate() {
         writeln!(text, "  case {rate}u:")?;
         for call in calls {
-            write_call(text, call, &rate.to_string())?;
+            let class = discovery.interface.class.as_deref();
+            write_call(text, class, call, &rate.to_string())?;
         }
         writeln!(text, "  break;")?;
     }
@@ -120,17 +222,27 @@ fn write_status(text: &mut String, discovery: &Discovery) -> fmt::Result {
     writeln!(text, "  return NULL;\n}}\n")
 }
 
-fn write_call(text: &mut String, call: &Call, rate: &str) -> fmt::Result {
+fn write_call(text: &mut String, class: Option<&str>, call: &Call, rate: &str) -> fmt::Result {
     let arguments = call.arguments.iter().map(|argument| match argument {
         Argument::RateNumber => rate.to_owned(),
         Argument::One => "1".to_owned(),
-        Argument::Instance { instance, by_address } => {
-            let sign = if *by_address { "&" } else { "" };
+        Argument::Instance { instance, passing } => {
+            let sign = match passing {
+                Passing::Value | Passing::Reference => "",
+                Passing::Address => "&",
+            };
             format!("{sign}{}", instance_name(&instance.name))
         }
     });
     let arguments = arguments.collect::<Vec<_>>().join(", ");
     let result = call.result.as_ref().map(|result| instance_name(&result.name));
     let result = result.map(|name| format!("{name} = ")).unwrap_or_default();
-    writeln!(text, "  {result}{}({arguments});", call.function)
+    let function = match class {
+        Some(class) => {
+            let method = call.function.strip_prefix(class).unwrap_or(&call.function);
+            format!("{OBJECT}.{}", method.trim_start_matches("::"))
+        }
+        None => call.function.clone(),
+    };
+    writeln!(text, "  {result}{function}({arguments});")
 }

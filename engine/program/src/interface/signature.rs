@@ -5,6 +5,13 @@ use crate::debug::{DebugInfo, EntryOffset, RawFunction, RawKind, RawMember, Stri
 use crate::interface::InterfaceError;
 use crate::place::Access;
 
+/// What generators write at the head of their files.
+const MARKS: [&str; 2] = ["Code generated for Simulink model", "Code generation for model"];
+
+/// What is wrong with a number that somebody's own function takes.
+const UNGIVEN: &str = "a number that nothing gives it in each cycle; make it a global variable, \
+                       which the site file can map and everybody can set, or a constant";
+
 /// What is passed for one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Argument {
@@ -13,7 +20,18 @@ pub(super) enum Argument {
     /// 1: "this is the first time".
     One,
     /// A variable that the glue makes.
-    Instance { instance: Instance, by_address: bool },
+    Instance { instance: Instance, passing: Passing },
+}
+
+/// How a variable is passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passing {
+    /// By its value; an array, which C passes by its address, too.
+    Value,
+    /// By its address.
+    Address,
+    /// By reference, as C++ does.
+    Reference,
 }
 
 /// A variable that the glue makes.
@@ -87,20 +105,24 @@ fn argument(
     };
     match &passed.raw.kind {
         RawKind::Base(_) | RawKind::Enumeration(_) => {
+            if !is_generated(headers, passed.alias) {
+                return Err(UNGIVEN.to_owned());
+            }
             let instance = instance(passed, None, Some(Access::Input))?;
-            Ok(Argument::Instance { instance, by_address: false })
+            Ok(Argument::Instance { instance, passing: Passing::Value })
         }
         RawKind::Structure { .. } => {
             let instance = instance(passed, None, None)?;
-            Ok(Argument::Instance { instance, by_address: false })
+            Ok(Argument::Instance { instance, passing: Passing::Value })
         }
         RawKind::Pointer => {
             let pointee = passed.raw.target.and_then(|target| info.strip(target));
             let pointee = pointee.ok_or("an address of something that is not described")?;
+            let by = if passed.raw.reference { Passing::Reference } else { Passing::Address };
             match &pointee.raw.kind {
                 RawKind::Structure { members: Some(_), .. } => {
                     let instance = instance(pointee, None, None)?;
-                    Ok(Argument::Instance { instance, by_address: true })
+                    Ok(Argument::Instance { instance, passing: by })
                 }
                 RawKind::Base(_) | RawKind::Enumeration(_) => {
                     // The debug information knows an array as an address only; without its length
@@ -110,13 +132,22 @@ fn argument(
                         .find_map(|header| lexing::parameter_length(header, &function.name, name));
                     let access = if pointee.constant { Access::Input } else { Access::Output };
                     let instance = instance(pointee, length, Some(access))?;
-                    Ok(Argument::Instance { instance, by_address: length.is_none() })
+                    let passing = if length.is_none() { by } else { Passing::Value };
+                    Ok(Argument::Instance { instance, passing })
                 }
                 _ => Err("an address of something that cannot be made".to_owned()),
             }
         }
         _ => Err("which cannot be made".to_owned()),
     }
+}
+
+/// Whether a generator wrote the function that takes a number of this type: then the number is an
+/// input of the model, and known by its name. Anybody else's may mean anything, such as the time
+/// since the last step, and would be 0 for ever.
+fn is_generated(headers: &[String], alias: &str) -> bool {
+    let says_so = |text: &String| MARKS.iter().any(|mark| text.contains(mark));
+    alias.ends_with("_T") || headers.iter().any(says_so)
 }
 
 /// The members of a structure, of what an address points to where it is one.

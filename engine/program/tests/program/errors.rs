@@ -101,7 +101,8 @@ fn several_models_are_named_and_one_may_be_chosen() {
         [("a.c", EMPTY_MODEL), ("b.c", "void b_initialize(void) { }\nvoid b_step(void) { }\n")];
     assert_eq!(
         failure(&files, &options()),
-        "the folder holds several models: `a`, `b`; name the one to run"
+        "the folder holds several models: `a`, `b`; name the one to run, in the site file as \
+         `model_name`"
     );
     let wrong = Options { model: Some("c".to_owned()), ..options() };
     assert_eq!(failure(&files, &wrong), "there is no model `c` in the folder; there is a, b");
@@ -115,13 +116,18 @@ fn a_folder_without_a_model_is_told_so() {
     let text = failure(&[("a.c", "int a;\n")], &options());
     assert!(text.starts_with("no model was found"), "{text}");
     let text = failure(&[("readme.txt", "")], &options());
-    assert!(text.ends_with("holds no source file of C; name the folder that the generator wrote"));
+    assert!(
+        text.ends_with(
+            "holds no source file of C or C++; name the folder that the generator wrote"
+        )
+    );
     let text = failure(&[("a.cpp", "class A { };\n")], &options());
-    assert!(text.ends_with("holds C++ only; choose C as the language of the generated code"));
+    assert!(text.starts_with("no model was found"), "{text}");
     let text = failure(&[("ert_main.c", "int main(void) { return 0; }\n")], &options());
-    assert!(text.contains("holds no source file of C"), "{text}");
+    assert!(text.contains("holds no source file of C or C++"), "{text}");
     let nowhere = folder(&[]).path().join("nowhere");
-    assert!(matches!(try_build(&nowhere, &options()), Err(BuildError::Io { .. })));
+    let text = try_build(&nowhere, &options()).err().unwrap().to_string();
+    assert!(text.starts_with("there is no folder `"), "{text}");
 }
 
 #[test]
@@ -136,7 +142,14 @@ fn parameters_that_cannot_be_made_are_named() {
             format!("void a_initialize(void) {{ }}\nvoid a_step({parameter}) {{ (void)data; }}\n");
         assert_eq!(failure(&[("a.c", &source)], &options()), problem);
     }
-    let source = "void a_initialize(void) { }\nvoid a_step(double u) { (void)u; }\n";
+    let source = "void a_initialize(void) { }\nvoid a_step(double dt) { (void)dt; }\n";
+    assert_eq!(
+        failure(&[("a.c", source), ("a.h", "void a_step(double dt);\n")], &options()),
+        "`a_step` takes `dt`, a number that nothing gives it in each cycle; make it a global \
+         variable, which the site file can map and everybody can set, or a constant"
+    );
+    let source = "typedef double real_T;\nvoid a_initialize(void) { }\nvoid a_step(real_T u) { \
+                  (void)u; }\n";
     let text = failure(&[("a.c", source)], &options());
     assert_eq!(text, "the header `a.h` is missing, which declares what `a_initialize` takes");
 }

@@ -10,10 +10,12 @@
 mod support;
 
 mod carrying;
+mod cpp;
 mod errors;
 mod forms;
 mod guest;
 mod guest_kernel;
+mod lacks;
 mod osek;
 mod repeating;
 mod variables;

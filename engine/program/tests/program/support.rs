@@ -21,6 +21,22 @@ macro_rules! need_compiler {
     };
 }
 
+/// Skips the surrounding test where there is no compiler for C++.
+macro_rules! need_cpp {
+    () => {
+        need_compiler!();
+        if !crate::support::has_cpp() {
+            quietcore_skip::skip!("there is no compiler for C++; install g++");
+            return;
+        }
+    };
+}
+
+/// Whether the GNU compiler can be run for C++.
+pub(crate) fn has_cpp() -> bool {
+    Command::new("g++").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
 /// Whether the GNU compiler can be run.
 pub(crate) fn has_compiler() -> bool {
     Command::new("gcc").arg("--version").output().is_ok_and(|output| output.status.success())

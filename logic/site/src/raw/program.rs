@@ -8,17 +8,27 @@ use serde::Deserialize;
 
 use crate::raw::RawNumber;
 use crate::reading::format;
-use crate::site::Overrun;
+use crate::site::{Overrun, ProgramKind};
 
 /// The control program of a partition and its timing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Program")]
 pub(crate) struct RawProgram {
-    /// The folder of generated C, relative to the site file. Left out, the partition is only
+    /// The folder of generated C or C++, relative to the site file. Left out, the partition is only
     /// measured by the probe.
     #[schemars(extend("format" = "quietcore-path"), example = &"models/servo")]
     pub(crate) model: Option<String>,
+    /// What the folder holds: `generated` is C or C++ that a generator wrote (functions
+    /// `NAME_initialize` and `NAME_step`, or a class with `initialize` and `step`), `osek` is C
+    /// with an OIL file for the OSEK kernel. Left out: `osek` where there is an OIL file, else
+    /// `generated`; `quietcore plan` says which.
+    #[schemars(example = &"generated")]
+    pub(crate) kind: Option<ProgramKind>,
+    /// The model to run of a folder that holds several: the `NAME` of `NAME_initialize`, or the
+    /// class of C++.
+    #[schemars(extend("format" = "quietcore-variable"), example = &"servo")]
+    pub(crate) model_name: Option<String>,
     /// The OIL file of an OSEK program, relative to the folder; needed only where that holds more
     /// than one.
     #[schemars(extend("format" = "quietcore-path"), example = &"conveyor.oil")]

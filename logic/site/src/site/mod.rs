@@ -34,9 +34,9 @@ pub use partition::{Backend, Cache, GUEST_MEMORY_DEFAULT, Network, Partition, Tr
 pub use profile::{Load, LoadKind, LoadPlace, Profile, WORKERS_MAX};
 pub(crate) use profile::{NEIGHBOUR_PROFILES, built_in};
 pub use program::{
-    EarlyWake, Literal, OnFault, Overrun, Program, RESTART_LIMIT_DEFAULT, RESTART_QUIET,
-    RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Release, Restart, Scheduling, Substitute, Task,
-    WATCHDOG_FREEWHEELING,
+    EarlyWake, Literal, OnFault, Overrun, Program, ProgramKind, RESTART_LIMIT_DEFAULT,
+    RESTART_QUIET, RESTART_WAIT_DEFAULT, RESTART_WAIT_MAX, Release, Restart, Scheduling,
+    Substitute, Task, WATCHDOG_FREEWHEELING,
 };
 
 /// What a large page has.

@@ -27,9 +27,13 @@ pub const WATCHDOG_FREEWHEELING: Nanos = Nanos::from_secs(1);
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Program {
-    /// The folder of generated C as written, relative to the site file; `None` means that the
-    /// partition is only measured by the probe.
+    /// The folder of generated C or C++ as written, relative to the site file; `None` means that
+    /// the partition is only measured by the probe.
     pub model: Option<String>,
+    /// What the folder is to be taken for; `None` where what lies in it decides.
+    pub kind: Option<ProgramKind>,
+    /// The model to run of a folder that holds several; `None` where it holds one.
+    pub model_name: Option<String>,
     /// The OIL file of an OSEK program, relative to the folder; `None` where that holds one at
     /// most.
     pub oil: Option<String>,
@@ -162,6 +166,16 @@ impl fmt::Display for Release {
             Self::Freewheeling { .. } => write!(f, "{interval} after its end"),
         }
     }
+}
+
+/// What kind of program a folder holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramKind {
+    /// C or C++ that a generator wrote.
+    Generated,
+    /// C with an OIL file, for the OSEK kernel.
+    Osek,
 }
 
 /// What happens to releases that pass while a cycle is still running.

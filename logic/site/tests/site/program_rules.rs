@@ -1,8 +1,8 @@
 //! The rules of a program: its tasks, and what happens when it fails.
 
 use quietcore_site::{
-    Literal, OnFault, Overrun, Program, RESTART_LIMIT_DEFAULT, RESTART_WAIT_DEFAULT, Release,
-    Scheduling,
+    Literal, OnFault, Overrun, Program, ProgramKind, RESTART_LIMIT_DEFAULT, RESTART_WAIT_DEFAULT,
+    Release, Scheduling,
 };
 use quietcore_units::Nanos;
 
@@ -124,6 +124,25 @@ fn an_osek_program_names_its_oil_file_and_the_deadlines_of_its_tasks() {
         let problem = format!("`partition.a.program.{key}`: it says how a program runs");
         assert!(problems.contains(&problem), "{problems}");
     }
+}
+
+#[test]
+fn the_kind_of_a_program_and_the_model_of_a_folder_can_be_named() {
+    let text = "period = \"1 ms\"\nkind = \"generated\"\nmodel_name = \"governor\"";
+    let named = program(&without_tasks(text));
+    assert_eq!(named.kind, Some(ProgramKind::Generated));
+    assert_eq!(named.model_name.as_deref(), Some("governor"));
+    assert_eq!(program(GOOD).kind, None);
+    let osek = text.replace("generated", "osek");
+    let key = "partition.a.program.model_name";
+    expect_problem(
+        &without_tasks(&osek),
+        key,
+        "it has an effect under `kind = \"generated\"` only",
+    );
+    let with_oil = format!("{text}\noil = \"a.oil\"");
+    let key = "partition.a.program.oil";
+    expect_problem(&without_tasks(&with_oil), key, "it has an effect under `kind = \"osek\"` only");
 }
 
 #[test]

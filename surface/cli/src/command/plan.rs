@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::arguments::Plan;
 use crate::files::{self, SiteFile};
 use crate::machine;
+use crate::programs::{self, Found};
 use crate::status::{Failure, Status};
 
 /// What `plan --json` prints.
@@ -22,13 +23,20 @@ struct Document<'a> {
     steps: Vec<String>,
     monitored: Vec<String>,
     degraded: Vec<String>,
+    programs: &'a [Found],
+    problems: &'a [String],
     only_at_boot: BootAdvice,
 }
 
 pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     let SiteFile { site, .. } = files::read_site(&request.site)?;
     let facts = machine::read_facts(&*machine::stop_flag()?)?;
+    let checked = programs::check(&site, programs::folder_of(&request.site))?;
+    for problem in checked.problems.iter().filter(|_| !request.json) {
+        crate::terminal::say(problem);
+    }
     let plan = make(&site, &facts)?;
+    let status = if checked.problems.is_empty() { Status::Done } else { Status::NotPassed };
     let only_at_boot = BootAdvice::of(&site, &facts, BootLoader::find(&Source::live()));
     if request.json {
         super::print_json(&Document {
@@ -38,13 +46,25 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
             steps: plan.steps.iter().map(ToString::to_string).collect(),
             monitored: plan.monitored.iter().map(ToString::to_string).collect(),
             degraded: plan.degraded.iter().map(ToString::to_string).collect(),
+            programs: &checked.found,
+            problems: &checked.problems,
             only_at_boot,
         })?;
-        return Ok(Status::Done);
+        return Ok(status);
+    }
+    if status != Status::Done {
+        return Ok(status);
     }
     let mut text = String::new();
     for (number, step) in (1..).zip(&plan.steps) {
         writeln!(text, "{number:>3}. {step}").expect("writing to a string cannot fail");
+    }
+    if !checked.found.is_empty() {
+        text.push_str("\nPrograms, built and every name found:\n");
+    }
+    for found in &checked.found {
+        writeln!(text, "  `{}` is {}", found.model, found.taken_for)
+            .expect("writing to a string cannot fail");
     }
     if !plan.monitored.is_empty() {
         text.push_str("\nWhile the site is up:\n");

@@ -16,8 +16,12 @@ use crate::build::image::LinkedFile;
 use crate::build::objects::Object;
 use crate::build::sources::{SourceFile, Sources};
 use crate::build::store::Fresh;
-use crate::build::{BuildError, Diagnostic, LeftOut, Options, Severity, collect, headers, widths};
-use crate::interface::{self, Interface, KernelCounter, KernelInterface, Packaging, Rate};
+use crate::build::{
+    BuildError, Diagnostic, Kind, LeftOut, Options, Severity, collect, headers, widths,
+};
+use crate::interface::{
+    self, Interface, KernelCounter, KernelInterface, Language, Packaging, Rate,
+};
 use crate::osek;
 use quietcore_wording::{alike, list};
 
@@ -46,7 +50,14 @@ pub(super) fn find(
     sources: &mut Sources,
     options: &Options,
 ) -> Result<Option<Application>, BuildError> {
-    let Some(file) = choose(&sources.oil, options.oil.as_deref())? else { return Ok(None) };
+    if options.kind == Some(Kind::Generated) {
+        return Ok(None);
+    }
+    let chosen = choose(&sources.oil, options.oil.as_deref(), || is_generated(sources))?;
+    let Some(file) = chosen else {
+        let wanted = options.kind == Some(Kind::Osek);
+        return if wanted { Err(BuildError::NoOilAtAll) } else { Ok(None) };
+    };
     let (name, text) = (file.name.clone(), quietcore_oil::decode(file.content.clone()));
     let files = &*sources;
     let mut include = |wanted: &str| {
@@ -58,7 +69,7 @@ pub(super) fn find(
     };
     let reading = Reading { strict: false, tick_ns: options.tick_ns };
     let configuration = quietcore_oil::read(&name, &text, reading, &mut include)
-        .map_err(|problems| BuildError::from(&problems))?;
+        .map_err(|problems| refusal(&problems, is_generated(files)))?;
     leave_out_ours(sources);
     let mode = choose_mode(&name, &configuration, options.mode.as_deref())?;
     Ok(Some(Application { file: name, configuration, mode }))
@@ -68,6 +79,7 @@ pub(super) fn find(
 fn choose<'s>(
     files: &'s [SourceFile],
     wanted: Option<&str>,
+    is_generated: impl Fn() -> bool,
 ) -> Result<Option<&'s SourceFile>, BuildError> {
     let names = || files.iter().map(|file| file.name.clone()).collect::<Vec<_>>();
     match (wanted, files) {
@@ -78,8 +90,15 @@ fn choose<'s>(
         }
         (None, []) => Ok(None),
         (None, [file]) => Ok(Some(file)),
-        (None, _) => Err(BuildError::SeveralOil { names: names() }),
+        (None, _) => Err(BuildError::SeveralOil { names: names(), is_generated: is_generated() }),
     }
+}
+
+/// Whether a folder holds functions of a generated program.
+fn is_generated(sources: &Sources) -> bool {
+    let texts: Vec<_> = sources.compiled.iter().map(SourceFile::text).collect();
+    let has = |text: &str| texts.iter().any(|it| it.contains(text));
+    (has("_initialize(") && has("_step(")) || (has("::initialize(") && has("::step("))
 }
 
 /// The number of the application mode that is meant: the one asked for, or the first.
@@ -111,21 +130,20 @@ fn leave_out_ours(sources: &mut Sources) {
     sources.left_out.sort_by(|one, other| one.file.cmp(&other.file));
 }
 
-impl From<&Problems> for BuildError {
-    fn from(problems: &Problems) -> Self {
-        let errors = problems.iter().map(|problem| Diagnostic {
-            severity: Severity::Error,
-            file: problem.file.clone(),
-            line: Some(problem.line),
-            column: Some(problem.column),
-            message: if problem.token.is_empty() {
-                format!("end of the file: {}", problem.message)
-            } else {
-                format!("`{}`: {}", problem.token, problem.message)
-            },
-        });
-        Self::Oil { text: problems.to_string(), errors: errors.collect() }
-    }
+/// The error of an OIL file that can't be used.
+fn refusal(problems: &Problems, is_generated: bool) -> BuildError {
+    let errors = problems.iter().map(|problem| Diagnostic {
+        severity: Severity::Error,
+        file: problem.file.clone(),
+        line: Some(problem.line),
+        column: Some(problem.column),
+        message: if problem.token.is_empty() {
+            format!("end of the file: {}", problem.message)
+        } else {
+            format!("`{}`: {}", problem.token, problem.message)
+        },
+    });
+    BuildError::Oil { is_generated, text: problems.to_string(), errors: errors.collect() }
 }
 
 impl Recipe<'_> {
@@ -141,12 +159,12 @@ impl Recipe<'_> {
         self.write_include(header, &declared)?;
 
         // Without debug information: the tables are not the program's own variables.
-        let tables = self.compile_text("os_cfg", &tables, &["-g0"])?;
+        let tables = self.compile_text("os_cfg.c", &tables, &["-g0"])?;
         let objects = self.compile_all()?;
         let selection = self.select(&objects, &tables.needed)?;
         self.check_defined(application, &tables, &selection.open, &objects)?;
         let glue = self.compile_text(
-            "quietcore_glue",
+            "quietcore_glue.c",
             &(glue(application, self.kit.first()) + &self.kit.memory_of_kernel(configuration)),
             &["-g0"],
         )?;
@@ -157,7 +175,8 @@ impl Recipe<'_> {
         let info = debug_info(&module)?;
         widths::check(&info)?;
         let interface = application.interface(uses_services(&objects, &selection));
-        let symbols = collect::symbols(&interface.model, &info, &linked, data, &HashMap::new())?;
+        let symbols =
+            collect::symbols(&interface.model, &info, &linked, data, (&HashMap::new(), None))?;
         let chosen = selection.chosen.iter().map(|index| &objects[*index]);
         Ok(Fresh {
             symbols,
@@ -202,7 +221,7 @@ impl Recipe<'_> {
             (&one.file, one.line, one.column).cmp(&(&other.file, other.line, other.column))
         });
         let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Err(BuildError::Refused { text: lines.join("\n"), errors })
+        Err(BuildError::Refused { lacks: Vec::new(), text: lines.join("\n"), errors })
     }
 
     fn remarks_on(&self, configuration: &Configuration) -> Vec<String> {
@@ -263,6 +282,8 @@ impl Application {
         let stem = self.file.rsplit('/').next().unwrap_or(&self.file);
         Interface {
             model: stem.strip_suffix(".oil").unwrap_or(stem).to_owned(),
+            language: Language::C,
+            class: None,
             packaging: Packaging::Global,
             rates: vec![Rate {
                 functions: vec!["quietcore_osek_step".to_owned()],

@@ -18,6 +18,21 @@ use crate::symbols::DataImage;
 /// Tells the linker what a module exports.
 const EXPORTS_FILE: &str = "exports.map";
 
+/// Keeps constructors of C++ from the dynamic loader, where nothing guards against a crash: the
+/// glue calls them when the program is initialised.
+const CONSTRUCTORS_FILE: &str = "constructors.ld";
+const CONSTRUCTORS: &str = "\
+SECTIONS
+{
+  .quietcore_constructors : {
+    PROVIDE_HIDDEN(quietcore_constructors = .);
+    KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.*) .init_array))
+    PROVIDE_HIDDEN(quietcore_constructors_end = .);
+  }
+}
+INSERT AFTER .data.rel.ro;
+";
+
 /// How source files are compiled for a module, beside what holds for guests too.
 const COMPILE_MODULE: [&str; 1] = ["-fPIC"];
 
@@ -66,7 +81,8 @@ impl Kit {
     pub(super) fn parts(&self) -> Vec<&[u8]> {
         match self {
             Self::Module => {
-                COMPILE_MODULE.iter().chain(&LINK_MODULE).map(|it| it.as_bytes()).collect()
+                let parts = COMPILE_MODULE.iter().chain(&LINK_MODULE).chain([&CONSTRUCTORS]);
+                parts.map(|it| it.as_bytes()).collect()
             }
             Self::Guest(musl) => guest::parts(musl),
         }
@@ -147,13 +163,19 @@ impl Recipe<'_> {
             Kit::Module => {
                 let mut arguments = self.module_arguments()?;
                 arguments.push("-Wl,-z,defs".to_owned());
+                if more.iter().any(|object| object.is_cpp()) {
+                    let script = self.scratch.join(CONSTRUCTORS_FILE);
+                    fs::write(&script, CONSTRUCTORS)
+                        .map_err(|error| BuildError::io(&script, error))?;
+                    arguments.push(format!("-Wl,-T,{}", script.display()));
+                }
                 files.push("-lm".to_owned());
                 let first = self.link("module.so", arguments, &files)?;
                 let data = LinkedFile::parse(&first)?.check()?;
                 Ok(Linked { first, second: None, data })
             }
             Kit::Guest(musl) => {
-                let support = self.compile_text("quietcore_support", guest::SUPPORT, &["-g0"])?;
+                let support = self.compile_text("quietcore_support.c", guest::SUPPORT, &["-g0"])?;
                 let chosen = selection.chosen.iter().map(|index| &objects[*index]);
                 let all = chosen.chain(more.iter().copied()).chain([&support]);
                 guest::check_objects(musl, all)?;

@@ -9,7 +9,9 @@ use crate::site::{
 use crate::words::quoted;
 
 /// Keys that say something about the model and nothing about the probe.
-const OF_A_MODEL: [&str; 11] = [
+const OF_A_MODEL: [&str; 13] = [
+    "kind",
+    "model_name",
     "oil",
     "mode",
     "watchdog",

@@ -11,7 +11,7 @@ use quietcore_units::Nanos;
 use crate::raw::{Policy, RawEarlyWake, RawProgram, RawTask, TaskKind};
 use crate::reading::collector::Collector;
 use crate::reading::place::Path;
-use crate::site::{EarlyWake, Program};
+use crate::site::{EarlyWake, Program, ProgramKind};
 use crate::words::exact;
 
 const SHARE_PERCENT_DEFAULT: u32 = 25;
@@ -35,6 +35,7 @@ pub(super) fn check(
     policy_fits(raw, policy, path, collector);
     let tasks = task::check(raw, period, (policy, budget), path, collector);
     failure::needs_a_model(path, collector);
+    of_its_kind(raw, path, collector);
     let on_fault = failure::on_fault(raw, path, collector);
     let retain = failure::retain(raw, path, collector);
     let restart = failure::restart(raw);
@@ -43,6 +44,8 @@ pub(super) fn check(
     let fastest = fastest.unwrap_or(&tasks[0]);
     Some(Program {
         model: raw.model.clone(),
+        kind: raw.kind,
+        model_name: raw.model_name.clone(),
         oil: raw.oil.clone(),
         mode: raw.mode.clone(),
         deadlines: raw.deadlines.clone().unwrap_or_default(),
@@ -57,6 +60,24 @@ pub(super) fn check(
         restart,
         tasks,
     })
+}
+
+/// Refuses keys that say something about the other kind of program.
+fn of_its_kind(raw: &RawProgram, path: &Path, collector: &mut Collector<'_, '_>) {
+    let (keys, other): (&[&str], &str) = match raw.kind {
+        Some(ProgramKind::Generated) => (&["oil", "mode", "deadlines"], "osek"),
+        Some(ProgramKind::Osek) => (&["model_name"], "generated"),
+        None => return,
+    };
+    for key in keys.iter().map(|key| path.key(key)) {
+        if collector.has(&key) {
+            collector.refuse_key(
+                &key,
+                format!("it has an effect under `kind = \"{other}\"` only"),
+                format!("take it out, or choose `{other}`"),
+            );
+        }
+    }
 }
 
 /// The period as written, else that of the fastest cyclic task, else the cycle of the class.

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../command/mod.rs"]
 mod command;
+mod plan;
 
 use std::fs;
 use std::time::Instant;

@@ -16,7 +16,7 @@ const MARKS: [(&str, Severity); 4] = [
 ];
 
 /// The remarks in a text, in order.
-pub(super) fn parse(text: &str) -> Vec<Diagnostic> {
+pub(in crate::build) fn parse(text: &str) -> Vec<Diagnostic> {
     text.lines().filter_map(line).take(DIAGNOSTICS_MAX).collect()
 }
 

@@ -1,0 +1,56 @@
+//! What the user is told of a build: what the folder was taken for, what the compiler warned of,
+//! and where there is none, why.
+
+pub(super) mod diagnostic;
+pub(super) mod foreign;
+pub(super) mod lacks;
+mod origin;
+
+pub use foreign::Foreign;
+pub use lacks::Lack;
+pub use origin::Origin;
+
+use quietcore_wording::plural;
+
+use crate::build::Build;
+
+/// Most warnings that are told one by one.
+const WARNINGS_TOLD_MAX: usize = 5;
+
+impl Build {
+    /// What the folder was taken for.
+    pub fn taken_for(&self) -> String {
+        let interface = &self.interface;
+        match &interface.kernel {
+            Some(kernel) => format!("an OSEK program, which `{}` describes", kernel.oil),
+            None => {
+                let rates = interface.rates.len();
+                let steps =
+                    if rates == 1 { "one rate".to_owned() } else { format!("{rates} rates") };
+                match &interface.class {
+                    Some(class) => format!("generated C++, class `{class}` with {steps}"),
+                    None => {
+                        let language = interface.language;
+                        format!("generated {language}, model `{}` with {steps}", self.model)
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the compiler warned of: how often, and the first few warnings, a line each. Empty where
+    /// it did not.
+    pub fn warnings_told(&self) -> Vec<String> {
+        let count = self.warnings.len();
+        if count == 0 {
+            return Vec::new();
+        }
+        let mut lines = vec![format!("the compiler has {count} warning{}:", plural(count as u64))];
+        lines.extend(self.warnings.iter().take(WARNINGS_TOLD_MAX).map(ToString::to_string));
+        let more = count.saturating_sub(WARNINGS_TOLD_MAX);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        lines
+    }
+}
