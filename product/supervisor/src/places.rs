@@ -9,6 +9,7 @@
 //! RUN/@containers/      one folder a container that runs
 //! STATE/SITE/           what survives: retained data
 //! STATE/@machine/       the journal of the machine's settings
+//! STATE/@key/           the key that evidence is signed with
 //! ```
 //!
 //! | folder | first that applies |
@@ -53,6 +54,7 @@ const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
 /// No names of sites.
 const JOURNAL: &str = "@machine";
 const CONTAINERS: &str = "@containers";
+const KEY: &str = "@key";
 
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
@@ -245,6 +247,24 @@ impl Places {
         let folder = state.join(JOURNAL);
         make_own_folder(&folder, STATE_VARIABLE)?;
         Ok(folder)
+    }
+
+    /// Makes and returns the folder of the key that evidence is signed with. No site can have its
+    /// name.
+    ///
+    /// # Errors
+    /// As [`Self::state_folder`].
+    pub fn key_folder(&self) -> Result<PathBuf, PlaceError> {
+        let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
+        make_own_folder(state, STATE_VARIABLE)?;
+        let folder = state.join(KEY);
+        make_own_folder(&folder, STATE_VARIABLE)?;
+        Ok(folder)
+    }
+
+    /// That folder, where there is one.
+    pub fn existing_key_folder(&self) -> Option<PathBuf> {
+        self.state.as_ref().map(|state| state.join(KEY)).filter(|folder| folder.is_dir())
     }
 
     /// Makes and returns the folder in which containers have theirs. No site can have its name.
