@@ -204,8 +204,9 @@ fn differences(root: &Path, statement: &Statement) -> Vec<SignatureProblem> {
             },
         }
     }
-    let gone = signed.into_keys().map(|name| SignatureProblem::Missing { file: name.to_owned() });
-    problems.extend(gone);
+    // A page that is not there says nothing, and can be made anew.
+    let gone = signed.into_keys().filter(|name| !folder::DERIVED.contains(name));
+    problems.extend(gone.map(|name| SignatureProblem::Missing { file: name.to_owned() }));
     problems
 }
 
