@@ -18,6 +18,7 @@ pub(crate) const RECORDS: &str = "records";
 pub(crate) const TRACES: &str = "traces";
 pub(crate) const EVIDENCE: &str = "evidence.json";
 pub(crate) const SUMS: &str = "SHA256SUMS";
+pub(crate) const SIGNATURE: &str = "evidence.intoto.json";
 
 /// Files that are made from the others and never read as evidence. They may be made anew.
 pub(crate) const DERIVED: [&str; 3] = [EVIDENCE, "report.html", "junit.xml"];

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! runs/2026-11-21T20-15-03-press-line/
-//! ├── manifest.json        what was run, what was not and why; classes and confidence asked for
-//! ├── site.toml            the site file, byte for byte (campaigns only)
-//! ├── doctor.json          facts about the machine and what follows from them
-//! ├── records/NAME.json    one record a task and profile, with its raw histograms
-//! ├── traces/NAME.csv      variables over time, where some were recorded
-//! ├── evidence.json        summary and verdicts, as `quietcore show --json` prints them
+//! ├── manifest.json         what was run, what was not and why; classes and confidence asked for
+//! ├── site.toml             the site file, byte for byte (campaigns only)
+//! ├── doctor.json           facts about the machine and what follows from them
+//! ├── records/NAME.json     one record a task and profile, with its raw histograms
+//! ├── traces/NAME.csv       variables over time, where some were recorded
+//! ├── evidence.json         summary and verdicts, as `quietcore show --json` prints them
 //! ├── report.html, junit.xml
-//! └── SHA256SUMS           of all the others
+//! ├── SHA256SUMS            of all the others
+//! └── evidence.intoto.json  the signature of all these
 //! ```
 //!
 //! Invariants:
@@ -17,18 +18,31 @@
 //!   synced, and renamed. A full disk leaves the files before it readable and none half-written.
 //! - Records are written as soon as they are measured, so an interrupted campaign can be resumed.
 //! - Reading checks the sums; what doesn't agree is damage, and damage is never a PASS.
+//! - Reading derives everything anew and compares it; what contradicts itself is never a PASS, and
+//!   what was planned and has no record is NOT PROVEN.
+//! - Whoever changes a signed folder can't sign it anew, and sealing takes the signature away.
 //!
 //! The crate stands on floor 4 because the campaign writes the folder and the report reads it, and
 //! both are on floor 5.
 
 #![forbid(unsafe_code)]
 
+mod check;
 mod folder;
 mod manifest;
 mod read;
+mod signature;
 mod write;
 
+pub use check::Contradiction;
 pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX, folder_name};
 pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
-pub use read::{Evidence, ReadError, changed_since_sealed, read, read_manifest, read_record};
+pub use read::{
+    Evidence, ReadError, changed_since_sealed, read, read_manifest, read_record, read_text,
+};
+pub use signature::{
+    KeyError, MachineKey, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Signature, SignatureProblem,
+    SignedPartition, SignedRecord, SignedVerdict, Signer, Statement, Subject, VerificationKey,
+    sign,
+};
 pub use write::{WriteError, Writer, write_whole};

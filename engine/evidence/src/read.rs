@@ -7,8 +7,10 @@ use quietcore_record::record::{RECORD_SCHEMA, Record};
 use quietcore_record::verdict::{Judgement, Verdict, is_judged, judge, worst};
 use serde::de::DeserializeOwned;
 
+use crate::check::{self, Compared, Contradiction, Filed};
 use crate::folder::{self, FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX};
-use crate::manifest::{MANIFEST_SCHEMA, Manifest};
+use crate::manifest::{MANIFEST_SCHEMA, Manifest, NotMeasured};
+use crate::signature::{self, Signature};
 use crate::write::{files, open_plain, sum_of};
 
 /// All that an evidence folder holds.
@@ -28,6 +30,12 @@ pub struct Evidence {
     pub traces: Vec<(String, Vec<u8>)>,
     /// What is wrong with the folder: files that are cut off, changed, missing.
     pub damage: Vec<String>,
+    /// What in the folder can be computed twice and does not come out the same.
+    pub contradictions: Vec<Contradiction>,
+    /// What was planned, has no record, and is not among what the manifest says was not measured.
+    pub unaccounted: Vec<NotMeasured>,
+    /// What stands about the folder's signature. One that does not hold is part of `damage`.
+    pub signature: Signature,
 }
 
 impl Evidence {
@@ -39,6 +47,7 @@ impl Evidence {
         let judged = records.iter().filter(|record| is_judged(record));
         let judgements = judged.flat_map(judge_all).collect();
         Self {
+            unaccounted: check::assumed(&manifest, &records),
             manifest,
             records,
             judgements,
@@ -46,11 +55,33 @@ impl Evidence {
             doctor: None,
             traces: Vec::new(),
             damage: Vec::new(),
+            contradictions: Vec::new(),
+            signature: Signature::Unsigned,
         }
     }
 
+    /// What was asked for and has no whole record, as the manifest says and as the folder shows.
+    pub fn missing(&self) -> impl Iterator<Item = &NotMeasured> {
+        self.manifest.not_measured.iter().chain(&self.unaccounted)
+    }
+
+    /// Whether everything in the folder is as it was written, and nothing in it contradicts
+    /// anything else.
+    pub fn is_sound(&self) -> bool {
+        self.damage.is_empty() && self.contradictions.is_empty() && self.unaccounted.is_empty()
+    }
+
+    /// Why nothing in the folder passes, whatever its records say; `None` where it is as it was
+    /// written.
+    pub fn why_nothing_passes(&self) -> Option<&'static str> {
+        if !self.damage.is_empty() {
+            return Some("the evidence folder is damaged");
+        }
+        (!self.contradictions.is_empty()).then_some("the evidence folder contradicts itself")
+    }
+
     /// The verdict on a partition and a class: the worst over the records that keep the
-    /// reservation, and NOT PROVEN where one of those is missing.
+    /// reservation, and NOT PROVEN where one of those is missing or the folder can't be trusted.
     pub fn overall(&self, partition: &str, class: &str) -> Verdict {
         let counts = |judgement: &&Judgement| {
             judgement.class == class
@@ -62,12 +93,11 @@ impl Evidence {
         };
         let judged = self.judgements.iter().filter(counts).map(|judgement| judgement.verdict);
         let missing = self
-            .manifest
-            .not_measured
-            .iter()
+            .missing()
             .filter(|missing| missing.partition == partition && missing.reserved)
             .map(|_| Verdict::NotProven);
-        worst(judged.chain(missing))
+        let distrusted = self.why_nothing_passes().map(|_| Verdict::NotProven);
+        worst(judged.chain(missing).chain(distrusted))
     }
 
     /// The verdict on all partitions, each against the class it declares; NOT PROVEN where none
@@ -108,22 +138,63 @@ pub enum ReadError {
 pub fn read(root: &Path) -> Result<Evidence, ReadError> {
     let manifest = read_manifest(root)?;
     let mut damage = check_sums(root);
-    let mut records = read_records(root, &mut damage);
+    let signature = signature::look(root);
+    if let Signature::Broken(problems) = &signature {
+        damage.extend(problems.iter().map(ToString::to_string));
+    }
+    let mut filed = read_records(root, &mut damage);
     let traces = read_traces(root, &mut damage);
     let site = optional(root, folder::SITE, &mut damage);
-    let doctor = optional(root, folder::DOCTOR, &mut damage)
+    let doctor: Option<serde_json::Value> = optional(root, folder::DOCTOR, &mut damage)
         .and_then(|text| serde_json::from_str(&text).ok());
     let rank =
         |record: &Record| manifest.profiles.iter().position(|(name, _)| *name == record.profile);
-    records.sort_by(|a, b| {
+    filed.sort_by(|Filed { record: a, .. }, Filed { record: b, .. }| {
         (&a.partition, rank(a), a.cpu, &a.name).cmp(&(&b.partition, rank(b), b.cpu, &b.name))
     });
-    if !damage.is_empty() {
-        for record in &mut records {
-            record.invalid_because.push("the evidence folder is damaged".to_owned());
+    let compared = check::compare(&manifest, &filed, site.as_deref(), doctor.as_ref());
+    let mut records: Vec<Record> = filed.into_iter().map(|filed| filed.record).collect();
+    for record in &mut records {
+        distrust(record, !damage.is_empty(), &compared.contradictions);
+    }
+    let mut evidence = Evidence::of(manifest, records);
+    let Compared { contradictions, unaccounted } = compared;
+    if site.is_some() {
+        evidence.unaccounted = unaccounted;
+    }
+    let evidence = Evidence { site, doctor, traces, damage, contradictions, signature, ..evidence };
+    Ok(with_signed_verdicts(evidence))
+}
+
+/// The evidence, damaged where its signature holds and says other verdicts than follow.
+fn with_signed_verdicts(mut evidence: Evidence) -> Evidence {
+    if let Signature::Signed { statement, .. } = &evidence.signature {
+        let problems = signature::other_verdicts(statement, &evidence);
+        if !problems.is_empty() {
+            evidence.damage.extend(problems.iter().map(ToString::to_string));
+            evidence.signature = Signature::Broken(problems);
         }
     }
-    Ok(Evidence { site, doctor, traces, damage, ..Evidence::of(manifest, records) })
+    evidence
+}
+
+/// Adds to a record what the folder says against it.
+fn distrust(record: &mut Record, is_damaged: bool, contradictions: &[Contradiction]) {
+    if is_damaged {
+        record.invalid_because.push("the evidence folder is damaged".to_owned());
+    }
+    for contradiction in contradictions {
+        match contradiction.record() {
+            None => {
+                record.invalid_because.push("the evidence folder contradicts itself".to_owned());
+                break;
+            }
+            Some(name) if name == record.name => {
+                record.invalid_because.push(contradiction.to_string());
+            }
+            Some(_) => {}
+        }
+    }
 }
 
 /// Reads the record of this name; `None` where there is none, or none that can be read.
@@ -151,11 +222,18 @@ pub fn read_manifest(root: &Path) -> Result<Manifest, ReadError> {
 /// after the sudden end of a campaign. Whoever goes on with a folder looks here first: sealing it
 /// anew would make the change part of the evidence.
 pub fn changed_since_sealed(root: &Path) -> Vec<String> {
-    if root.join(folder::SUMS).exists() { check_sums(root) } else { Vec::new() }
+    if !root.join(folder::SUMS).exists() {
+        return Vec::new();
+    }
+    let mut changed = check_sums(root);
+    if let Signature::Broken(problems) = signature::look(root) {
+        changed.extend(problems.iter().map(ToString::to_string));
+    }
+    changed
 }
 
-fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
+fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Filed> {
+    let mut records: Vec<Filed> = Vec::new();
     let names = match files(root) {
         Ok(names) => names,
         Err(error) => {
@@ -171,7 +249,9 @@ fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Record> {
             break;
         }
         match json::<Record>(&root.join(name)) {
-            Ok(record) if record.schema == RECORD_SCHEMA => records.push(record),
+            Ok(record) if record.schema == RECORD_SCHEMA => {
+                records.push(Filed { file: name.clone(), record });
+            }
             Ok(record) => damage.push(format!(
                 "`{name}` has schema `{}`; this program reads `{RECORD_SCHEMA}`",
                 record.schema
@@ -251,11 +331,21 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
         .map_err(|error| ReadError::Damaged { path: path.to_owned(), problem: error.to_string() })
 }
 
+/// The text of a file of a folder; `None` where it is not there.
+///
+/// # Errors
+/// When it is there and is no plain file, too large, or can't be read.
+pub fn read_text(root: &Path, name: &str) -> io::Result<Option<String>> {
+    match text_of(&root.join(name)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 /// The text of a file that need not be there; one that is there and can't be read is damage.
 fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Option<String> {
-    match text_of(&root.join(name)) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+    match read_text(root, name) {
+        Ok(text) => text,
         Err(error) => {
             damage.push(format!("`{name}` can't be read: {error}"));
             None
@@ -263,7 +353,7 @@ fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Option<String>
     }
 }
 
-fn text_of(path: &Path) -> io::Result<String> {
+pub(crate) fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let read = open_plain(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
     if read as u64 > FILE_BYTES_MAX {

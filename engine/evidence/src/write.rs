@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::folder::{self, TRACE_COUNT_MAX, record_file};
 use crate::manifest::Manifest;
+use crate::signature::{self, Signature, VerificationKey};
 
 /// A file of the evidence could not be written. What was written before it is whole.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +28,7 @@ pub struct WriteError {
 }
 
 impl WriteError {
-    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self { path, source }
     }
@@ -37,6 +38,8 @@ impl WriteError {
 #[derive(Debug)]
 pub struct Writer {
     root: PathBuf,
+    is_new: bool,
+    signed_by: Option<VerificationKey>,
 }
 
 impl Writer {
@@ -49,7 +52,7 @@ impl Writer {
             fs::create_dir_all(parent).map_err(WriteError::at(parent))?;
         }
         fs::create_dir(root).map_err(WriteError::at(root))?;
-        Self::open(root)
+        Ok(Self { is_new: true, ..Self::open(root)? })
     }
 
     /// Goes on with a folder that exists.
@@ -65,7 +68,22 @@ impl Writer {
             Ok(_) => {}
             Err(_) => fs::create_dir(&records).map_err(WriteError::at(&records))?,
         }
-        Ok(Self { root: root.to_owned() })
+        let signed_by = match signature::look(root) {
+            Signature::Signed { key, .. } => Some(key),
+            Signature::Unsigned | Signature::Broken(_) => None,
+        };
+        Ok(Self { root: root.to_owned(), is_new: false, signed_by })
+    }
+
+    /// Whether the folder was made by this writer.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// The key that the folder was signed with when this writer came to it, and whose signature did
+    /// hold; `None` where it was unsigned.
+    pub fn signed_by(&self) -> Option<&VerificationKey> {
+        self.signed_by.as_ref()
     }
 
     /// The folder.
@@ -152,12 +170,17 @@ impl Writer {
         write_whole(&path, &bytes)
     }
 
-    /// Takes the sums away, before more is written into a folder that has them.
+    /// Takes sums and signature away, before more is written into a folder that has them.
     ///
     /// # Errors
     /// [`WriteError`] when they are there and can't be removed.
     pub fn unseal(&self) -> Result<(), WriteError> {
-        let path = self.root.join(folder::SUMS);
+        self.remove(folder::SIGNATURE)?;
+        self.remove(folder::SUMS)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), WriteError> {
+        let path = self.root.join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(WriteError::at(&path)(error))
@@ -166,11 +189,13 @@ impl Writer {
         }
     }
 
-    /// Writes the sums of all files. To be called last.
+    /// Writes the sums of all files, and takes a signature away that was of other ones. To be
+    /// called last, but for signing.
     ///
     /// # Errors
     /// [`WriteError`], also when a file can't be read back.
     pub fn seal(&self) -> Result<(), WriteError> {
+        self.remove(folder::SIGNATURE)?;
         let mut lines = String::new();
         for name in files(&self.root).map_err(WriteError::at(&self.root))? {
             let path = self.root.join(&name);
@@ -205,7 +230,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     written.map(|_| ()).map_err(WriteError::at(path))
 }
 
-/// All files of the folder but the sums, relative to it, sorted.
+/// All files of the folder but sums and signature, relative to it, sorted.
 pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     let mut folders = vec![(root.to_owned(), ""), (root.join(folder::RECORDS), "records/")];
@@ -220,7 +245,9 @@ pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
             let name = entry.file_name().to_string_lossy().into_owned();
             // Links and whatever else is no plain file are listed too: reading them is an error,
             // and so they are damage instead of invisible.
-            if !entry.file_type()?.is_dir() && name != folder::SUMS {
+            let is_of_all =
+                prefix.is_empty() && [folder::SUMS, folder::SIGNATURE].contains(&name.as_str());
+            if !entry.file_type()?.is_dir() && !is_of_all {
                 names.push(format!("{prefix}{name}"));
             }
         }
@@ -242,7 +269,16 @@ pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
 pub(crate) fn sum_of(path: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut open_plain(path)?, &mut HashWriter(&mut hasher))?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub(crate) fn sum_of_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 struct HashWriter<'a>(&'a mut Sha256);

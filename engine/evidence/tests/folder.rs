@@ -2,79 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
+mod sample;
+
 use std::fs;
 use std::path::Path;
 
 use quietcore_evidence::{
-    Evidence, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, ReadError, Writer,
-    changed_since_sealed, read, write_whole,
+    Evidence, Manifest, NotMeasured, ReadError, Writer, changed_since_sealed, read, write_whole,
 };
 use quietcore_record::class::catalogue;
 use quietcore_record::histogram::Histogram;
-use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
+use quietcore_record::record::Record;
 use quietcore_record::verdict::Verdict;
+use sample::{manifest, records, write};
 
-fn record(profile: &str, latency_ns: u64) -> Record {
-    let mut release = Histogram::new();
-    release.record_many(latency_ns, 40_000);
-    Record {
-        schema: RECORD_SCHEMA.to_owned(),
-        name: format!("axis.{profile}.cpu1"),
-        probe: "latency".to_owned(),
-        partition: "axis".to_owned(),
-        profile: profile.to_owned(),
-        reserved: profile != "tp1",
-        cpu: Some(1),
-        period_ns: Some(1_000_000),
-        release,
-        wakeup: None,
-        scan: None,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        counters: Counters::default(),
-        spikes: Vec::new(),
-        ledgers: None,
-        timeline: Timeline::default(),
-        conditions: Conditions::default(),
-        interrupted: false,
-        degraded: Vec::new(),
-        invalid_because: Vec::new(),
-    }
-}
-
-fn manifest() -> Manifest {
-    let profiles = ["tp1", "tp2", "tp4"];
-    Manifest {
-        schema: MANIFEST_SCHEMA.to_owned(),
-        name: "test".to_owned(),
-        origin: Origin::Campaign,
-        started_at: "2026-01-02T03:04:05Z".to_owned(),
-        quietcore_version: "0.1.0".to_owned(),
-        site_sha256: String::new(),
-        exceedance: 1e-4,
-        classes: catalogue(),
-        declared: BTreeMap::from([("axis".to_owned(), "fast-control-loop".to_owned())]),
-        profiles: profiles.map(|name| (name.to_owned(), String::new())).to_vec(),
-        length: None,
-        limits: Vec::new(),
-        site_folder: None,
-        not_measured: Vec::new(),
-        complete: true,
-    }
-}
-
-fn write(root: &Path, manifest: &Manifest, records: &[Record]) {
-    let writer = Writer::create(root).unwrap();
-    writer.manifest(manifest).unwrap();
-    writer.site(b"[site]\n").unwrap();
-    for record in records {
-        writer.record(record).unwrap();
-    }
-    writer.seal().unwrap();
-}
+/// The file of a record that counts.
+const RECORD: &str = "records/axis.tp2.cpu1.json";
 
 fn written(manifest: &Manifest, records: &[Record], change: impl FnOnce(&Path)) -> Evidence {
     let folder = tempfile::tempdir().unwrap();
@@ -86,14 +29,19 @@ fn written(manifest: &Manifest, records: &[Record], change: impl FnOnce(&Path)) 
 
 #[test]
 fn what_was_written_is_read_and_judged() {
-    let records = [record("tp4", 30_000), record("tp1", 5_000_000), record("tp2", 20_000)];
+    let mut records = records(0);
+    // tp1 doesn't keep the reservation, so its stall doesn't count for the machine.
+    let stalled = records.iter_mut().find(|record| record.name == "axis.tp1.task0").unwrap();
+    *stalled = sample::probe("tp1", 5_000_000);
+    records.reverse();
     let evidence = written(&manifest(), &records, |_| {});
     assert_eq!(evidence.damage, Vec::<String>::new());
-    let order: Vec<_> = evidence.records.iter().map(|record| &record.profile[..]).collect();
-    assert_eq!(order, ["tp1", "tp2", "tp4"]);
-    assert_eq!(evidence.site.as_deref(), Some("[site]\n"));
-    assert_eq!(evidence.judgements.len(), 3 * catalogue().len());
-    // tp1 doesn't keep the reservation, so its stall doesn't count for the machine.
+    assert_eq!(evidence.contradictions, []);
+    assert_eq!(evidence.unaccounted, []);
+    let order: Vec<_> = evidence.records.iter().map(|record| &record.name[..]).collect();
+    assert_eq!(order[..3], ["axis.tp1.task0", "axis.tp2.cpu1", "axis.tp4.cpu1"]);
+    assert_eq!(evidence.site.as_deref(), Some(sample::SITE));
+    assert_eq!(evidence.judgements.len(), 9 * catalogue().len());
     assert_eq!(evidence.overall("axis", "fast-control-loop"), Verdict::Pass);
     assert_eq!(evidence.declared_verdict(), Verdict::Pass);
 }
@@ -101,7 +49,7 @@ fn what_was_written_is_read_and_judged() {
 #[test]
 fn recordings_are_part_of_the_evidence() {
     let table = b"cycle,monotonic_ns,seconds,lost_before,x\r\n";
-    let evidence = written(&manifest(), &[record("tp2", 20_000)], |root| {
+    let evidence = written(&manifest(), &records(0), |root| {
         let writer = Writer::open(root).unwrap();
         for (name, file) in [("line/axis", "line-axis.csv"), ("line/axis", "line-axis-2.csv")] {
             let path = writer.trace_path(name).unwrap();
@@ -114,7 +62,7 @@ fn recordings_are_part_of_the_evidence() {
     let names: Vec<&str> = evidence.traces.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["line-axis", "line-axis-2"]);
     assert_eq!(evidence.traces[0].1, table);
-    let changed = written(&manifest(), &[record("tp2", 20_000)], |root| {
+    let changed = written(&manifest(), &records(0), |root| {
         let path = Writer::open(root).unwrap().trace_path("axis").unwrap();
         write_whole(&path, table).unwrap();
     });
@@ -124,18 +72,50 @@ fn recordings_are_part_of_the_evidence() {
 #[test]
 fn a_missing_profile_leaves_the_class_unproven() {
     let mut manifest = manifest();
-    let missing = |profile: &str, reserved: bool| NotMeasured {
-        partition: "axis".to_owned(),
+    let without = |profile: &str| -> Vec<Record> {
+        records(0).into_iter().filter(|record| record.profile != profile).collect()
+    };
+    let missing = |partition: &str, profile: &str, reserved: bool| NotMeasured {
+        partition: partition.to_owned(),
         profile: profile.to_owned(),
         reserved,
         because: "the load could not be started".to_owned(),
     };
-    manifest.not_measured = vec![missing("tp3", false)];
-    let records = [record("tp2", 20_000)];
-    assert_eq!(written(&manifest, &records, |_| {}).declared_verdict(), Verdict::Pass);
-    manifest.not_measured.push(missing("tp4", true));
-    assert_eq!(written(&manifest, &records, |_| {}).declared_verdict(), Verdict::NotProven);
+    manifest.not_measured = vec![missing("axis", "tp1", false), missing("press", "tp1", false)];
+    assert_eq!(written(&manifest, &without("tp1"), |_| {}).declared_verdict(), Verdict::Pass);
+    manifest.not_measured = vec![missing("axis", "tp4", true), missing("press", "tp4", true)];
+    let evidence = written(&manifest, &without("tp4"), |_| {});
+    assert!(evidence.is_sound());
+    assert_eq!(evidence.declared_verdict(), Verdict::NotProven);
     assert_eq!(written(&manifest, &[], |_| {}).declared_verdict(), Verdict::NotProven);
+}
+
+/// Goal: deleting a record can't turn a FAIL into a PASS.
+/// Method: delete the one that fails, and its line among the sums.
+#[test]
+fn a_record_that_is_deleted_is_missed_whatever_the_sums_say() {
+    let failing = written(&manifest(), &records(5_000_000), |_| {});
+    assert_eq!(failing.declared_verdict(), Verdict::Fail);
+    let evidence = written(&manifest(), &records(5_000_000), |root| {
+        fs::remove_file(root.join(sample::RECORD)).unwrap();
+        Writer::open(root).unwrap().seal().unwrap();
+    });
+    assert_eq!(evidence.damage, Vec::<String>::new());
+    assert_eq!(evidence.declared_verdict(), Verdict::NotProven);
+    let because = &evidence.unaccounted[0].because;
+    assert_eq!(because, "the folder has no record `axis.tp4.cpu1`");
+    // The same where the manifest forgets the profile as well.
+    let mut manifest = manifest();
+    manifest.profiles.retain(|(profile, _)| profile != "tp4");
+    let kept: Vec<Record> =
+        records(0).into_iter().filter(|record| record.profile != "tp4").collect();
+    let evidence = written(&manifest, &kept, |_| {});
+    assert_eq!(evidence.unaccounted.len(), 3);
+    assert_eq!(evidence.declared_verdict(), Verdict::NotProven);
+    // And where there is no site file to ask: records that stand in no folder.
+    let unasked = Evidence::of(sample::manifest(), kept);
+    assert_eq!(unasked.unaccounted.len(), 2);
+    assert_eq!(unasked.declared_verdict(), Verdict::NotProven);
 }
 
 /// Goal: changed evidence never passes.
@@ -145,23 +125,23 @@ fn damage_is_named_and_never_a_pass() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 9] = [
         ("was changed after the run", |root| {
-            let path = root.join("records/axis.tp2.cpu1.json");
+            let path = root.join(RECORD);
             let text = fs::read_to_string(&path).unwrap();
             fs::write(&path, text.replace("tp2", "tp9")).unwrap();
         }),
         ("is damaged", |root| {
-            let path = root.join("records/axis.tp2.cpu1.json");
+            let path = root.join(RECORD);
             let text = fs::read_to_string(&path).unwrap();
             fs::write(&path, &text[..text.len() / 2]).unwrap();
         }),
         ("can't be read", |root| fs::remove_file(root.join("site.toml")).unwrap()),
         ("is missing: the run did not", |root| fs::remove_file(root.join("SHA256SUMS")).unwrap()),
         ("has no sum", |root| {
-            let text = serde_json::to_string(&record("tp4", 10)).unwrap();
+            let text = serde_json::to_string(&sample::probe("tp4", 0)).unwrap();
             fs::write(root.join("records/added.json"), text).unwrap();
         }),
         ("is not a plain file", |root| {
-            let path = root.join("records/axis.tp2.cpu1.json");
+            let path = root.join(RECORD);
             let aside = root.with_file_name("aside.json");
             fs::rename(&path, &aside).unwrap();
             std::os::unix::fs::symlink(&aside, &path).unwrap();
@@ -183,7 +163,7 @@ fn damage_is_named_and_never_a_pass() {
         }),
     ];
     for (expected, change) in changes {
-        let evidence = written(&manifest(), &[record("tp2", 20_000), record("tp1", 9)], change);
+        let evidence = written(&manifest(), &records(0), change);
         let damage = evidence.damage.join("\n");
         assert!(damage.contains(expected), "{expected}: {damage}");
         assert_eq!(evidence.declared_verdict(), Verdict::NotProven, "{expected}");
@@ -192,7 +172,7 @@ fn damage_is_named_and_never_a_pass() {
 
 #[test]
 fn a_report_made_anew_is_no_damage() {
-    let evidence = written(&manifest(), &[record("tp2", 20_000)], |root| {
+    let evidence = written(&manifest(), &records(0), |root| {
         fs::write(root.join("report.html"), "before").unwrap();
         Writer::open(root).unwrap().seal().unwrap();
         fs::write(root.join("report.html"), "after").unwrap();
@@ -229,11 +209,11 @@ fn a_failed_write_leaves_what_was_there() {
 fn what_was_changed_between_two_sessions_is_seen_before_the_second() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("run");
-    write(&root, &manifest(), &[record("tp2", 20_000)]);
+    write(&root, &manifest(), &records(0));
     assert_eq!(changed_since_sealed(&root), Vec::<String>::new());
-    let path = root.join("records/axis.tp2.cpu1.json");
+    let path = root.join(RECORD);
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("40000", "50000")).unwrap();
+    fs::write(&path, text.replace("2000", "2001")).unwrap();
     assert!(changed_since_sealed(&root)[0].contains("was changed after the run"));
     let writer = Writer::open(&root).unwrap();
     writer.unseal().unwrap();
@@ -285,13 +265,13 @@ fn fill_the_disk_given() {
     let root = Path::new(&disk).join("run");
     let writer = Writer::create(&root).unwrap();
     writer.manifest(&manifest()).unwrap();
-    let mut wide = record("tp2", 20_000);
+    let mut wide = Record { release: Histogram::new(), wakeup: None, ..sample::probe("tp2", 0) };
     for index in 0..20_000 {
         wide.release.record(index * 1_000);
     }
     let mut whole = 0;
     let error = (0..100).find_map(|index| {
-        wide.name = format!("axis.tp{index}");
+        wide.name = format!("axis.tp2.cpu{index}");
         let result = writer.record(&wide);
         whole += usize::from(result.is_ok());
         result.err()

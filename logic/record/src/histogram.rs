@@ -199,6 +199,29 @@ impl Histogram {
         self.resolution_ns
     }
 
+    /// Whether it has the full range and a resolution of 1 ns, as all that was recorded here.
+    pub fn has_all_bins(&self) -> bool {
+        self.resolution_ns == 1 && self.overflow_from_ns == bins::RANGE_END
+    }
+
+    /// Sum of all values, in ns; it saturates.
+    pub fn sum_ns(&self) -> u64 {
+        self.sum_ns
+    }
+
+    /// Whether the sum can be one of values in these bins. What lies in an overflow, or was rounded
+    /// by another program, has no bounds.
+    pub fn sum_fits(&self) -> bool {
+        if self.overflow > 0 || self.resolution_ns > 1 || self.sum_ns == u64::MAX {
+            return true;
+        }
+        let bound = |value: fn(&Bin) -> u64| {
+            let in_range = |bin: &Bin| value(bin).clamp(self.min_ns, self.max_ns);
+            self.bins().map(|bin| u128::from(in_range(&bin)) * u128::from(bin.count)).sum::<u128>()
+        };
+        (bound(|bin| bin.low_ns)..=bound(|bin| bin.high_ns)).contains(&u128::from(self.sum_ns))
+    }
+
     /// Arithmetic mean, in ns, from the exact sum; `None` in an empty histogram.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
@@ -221,7 +244,15 @@ impl Histogram {
 
     /// The bins that aren't empty, ascending.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
-        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(index, count)| Bin {
+        // All others are empty, as an invariant says.
+        let first = bins::index_of(self.min_ns).unwrap_or(BIN_COUNT);
+        let end = bins::index_of(self.max_ns).map_or(BIN_COUNT, |last| last + 1);
+        self.bins_of(first, end.max(first))
+    }
+
+    fn bins_of(&self, first: usize, end: usize) -> impl Iterator<Item = Bin> + '_ {
+        let counts = (first..end).zip(&self.counts[first..end]);
+        counts.filter(|(_, count)| **count > 0).map(|(index, count)| Bin {
             low_ns: bins::lowest_of(index),
             high_ns: bins::highest_of(index),
             count: *count,
@@ -317,8 +348,8 @@ impl Histogram {
     pub fn is_consistent(&self) -> bool {
         let sum = self.counts.iter().try_fold(self.overflow, |sum, count| sum.checked_add(*count));
         let adds_up = sum == Some(self.count);
-        let first = self.bins().next();
-        let last = self.bins().last();
+        let first = self.bins_of(0, BIN_COUNT).next();
+        let last = self.bins_of(0, BIN_COUNT).last();
         let min_fits =
             first.is_none_or(|bin| bin.low_ns <= self.min_ns && self.min_ns <= bin.high_ns);
         let max_fits = if self.overflow > 0 {

@@ -34,6 +34,9 @@ pub use trial::{Aggressor, Placement, Trial, TrialBlock, Variant};
 /// The schema name of a record's file.
 pub const RECORD_SCHEMA: &str = "quietcore.record/1";
 
+/// The activity under which a record says that it includes an earlier part.
+pub(crate) const INCLUDES: &str = "includes";
+
 /// What one probe run yields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -104,6 +107,19 @@ impl Record {
     /// Whether the numbers may be trusted.
     pub fn is_valid(&self) -> bool {
         self.invalid_because.is_empty()
+    }
+
+    /// Whether the release latencies were recorded by our own task, which writes counters, worst
+    /// cycles and time line with them: those of the probes `latency` and `exec`.
+    pub fn is_measured_by_us(&self) -> bool {
+        (self.is_of_releases() || self.trial.is_some())
+            && matches!(self.probe.as_str(), "latency" | "exec")
+    }
+
+    /// Whether it was measured in one go, without the part of an interrupted run or the blocks of
+    /// an experiment.
+    pub(crate) fn is_of_one_part(&self) -> bool {
+        self.trial.is_none() && !self.conditions.activity.contains_key(INCLUDES)
     }
 
     /// Whether it is of releases, which classes judge, and not of a routine, an interrupt, accesses

@@ -40,6 +40,7 @@ fn folder_suite(summary: &Summary<'_>) -> TestSuite {
     for notice in &summary.notices {
         let name = match notice.kind {
             NoticeKind::Damaged => "the evidence folder is undamaged",
+            NoticeKind::Contradicted => "the evidence does not contradict itself",
             NoticeKind::Emulated => "time is real",
             _ => continue,
         };
@@ -69,7 +70,7 @@ fn suite(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> TestSuite {
             suite.add_test_case(case);
         }
     }
-    for missing in &summary.evidence.manifest.not_measured {
+    for missing in summary.evidence.missing() {
         if missing.partition == partition.name {
             let name = format!("{} was measured", missing.profile);
             let mut case = TestCase::new(name, error(&missing.because));

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod comparison;
+pub mod derived;
 mod figures;
 pub mod html;
 pub mod junit;

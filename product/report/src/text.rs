@@ -42,7 +42,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     let summary = Summary::of(evidence);
     let mut page = Page { text: String::new(), width, color };
     page.head(&summary);
-    let grave = |notice: &&Notice| notice.kind <= NoticeKind::Damaged;
+    let grave = |notice: &&Notice| notice.kind <= NoticeKind::Contradicted;
     summary.notices.iter().filter(grave).for_each(|notice| page.notice(notice));
     if summary.all_records().next().is_none() {
         let word = page.verdict(Verdict::NotProven, VERDICT_WIDTH);

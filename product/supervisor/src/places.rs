@@ -8,6 +8,7 @@
 //!     └── site.json     what runs: site file, partitions, since when
 //! RUN/@containers/      one folder a container that runs
 //! STATE/SITE@NUMBER/    what survives of a site file, to which the number belongs: retained data
+//! STATE/@key/           the key that evidence is signed with
 //! ```
 //!
 //! | folder | first that applies |
@@ -61,6 +62,7 @@ const STATE_OF_ROOT: &str = "/var/lib/quietcore";
 /// No names of sites.
 const JOURNAL: &str = "@machine";
 const CONTAINERS: &str = "@containers";
+const KEY: &str = "@key";
 
 const LOCK: &str = "lock";
 const SOCKET: &str = "socket";
@@ -281,6 +283,24 @@ impl Places {
     pub fn journal(&self) -> Store {
         let earlier = self.state.as_deref().unwrap_or_else(|| Path::new(STATE_OF_ROOT));
         Store::of_machine(earlier.join(JOURNAL))
+    }
+
+    /// Makes and returns the folder of the key that evidence is signed with. No site can have its
+    /// name.
+    ///
+    /// # Errors
+    /// As [`Self::state_folder`].
+    pub fn key_folder(&self) -> Result<PathBuf, PlaceError> {
+        let state = self.state.as_ref().ok_or(PlaceError::NoHome)?;
+        make_own_folder(state, STATE_VARIABLE)?;
+        let folder = state.join(KEY);
+        make_own_folder(&folder, STATE_VARIABLE)?;
+        Ok(folder)
+    }
+
+    /// That folder, where there is one.
+    pub fn existing_key_folder(&self) -> Option<PathBuf> {
+        self.state.as_ref().map(|state| state.join(KEY)).filter(|folder| folder.is_dir())
     }
 
     /// Makes and returns the folder in which containers have theirs. No site can have its name.

@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Probe(Probe),
     /// Print the records and verdicts of an evidence folder
     Show(Show),
+    /// Say whether an evidence folder is as a machine has signed it
+    Verify(Verify),
     /// Make the report and other formats of an evidence folder anew
     Report(Report),
     /// Read results of other programs into an evidence folder
@@ -421,6 +423,27 @@ pub(crate) struct Irq {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print records as JSON, as `show --json` does
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    quietcore verify runs/2026-11-21T20-15-03-press-line\n  \
+    quietcore verify --print-key > machine.pub.pem          on the machine that measures\n  \
+    quietcore verify FOLDER --key machine.pub.pem           on any other\n\n\
+    Status 0 says that the folder is genuine, whatever its verdict.")]
+pub(crate) struct Verify {
+    /// The evidence folder
+    #[arg(required_unless_present = "print_key")]
+    pub(crate) folder: Option<PathBuf>,
+    /// The public key of the machine that has written it, as PEM; by default this machine's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+    /// Print this machine's public key as PEM (SubjectPublicKeyInfo), for others to verify by
+    #[arg(long, conflicts_with_all = ["folder", "key", "json"])]
+    pub(crate) print_key: bool,
+    /// Print what was found as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,80 +1,106 @@
-//! The end of every run: the folder is read back, judged, reported and sealed.
+//! The end of every run: the folder is read back, judged, reported, sealed and signed.
 //!
 //! What is shown to a person is what was read back from the disk, not what was in memory.
 
 use std::path::Path;
 
-use quietcore_evidence::{Evidence, Origin, Writer};
+use quietcore_evidence::{
+    Evidence, KeyError, MachineKey, Signature, VerificationKey, Writer, read_text, sign,
+};
 use quietcore_record::document;
-use quietcore_record::published::{self, BoxPlot};
 use quietcore_record::record::Record;
-use quietcore_report::{Published, PublishedBox, html, junit};
+use quietcore_report::{derived, junit};
+use quietcore_supervisor::places::{PlaceError, Places};
 
 use crate::status::Failure;
 
 /// The name of the page in the folder.
-pub(crate) const REPORT: &str = "report.html";
+pub(crate) const REPORT: &str = derived::PAGE;
+
+/// The machine's key can't be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MachineKeyError {
+    /// There is no folder for it.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// It can't be read or made.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
 
 /// Seals the folder, reads it back, and adds summary, page and JUnit file.
 pub(crate) fn finish(writer: &Writer) -> Result<Evidence, Failure> {
     writer.seal()?;
+    derive(writer)
+}
+
+/// Writes summary, page and JUnit file of a sealed folder, seals it again and signs it.
+pub(crate) fn derive(writer: &Writer) -> Result<Evidence, Failure> {
     let evidence = quietcore_evidence::read(writer.root())?;
     let document =
         document::of(&evidence.records, &evidence.judgements, evidence.manifest.exceedance);
     writer.evidence(&document)?;
-    writer.file(REPORT, page(&evidence).as_bytes())?;
-    writer.file("junit.xml", junit::render(&evidence).as_bytes())?;
-    writer.seal()?;
+    writer.file(REPORT, derived::page(&evidence).as_bytes())?;
+    writer.file(derived::JUNIT, junit::render(&evidence).as_bytes())?;
+    seal(writer, &evidence)?;
     Ok(evidence)
 }
 
-/// The page of some evidence, with the published tables that fit beside it.
-pub(crate) fn page(evidence: &Evidence) -> String {
-    html::render(evidence, &published_beside(evidence))
+/// Seals a folder, and signs it where this machine may: a new one, or one that it had signed. What
+/// was unsigned or signed by others stays without a signature of this machine, which would say that
+/// it has measured it.
+pub(crate) fn seal(writer: &Writer, evidence: &Evidence) -> Result<(), Failure> {
+    writer.seal()?;
+    let before = writer.signed_by();
+    if !writer.is_new() && before.is_none() {
+        return Ok(());
+    }
+    match machine_key() {
+        Ok(key) => {
+            let is_own = before.is_none_or(|before| *before == key.verification_key());
+            if is_own {
+                sign(writer.root(), evidence, &key)?;
+            }
+        }
+        Err(error) => crate::terminal::say(format_args!("remark: not signed: {error}")),
+    }
+    Ok(())
 }
 
-/// The table whose baseline stands beside a campaign: general-purpose Linux on bare metal.
-const BASELINE_TABLE: &str = "000/table-3";
-/// How the table names that system.
-const BASELINE: &str = "Baseline";
-
-/// The published box plots of the profiles that were measured; none beside imported data.
-fn published_beside(evidence: &Evidence) -> Vec<Published> {
-    if evidence.manifest.origin != Origin::Campaign {
-        return Vec::new();
-    }
-    let Ok(table) = published::find(BASELINE_TABLE) else { return Vec::new() };
-    let measured = |row: &BoxPlot| {
-        row.label.contains(BASELINE)
-            && evidence.records.iter().any(|record| Some(&record.profile) == row.profile.as_ref())
-    };
-    let rows: Vec<_> = table.box_plots().into_iter().filter(measured).map(published_box).collect();
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    vec![Published {
-        title: format!("{} ({})", table.title, table.id),
-        source: table.source(),
-        rows,
-    }]
+/// The key of this machine, made where there is none.
+pub(crate) fn machine_key() -> Result<MachineKey, MachineKeyError> {
+    let folder = Places::of_environment()?.key_folder()?;
+    Ok(MachineKey::open_or_make(&folder)?)
 }
 
-fn published_box(row: BoxPlot) -> PublishedBox {
-    PublishedBox {
-        label: row.label,
-        lower_whisker_ns: row.lower_whisker_ns,
-        q1_ns: row.q1_ns,
-        median_ns: row.median_ns,
-        mean_ns: row.mean_ns,
-        q3_ns: row.q3_ns,
-        upper_whisker_ns: row.upper_whisker_ns,
-        max_ns: None,
-    }
+/// The key that this machine's evidence is checked by; `None` where it has signed nothing yet.
+pub(crate) fn own_key() -> Option<VerificationKey> {
+    let folder = Places::of_environment().ok()?.existing_key_folder()?;
+    Some(MachineKey::open(&folder).ok()??.verification_key())
 }
 
 /// Reads a folder that a run has written.
 pub(crate) fn read(folder: &Path) -> Result<Evidence, Failure> {
     Ok(quietcore_evidence::read(folder)?)
+}
+
+/// What in the folder does not say what follows from its records; nothing of one that is not as it
+/// was written, of which nothing follows. What `trusted` has signed is as it was made, if by an
+/// earlier version with other words.
+pub(crate) fn stale(
+    folder: &Path,
+    evidence: &Evidence,
+    trusted: Option<&VerificationKey>,
+) -> Vec<String> {
+    let is_trusted = match &evidence.signature {
+        Signature::Signed { key, .. } => trusted == Some(key),
+        Signature::Unsigned | Signature::Broken(_) => false,
+    };
+    if is_trusted || !evidence.is_sound() {
+        return Vec::new();
+    }
+    let differences = derived::differences(evidence, &|name| read_text(folder, name));
+    differences.iter().map(ToString::to_string).collect()
 }
 
 /// The records as tools see them that sleep until the release, such as cyclictest, and as the

@@ -214,14 +214,18 @@ fn a_bound_differs_where_the_bound_alone_suffices() {
 
 #[test]
 fn more_exceedances_than_chance_explains_are_found() {
-    let quiet = crate::test_record(&[(4_000, 99_000), (9_000, 1_000)]);
-    let mut one = crate::test_record(&[(4_000, 99_000), (9_000, 999), (500_000, 1)]);
+    let without_time = |values: &[(u64, u64)]| {
+        let timeline = Timeline::default();
+        crate::record::Record { timeline, ..crate::test_record(values) }
+    };
+    let quiet = without_time(&[(4_000, 99_000), (9_000, 1_000)]);
+    let mut one = without_time(&[(4_000, 99_000), (9_000, 999), (500_000, 1)]);
     let comparison = compare(&quiet, &one);
     let beyond = comparison.beyond.as_ref().unwrap();
     assert_eq!((beyond.larger, beyond.values), ("B", 1));
     assert!(beyond.p_value > 0.999, "the largest value must be in one of the two");
     assert_eq!(beyond.finding, Finding::NoDifferenceShown);
-    let many = crate::test_record(&[(4_000, 99_000), (9_000, 980), (500_000, 20)]);
+    let many = without_time(&[(4_000, 99_000), (9_000, 980), (500_000, 20)]);
     let beyond = compare(&many, &quiet).beyond.unwrap();
     assert_eq!((beyond.larger, beyond.finding), ("A", Finding::Differs));
     assert!(beyond.sentence.contains("20 of"), "{}", beyond.sentence);

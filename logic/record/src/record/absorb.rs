@@ -3,7 +3,7 @@
 //! A run that was interrupted and measured again keeps what it had seen: a late release must not
 //! vanish because somebody pressed Ctrl-C after it.
 
-use super::{Record, Timeline};
+use super::{INCLUDES, Record, Timeline};
 
 /// The most spikes that a record keeps, as many as the exchange.
 const SPIKES_MAX: usize = 16;
@@ -23,7 +23,7 @@ impl Record {
             spike.conditions.push("in the earlier part".to_owned());
         }
         self.join(earlier);
-        self.conditions.activity.insert("includes".to_owned(), remark);
+        self.conditions.activity.insert(INCLUDES.to_owned(), remark);
     }
 
     /// Adds an earlier block of the same variant of an experiment. The conditions and the time line
@@ -95,36 +95,30 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
+    use crate::record::Counters;
     use crate::record::check::self_check;
-    use crate::record::{Counters, Spike};
     use crate::test_record;
 
     #[test]
     fn what_an_interrupted_part_has_seen_stays() {
-        let mut earlier = test_record(&[(10_000, 100), (900_000, 1)]);
+        let mut earlier = test_record(&[(10_000, 99), (1_900_000, 2)]);
         earlier.counters = Counters {
             planned_cycles: 5_000,
             missed_cycles: Some(2),
             longest_miss_run: Some(2),
             ..Counters::default()
         };
-        earlier.spikes.push(Spike {
-            release: 7,
-            at_ns: 7_000_000,
-            latency_ns: 900_000,
-            wakeup_ns: 900_000,
-            cpu: 1,
-            conditions: Vec::new(),
-        });
+        (earlier.spikes[0].release, earlier.spikes[0].at_ns) = (7, 7_000_000);
         earlier.degraded.push("no lock".to_owned());
-        let mut later = test_record(&[(20_000, 5_000)]);
+        let mut later = test_record(&[(20_000, 4_999), (1_200_000, 1)]);
+        later.counters.planned_cycles = 5_000;
         later.counters.missed_cycles = Some(1);
         later.counters.longest_miss_run = Some(1);
         later.absorb(earlier);
-        assert_eq!((later.release.count(), later.release.max_ns()), (5_101, 900_000));
+        assert_eq!((later.release.count(), later.release.max_ns()), (5_101, 1_900_000));
         assert_eq!(later.counters.missed_cycles, Some(3));
         assert_eq!(later.counters.longest_miss_run, Some(2));
-        assert_eq!(later.spikes[0].latency_ns, 900_000);
+        assert_eq!((later.spikes[0].release, later.spikes[0].latency_ns), (7, 1_900_000));
         assert_eq!(later.degraded, ["no lock"]);
         assert!(later.conditions.activity["includes"].starts_with("101 cycles"));
         assert_eq!(self_check(&later, None), Vec::<String>::new());

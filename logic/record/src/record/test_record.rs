@@ -2,15 +2,38 @@
 
 use crate::histogram::Histogram;
 use crate::record::{
-    Conditions, Counters, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms, Timeline, Worst,
+    Conditions, Counters, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms, Spike, Timeline,
+    Worst,
 };
+
+/// The time between two releases of the test's records.
+const PERIOD_NS: u64 = 1_000_000;
 
 /// A valid record of these values, each as often as said, measured every 1 ms on CPU 1.
 pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
     let mut release = Histogram::new();
+    let mut worst: Vec<u64> = Vec::new();
     for (value, times) in values {
         release.record_many(*value, *times);
+        worst.extend((0..(*times).min(16)).map(|_| *value));
     }
+    worst.sort_unstable_by_key(|latency| std::cmp::Reverse(*latency));
+    worst.retain(|latency| *latency > 0);
+    worst.truncate(16);
+    let spike = |(release, latency_ns): (u64, &u64)| Spike {
+        release,
+        at_ns: release * PERIOD_NS,
+        latency_ns: *latency_ns,
+        wakeup_ns: *latency_ns,
+        cpu: 1,
+        conditions: Vec::new(),
+    };
+    let stretch = (release.count(), release.max_ns(), release.sum_ns());
+    let timeline = Timeline {
+        slot_cycles: release.count(),
+        slots: Some(stretch).filter(|(count, ..)| *count > 0).into_iter().collect(),
+    };
+    let duration_ns = release.count() * PERIOD_NS;
     Record {
         schema: RECORD_SCHEMA.to_owned(),
         name: "axis.tp2.cpu1".to_owned(),
@@ -19,7 +42,7 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         profile: "tp2".to_owned(),
         reserved: true,
         cpu: Some(1),
-        period_ns: Some(1_000_000),
+        period_ns: Some(PERIOD_NS),
         release,
         wakeup: None,
         scan: None,
@@ -28,10 +51,10 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         memory: None,
         trial: None,
         counters: Counters::default(),
-        spikes: Vec::new(),
+        spikes: (0..).zip(&worst).map(spike).collect(),
         ledgers: None,
-        timeline: Timeline::default(),
-        conditions: Conditions::default(),
+        timeline,
+        conditions: Conditions { duration_ns, ..Conditions::default() },
         interrupted: false,
         degraded: Vec::new(),
         invalid_because: Vec::new(),

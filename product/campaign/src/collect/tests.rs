@@ -63,6 +63,7 @@ fn collect_with(
     let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
     let task = exchange.region().task(0).unwrap();
     let mut recorder = Recorder::new(task, PERIOD, 1);
+    recorder.set_first_release(PERIOD);
     for number in 1..=3 {
         let due = PERIOD * number;
         recorder.record(&Cycle {

@@ -16,7 +16,7 @@ const HEROES_MAX: usize = 2;
 
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
     let (grave, others): (Vec<_>, Vec<_>) =
-        summary.notices.iter().partition(|notice| notice.kind <= NoticeKind::Damaged);
+        summary.notices.iter().partition(|notice| notice.kind <= NoticeKind::Contradicted);
     html! {
         @for notice in grave { (alarm(notice)) }
         @if summary.partitions.is_empty() && !summary.trials.is_empty() {

@@ -19,7 +19,7 @@ pub(crate) fn reasons(
     matrix: &IsolationMatrix,
     row: &IsolationRow,
 ) -> Vec<String> {
-    let missing = summary.evidence.manifest.not_measured.iter();
+    let missing = summary.evidence.missing();
     let missing =
         missing.filter(|it| it.partition == matrix.partition && it.profile == row.profile);
     row.not_as_asked.iter().cloned().chain(missing.map(|it| it.because.clone())).collect()

@@ -170,7 +170,7 @@ pub(super) fn partitions<'a>(
     let of_releases = evidence.records.iter().filter(|record| record.is_of_releases());
     let all = (of_releases.map(|record| record.partition.as_str()))
         .chain(manifest.declared.keys().map(String::as_str))
-        .chain(manifest.not_measured.iter().map(|missing| missing.partition.as_str()));
+        .chain(evidence.missing().map(|missing| missing.partition.as_str()));
     for name in all {
         if !names.contains(&name) {
             names.push(name);
@@ -266,14 +266,15 @@ fn columns<'a>(
 
 /// What is missing of a partition so that it can't have passed; `None` when nothing is.
 fn gap(partition: &str, evidence: &Evidence) -> Option<String> {
-    let not_measured: Vec<String> = evidence
-        .manifest
-        .not_measured
-        .iter()
+    let not_measured = evidence
+        .missing()
         .filter(|missing| missing.partition == partition && missing.reserved)
-        .map(|missing| format!("profile {} was not measured: {}", missing.profile, missing.because))
-        .collect();
-    (!not_measured.is_empty()).then(|| not_measured.join("; "))
+        .map(|missing| {
+            format!("profile {} was not measured: {}", missing.profile, missing.because)
+        });
+    let distrusted = evidence.why_nothing_passes().map(str::to_owned);
+    let gaps: Vec<String> = distrusted.into_iter().chain(not_measured).collect();
+    (!gaps.is_empty()).then(|| gaps.join("; "))
 }
 
 fn cell(

@@ -11,6 +11,8 @@ pub enum NoticeKind {
     Emulated,
     /// The evidence folder was changed or cut off.
     Damaged,
+    /// Parts of the evidence folder exclude each other.
+    Contradicted,
     /// A record can't be trusted.
     Invalid,
     /// Something that was asked for was not in force.
@@ -59,6 +61,11 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "No record of this folder is trusted; every class is NOT PROVEN.",
             "Fetch an unchanged copy, or measure again; a run that was cut off goes on with \
              `quietcore qualify --resume FOLDER`.",
+        ),
+        NoticeKind::Contradicted => (
+            "The evidence contradicts itself",
+            "Something was changed after the run, or put together from several; no class passes.",
+            "Fetch an unchanged copy, or measure again.",
         ),
         NoticeKind::Invalid => (
             "Invalid records",
@@ -110,10 +117,15 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
     for damage in &evidence.damage {
         add(&mut notices, NoticeKind::Damaged, damage, None);
     }
-    for record in &evidence.records {
-        of_record(record, &mut notices);
+    let contradictions: Vec<String> =
+        evidence.contradictions.iter().map(ToString::to_string).collect();
+    for contradiction in &contradictions {
+        add(&mut notices, NoticeKind::Contradicted, contradiction, None);
     }
-    for missing in &evidence.manifest.not_measured {
+    for record in &evidence.records {
+        of_record(record, &contradictions, &mut notices);
+    }
+    for missing in evidence.missing() {
         let concerns = format!("{} · {}", missing.partition, missing.profile);
         add(&mut notices, NoticeKind::NotMeasured, &missing.because, Some(concerns));
     }
@@ -135,7 +147,8 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
     notices
 }
 
-fn of_record(record: &Record, notices: &mut Vec<Notice>) {
+/// `contradictions` have a notice each, whatever record they are about.
+fn of_record(record: &Record, contradictions: &[String], notices: &mut Vec<Notice>) {
     let name = || Some(record.name.clone());
     if let Some(because) = emulated(record) {
         let because = because.trim_start_matches("no, ");
@@ -143,9 +156,11 @@ fn of_record(record: &Record, notices: &mut Vec<Notice>) {
         add(notices, NoticeKind::Emulated, because, name());
     }
     for because in &record.invalid_because {
-        // What reading a damaged folder adds to every record has its own notice.
+        // What reading a folder adds to its records has its own notice.
         let has_its_own = is_about_emulation(because)
             || because == "the evidence folder is damaged"
+            || because == "the evidence folder contradicts itself"
+            || contradictions.contains(because)
             // An injected delay that was seen is no fault; the notice on it says so.
             || (record.conditions.injected.is_some() && because.contains("was seen there"));
         if !has_its_own {

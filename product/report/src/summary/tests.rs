@@ -50,15 +50,7 @@ fn evidence(records: Vec<Record>) -> Evidence {
         "limits": [], "not_measured": [],
         "complete": true,
     });
-    Evidence {
-        manifest: serde_json::from_value(manifest).expect("it has all fields"),
-        records,
-        judgements: Vec::new(),
-        site: None,
-        doctor: None,
-        traces: Vec::new(),
-        damage: Vec::new(),
-    }
+    Evidence::of(serde_json::from_value(manifest).expect("it has all fields"), records)
 }
 
 #[test]

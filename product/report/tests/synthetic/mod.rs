@@ -241,12 +241,14 @@ pub(crate) fn papers_load() -> Vec<LoadAchieved> {
 
 /// Evidence of these records, judged with this exceedance; `axis` declares `motion-control`.
 pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
-    let profiles = [
+    let all = [
         ("tp1", "idle machine, task free to move"),
         ("tp2", "idle machine, task on its reserved CPU"),
         ("tp3", "the papers' load on all CPUs"),
         ("tp4", "the papers' load on the housekeeping CPUs"),
     ];
+    let measured = |name: &str| records.iter().any(|record| record.profile == name);
+    let profiles: Vec<_> = all.into_iter().filter(|(name, _)| measured(name)).collect();
     // As a file would hold it, so that a field of a later version doesn't matter here.
     let manifest = serde_json::json!({
         "schema": MANIFEST_SCHEMA,
@@ -270,8 +272,7 @@ pub(crate) fn evidence(records: Vec<Record>, exceedance: f64) -> Evidence {
             manifest.classes.iter().map(|class| judge(record, class, manifest.exceedance))
         })
         .collect();
-    let (traces, damage) = (Vec::new(), Vec::new());
-    Evidence { manifest, records, judgements, site: None, doctor: None, traces, damage }
+    Evidence { judgements, ..Evidence::of(manifest, records) }
 }
 
 /// A shape that serves motion control: early wake hides the wake-up.

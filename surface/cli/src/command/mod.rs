@@ -47,6 +47,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Pause(request) => running::change::pause::run(&request.of, true),
         Command::Resume(request) => running::change::pause::run(&request.of, false),
         Command::Show(request) => show::run(&request),
+        Command::Verify(request) => show::verify::run(&request),
         Command::Report(request) => report::run(&request),
         Command::Import(request) => foreign::import::run(&request),
         Command::Compare(request) => foreign::compare::run(&request),

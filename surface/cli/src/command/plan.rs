@@ -31,7 +31,7 @@ struct Document<'a> {
 pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     let SiteFile { site, .. } = files::read_site(&request.site)?;
     let facts = machine::read_facts(&*machine::stop_flag()?)?;
-    let checked = programs::check(&site, programs::folder_of(&request.site))?;
+    let checked = programs::check(&site, &request.site)?;
     for problem in checked.problems.iter().filter(|_| !request.json) {
         crate::terminal::say(problem);
     }

@@ -50,6 +50,11 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
         })??
     };
     let evidence = finish::finish(campaign.writer())?;
+    if request.resume.is_some() && campaign.writer().signed_by().is_none() {
+        crate::terminal::say(
+            "remark: the folder is not signed, since what was measured before was not either",
+        );
+    }
     conclude(request, &evidence, campaign.writer().root(), outcome)
 }
 

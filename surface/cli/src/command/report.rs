@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use quietcore_evidence::{Evidence, Writer, write_whole};
+use quietcore_evidence::{Evidence, Signature, Writer, write_whole};
 use quietcore_record::export;
-use quietcore_report::junit;
+use quietcore_report::{derived, junit};
 use quietcore_units::Nanos;
 
 use crate::arguments::Report;
@@ -20,18 +20,19 @@ pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     for damage in &evidence.damage {
         crate::terminal::say(format_args!("damaged: {damage}"));
     }
+    for contradiction in &evidence.contradictions {
+        crate::terminal::say(format_args!("contradicted: {contradiction}"));
+    }
+    for missing in &evidence.unaccounted {
+        crate::terminal::say(format_args!("missing: {}", missing.because));
+    }
     let chosen = [&request.html, &request.junit, &request.csv, &request.cyclictest];
     if chosen.iter().all(|option| option.is_none()) {
-        let path = request.folder.join(REPORT);
-        write_whole(&path, finish::page(&evidence).as_bytes())?;
-        // Damaged evidence keeps its sums, which show the damage.
-        if evidence.damage.is_empty() {
-            Writer::open(&request.folder)?.seal()?;
-        }
-        super::print(&format!("{}\n", path.display()))?;
+        make_anew(&request.folder, &evidence)?;
+        super::print(&format!("{}\n", request.folder.join(REPORT).display()))?;
     }
     if let Some(path) = &request.html {
-        write_whole(path, finish::page(&evidence).as_bytes())?;
+        write_whole(path, derived::page(&evidence).as_bytes())?;
     }
     if let Some(path) = &request.junit {
         write_whole(path, junit::render(&evidence).as_bytes())?;
@@ -42,7 +43,28 @@ pub(super) fn run(request: &Report) -> Result<Status, Failure> {
     if let Some(path) = &request.cyclictest {
         write_whole(path, cyclictest(path, &evidence).as_bytes())?;
     }
-    Ok(if evidence.damage.is_empty() { Status::Done } else { Status::NotPassed })
+    Ok(if evidence.is_sound() { Status::Done } else { Status::NotPassed })
+}
+
+/// Makes what follows from the records anew, in the folder.
+fn make_anew(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
+    if let Signature::Signed { key, .. } = &evidence.signature
+        && finish::own_key().as_ref() != Some(key)
+    {
+        // Whoever has signed it answers for the page as well, which is as it was signed.
+        crate::terminal::say(
+            "remark: the folder is signed by another machine, and its page stays as it was signed; \
+             --html FILE writes one elsewhere",
+        );
+        return Ok(());
+    }
+    if evidence.damage.is_empty() {
+        finish::derive(&Writer::open(folder)?)?;
+    } else {
+        // Damaged evidence keeps its sums, which show the damage.
+        write_whole(&folder.join(REPORT), derived::page(evidence).as_bytes())?;
+    }
+    Ok(())
 }
 
 fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {

@@ -1,5 +1,7 @@
 //! `quietcore show`
 
+pub(super) mod verify;
+
 use quietcore_evidence::Evidence;
 use quietcore_record::document;
 use quietcore_report::text;
@@ -10,8 +12,14 @@ use crate::{finish, terminal};
 
 pub(super) fn run(request: &Show) -> Result<Status, Failure> {
     let evidence = finish::read(&request.folder)?;
+    let stale = finish::stale(&request.folder, &evidence, finish::own_key().as_ref());
     print_evidence(&evidence, request.json)?;
-    Ok(if evidence.damage.is_empty() { Status::Done } else { Status::NotPassed })
+    for problem in &stale {
+        terminal::say(format_args!("changed: {}", terminal::visible(problem)));
+    }
+    terminal::say(verify::line(&evidence.signature));
+    let is_whole = evidence.is_sound() && stale.is_empty();
+    Ok(if is_whole { Status::Done } else { Status::NotPassed })
 }
 
 /// Prints the records and verdicts of some evidence.

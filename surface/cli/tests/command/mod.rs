@@ -9,6 +9,8 @@ use std::process::{Command, Output};
 pub(crate) fn quietcore(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quietcore"));
     command.current_dir(folder).env_remove("NO_COLOR");
+    // No test makes a key of the machine's own.
+    command.env("QUIETCORE_STATE_DIR", folder.join("state"));
     command
 }
 

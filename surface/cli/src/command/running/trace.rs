@@ -22,7 +22,7 @@ use serde::Serialize;
 use super::site;
 use crate::arguments::TraceRequest;
 use crate::command;
-use crate::finish::{self, REPORT};
+use crate::finish;
 use crate::machine;
 use crate::status::{Failure, Status};
 
@@ -136,10 +136,7 @@ impl Files {
                      {FILE_BYTES_MAX} a file; record fewer samples, or use --out"
                 )));
             }
-            writer.seal()?;
-            let evidence = finish::read(writer.root())?;
-            writer.file(REPORT, finish::page(&evidence).as_bytes())?;
-            writer.seal()?;
+            finish::finish(&writer)?;
             crate::terminal::say(format_args!("evidence: {}", path.display()));
         }
         if let Some(path) = &request.plot {

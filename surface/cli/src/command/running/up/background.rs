@@ -125,8 +125,8 @@ pub(super) struct Log(PathBuf);
 
 impl Log {
     /// That of a site; what it says goes there already.
-    pub(super) fn of(places: &Places, site: &str) -> Result<Self, PlaceError> {
-        Ok(Self(places.state_folder(site)?.join(LOG)))
+    pub(super) fn of(places: &Places, site: &str, site_file: &Path) -> Result<Self, PlaceError> {
+        Ok(Self(places.state_folder(site, site_file)?.join(LOG)))
     }
 
     /// Begins it anew where it is long. What can't be had anew goes on as it is.

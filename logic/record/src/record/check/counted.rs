@@ -1,0 +1,197 @@
+//! What was counted beside the histogram, against the histogram.
+//!
+//! Every counter here can be had from the values, exactly or between two bounds: what lies outside
+//! was changed after the run, or counted wrongly.
+
+use quietcore_units::Nanos;
+
+use crate::histogram::Histogram;
+use crate::record::{Record, Scan};
+use crate::verdict::thousands;
+
+/// More values than any run has: 31 years every 1 ms.
+const COUNT_MAX: u64 = 1_000_000_000_000;
+
+/// A task that does not lead ends with the one that does, and so later than planned where that one
+/// was late. More than this many cycles beyond twice the plan it never has.
+const CYCLES_BEYOND_PLAN: u64 = 16;
+
+/// What of the counters contradicts the histograms, in words.
+pub(super) fn contradictions(record: &Record) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let count = record.release.count();
+    if count > COUNT_MAX {
+        wrong.push(format!("{} values are more than any run has", thousands(count)));
+    }
+    let histograms = [Some(&record.release), record.wakeup.as_ref()];
+    let is_whole = histograms.iter().flatten().all(|histogram| histogram.has_all_bins());
+    if record.is_measured_by_us() && !is_whole {
+        wrong.push("the histogram has not the bins that our own task records in".to_owned());
+    }
+    if !histograms.iter().flatten().all(|histogram| histogram.sum_fits()) {
+        wrong.push("the sum of the latencies is not one of values in these bins".to_owned());
+    }
+    if record.is_of_releases() || record.trial.is_some() {
+        wrong.extend(misses(record));
+        wrong.extend(differences(record));
+    }
+    if record.is_measured_by_us() {
+        wrong.extend(length(record));
+        wrong.extend(promises(record));
+    }
+    wrong
+}
+
+/// The misses are the values of a period and more.
+fn misses(record: &Record) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let counters = &record.counters;
+    if let (Some(missed), Some(period_ns)) = (counters.missed_cycles, record.period_ns)
+        && record.is_measured_by_us()
+        && period_ns > 0
+    {
+        let least = record.release.count_surely_above(period_ns - 1);
+        let most = record.release.count_above(period_ns - 1);
+        if !(least..=most).contains(&missed) {
+            wrong.push(format!(
+                "{} cycles were missed, and {} releases came a period of {} late or more",
+                thousands(missed),
+                thousands(most),
+                Nanos::new(period_ns)
+            ));
+        }
+    }
+    if let (Some(missed), Some(longest)) = (counters.missed_cycles, counters.longest_miss_run)
+        && (longest > missed || (longest == 0) != (missed == 0))
+    {
+        wrong.push(format!(
+            "the longest run of misses is {} of {}",
+            thousands(longest),
+            thousands(missed)
+        ));
+    }
+    wrong
+}
+
+/// Successive values differ by no more than the extremes do, and at least once from one to the
+/// other.
+fn differences(record: &Record) -> Option<String> {
+    let sum = u128::from(record.counters.difference_sum_ns?);
+    let release = &record.release;
+    let span = u128::from(release.max_ns() - release.min_ns());
+    let most = span * u128::from(release.count().saturating_sub(1));
+    // In two parts the extremes need not have come one after the other.
+    let least = if record.is_of_one_part() { span } else { 0 };
+    (!(least..=most).contains(&sum)).then(|| {
+        "the differences of successive latencies do not fit their smallest and largest".to_owned()
+    })
+}
+
+/// As many cycles as were asked for, in the time that they take.
+fn length(record: &Record) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let (count, planned) = (record.release.count(), record.counters.planned_cycles);
+    let most = most_cycles(record);
+    if planned > 0 && count > most {
+        let (count, planned) = (thousands(count), thousands(planned));
+        wrong.push(format!("{count} cycles ran and {planned} were asked for"));
+    }
+    let is_whole = record.scan.is_none() && record.trial.is_none() && record.is_of_one_part();
+    if is_whole && !record.interrupted && count < planned {
+        let (count, planned) = (thousands(count), thousands(planned));
+        wrong.push(format!("the run was not ended early and has {count} of {planned} cycles"));
+    }
+    let Some(period_ns) = record.period_ns else { return wrong };
+    let duration_ns = record.conditions.duration_ns;
+    if count.saturating_mul(period_ns) != duration_ns {
+        wrong.push(format!(
+            "{} cycles every {} do not take {}",
+            thousands(count),
+            Nanos::new(period_ns),
+            Nanos::new(duration_ns)
+        ));
+    }
+    if record.counters.spin_ns > duration_ns {
+        wrong.push("the task spun longer than it ran".to_owned());
+    }
+    wrong
+}
+
+fn most_cycles(record: &Record) -> u64 {
+    let planned = record.counters.planned_cycles;
+    let Some(Scan { terms, counters, .. }) = &record.scan else { return planned };
+    let leads = record.period_ns == Some(terms.program_period_ns);
+    // A leading task counts what it left out; the others go on until it ends.
+    let planned = if leads { planned } else { planned.saturating_mul(2) + CYCLES_BEYOND_PLAN };
+    planned.saturating_add(counters.skipped_releases)
+}
+
+/// A delay that was put in on purpose, in a record that counts as valid.
+pub(super) fn hidden_injection(record: &Record) -> Option<String> {
+    let injected = record.conditions.injected.as_ref().filter(|_| record.is_valid())?;
+    Some(format!("a delay of {injected} was injected, and the record counts as valid"))
+}
+
+/// What makes a record invalid when it is made, and is seen in it later.
+fn promises(record: &Record) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let conditions = &record.conditions;
+    // Said already, in whatever words.
+    if !record.is_valid() {
+        return wrong;
+    }
+    let real = conditions.machine.get("time_is_real");
+    if let Some(real) = real.filter(|real| *real == "no" || real.starts_with("no,")) {
+        wrong.push(format!("timing not valid: this machine's time was not real ({real})"));
+    }
+    for load in &conditions.loads {
+        let rates = [load.operations_per_second, load.cpu_share];
+        let did_something = rates.iter().any(|rate| *rate > 0.0);
+        let is_rate = rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0);
+        if load.working != load.workers || !is_rate || (load.workers > 0 && !did_something) {
+            wrong.push(format!("the load `{}` did not run as asked", load.kind));
+        }
+    }
+    wrong
+}
+
+/// What in the histograms of a program's cycles contradicts those of its releases, in words.
+pub(super) fn scan_contradictions(record: &Record, scan: &Scan) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let (execution, response) = (&scan.execution, &scan.response);
+    if !execution.sum_fits() || !response.sum_fits() {
+        wrong.push("the sum of execution or response times is not one of these bins".to_owned());
+    }
+    let worst = [(scan.worst_execution, execution), (scan.worst_response, response)];
+    if worst.iter().any(|(worst, of)| worst.map_or(0, |worst| worst.value_ns) != of.max_ns()) {
+        wrong.push("the longest execution or response time is not that of its cycle".to_owned());
+    }
+    let counters = &scan.counters;
+    if counters.longest_overrun_run > counters.overruns {
+        wrong.push("more overruns came in a row than there were".to_owned());
+    }
+    if let Some(deadline_ns) = scan.terms.deadline_ns {
+        let (least, most) =
+            (response.count_surely_above(deadline_ns), response.count_above(deadline_ns));
+        if !(least..=most).contains(&counters.overruns) {
+            wrong.push(format!(
+                "{} overruns were counted, and {} cycles ended after their deadline of {}",
+                thousands(counters.overruns),
+                thousands(most),
+                Nanos::new(deadline_ns)
+            ));
+        }
+    }
+    // A task of the program's own kernel may be preempted, and responds later than that.
+    let adds_up = |release: &Histogram| {
+        u128::from(release.sum_ns()) + u128::from(execution.sum_ns())
+            == u128::from(response.sum_ns())
+    };
+    let is_comparable = !scan.terms.by_kernel
+        && record.counters.early == 0
+        && execution.count() == record.release.count();
+    if is_comparable && !adds_up(&record.release) {
+        wrong.push("release latency and execution time do not add up to response time".to_owned());
+    }
+    wrong
+}

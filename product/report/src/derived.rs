@@ -1,0 +1,175 @@
+//! The files of a folder that follow from its records: the summary, the page, the JUnit file.
+//!
+//! They are made when a run ends, and whoever opens the page believes it. So they are derived again
+//! when a folder is shown, and one that says something else is named.
+
+use std::io;
+
+use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::document;
+use quietcore_record::published::{self, BoxPlot};
+use serde_json::Value;
+
+use crate::{Published, PublishedBox, html, junit};
+
+/// The name of the summary in the folder.
+pub const SUMMARY: &str = "evidence.json";
+/// The name of the page in the folder.
+pub const PAGE: &str = "report.html";
+/// The name of the JUnit file in the folder.
+pub const JUNIT: &str = "junit.xml";
+
+/// The table whose baseline stands beside a campaign: general-purpose Linux on bare metal.
+const BASELINE_TABLE: &str = "000/table-3";
+/// How the table names that system.
+const BASELINE: &str = "Baseline";
+
+/// A file of a folder that does not say what follows from the records.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DerivedError {
+    /// It can't be read.
+    #[error("`{file}` can't be read: {problem}")]
+    Unreadable {
+        /// The file.
+        file: &'static str,
+        /// Why.
+        problem: String,
+    },
+    /// It says something else, at this place.
+    #[error("`{file}` says {says} at `{place}`, and from the records follows {follows}")]
+    Other {
+        /// The file.
+        file: &'static str,
+        /// Where, as keys and numbers.
+        place: String,
+        /// What it says.
+        says: String,
+        /// What follows.
+        follows: String,
+    },
+    /// It is not the text that this version makes.
+    #[error(
+        "`{file}` is not what follows from the records: it was changed, or made by another \
+         version; `quietcore report` makes it anew"
+    )]
+    OtherText {
+        /// The file.
+        file: &'static str,
+    },
+}
+
+/// The page of some evidence, with the published tables that fit beside it.
+pub fn page(evidence: &Evidence) -> String {
+    html::render(evidence, &published_beside(evidence))
+}
+
+/// What in a folder does not say what follows from its records. `stored` reads a file of it;
+/// `None` where it is not there, and says nothing.
+pub fn differences(
+    evidence: &Evidence,
+    stored: &dyn Fn(&str) -> io::Result<Option<String>>,
+) -> Vec<DerivedError> {
+    let of_text = |file, text: &str, follows: String| {
+        (text != follows).then_some(DerivedError::OtherText { file })
+    };
+    let look = |file: &'static str| match stored(file) {
+        Ok(None) => None,
+        Ok(Some(text)) => match file {
+            SUMMARY => of_summary(&text, evidence),
+            JUNIT => of_text(file, &text, junit::render(evidence)),
+            _ => of_text(file, &text, page(evidence)),
+        },
+        Err(error) => Some(DerivedError::Unreadable { file, problem: error.to_string() }),
+    };
+    [SUMMARY, PAGE, JUNIT].into_iter().filter_map(look).collect()
+}
+
+fn of_summary(text: &str, evidence: &Evidence) -> Option<DerivedError> {
+    let unreadable = |error: serde_json::Error| DerivedError::Unreadable {
+        file: SUMMARY,
+        problem: error.to_string(),
+    };
+    let says: Value = match serde_json::from_str(text) {
+        Ok(says) => says,
+        Err(error) => return Some(unreadable(error)),
+    };
+    if let Err(error) = serde_json::from_str::<document::Document>(text) {
+        return Some(unreadable(error));
+    }
+    let document =
+        document::of(&evidence.records, &evidence.judgements, evidence.manifest.exceedance);
+    // By way of its text: a fraction that was read back may differ in its last bit.
+    let written = serde_json::to_string(&document).expect("a document is made of plain values");
+    let follows = serde_json::from_str(&written).expect("what was written as JSON can be read");
+    first_difference(&says, &follows, String::new())
+        .map(|(place, says, follows)| DerivedError::Other { file: SUMMARY, place, says, follows })
+}
+
+/// The first place at which `says` has something that does not follow. What it lacks came with a
+/// later version.
+fn first_difference(
+    says: &Value,
+    follows: &Value,
+    place: String,
+) -> Option<(String, String, String)> {
+    match (says, follows) {
+        (Value::Object(says), Value::Object(follows)) => says.iter().find_map(|(key, value)| {
+            let place = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+            match follows.get(key) {
+                Some(follows) => first_difference(value, follows, place),
+                None => Some((place, short(value), "nothing".to_owned())),
+            }
+        }),
+        (Value::Array(says), Value::Array(follows)) if says.len() == follows.len() => {
+            let pairs = says.iter().zip(follows).enumerate();
+            pairs.into_iter().find_map(|(index, (says, follows))| {
+                first_difference(says, follows, format!("{place}.{index}"))
+            })
+        }
+        _ => (says != follows).then(|| (place, short(says), short(follows))),
+    }
+}
+
+/// A value as short as a sentence has it.
+fn short(value: &Value) -> String {
+    match value {
+        Value::Array(entries) => format!("{} entries", entries.len()),
+        Value::Object(_) => "an object".to_owned(),
+        Value::Null => "nothing".to_owned(),
+        other => other.to_string().chars().take(60).collect(),
+    }
+}
+
+/// The published box plots of the profiles that were measured; none beside imported data.
+fn published_beside(evidence: &Evidence) -> Vec<Published> {
+    if evidence.manifest.origin != Origin::Campaign {
+        return Vec::new();
+    }
+    let Ok(table) = published::find(BASELINE_TABLE) else { return Vec::new() };
+    let measured = |row: &BoxPlot| {
+        row.label.contains(BASELINE)
+            && evidence.records.iter().any(|record| Some(&record.profile) == row.profile.as_ref())
+    };
+    let rows: Vec<_> = table.box_plots().into_iter().filter(measured).map(published_box).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    vec![Published {
+        title: format!("{} ({})", table.title, table.id),
+        source: table.source(),
+        rows,
+    }]
+}
+
+fn published_box(row: BoxPlot) -> PublishedBox {
+    PublishedBox {
+        label: row.label,
+        lower_whisker_ns: row.lower_whisker_ns,
+        q1_ns: row.q1_ns,
+        median_ns: row.median_ns,
+        mean_ns: row.mean_ns,
+        q3_ns: row.q3_ns,
+        upper_whisker_ns: row.upper_whisker_ns,
+        max_ns: None,
+    }
+}
