@@ -2,7 +2,7 @@
 
 use quietcore_backend::process::asked::{Asked, not_locked};
 use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
-use quietcore_load::Achieved;
+use quietcore_load::{Achieved, WorkerFault};
 use quietcore_process::readback::ThreadState;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
@@ -165,7 +165,10 @@ impl Collector<'_> {
             TaskState::Failed => {
                 because.push(format!("the task failed with error {}", task.error_number()));
             }
-            other => because.push(format!("the task did not come to its end ({other:?})")),
+            other => {
+                because
+                    .push(format!("the task did not come to its end: {}", state_in_words(other)));
+            }
         }
         let count = task.release().totals().count;
         match (&states.first, &states.drift) {
@@ -191,12 +194,44 @@ impl Collector<'_> {
         }
         let weak = self.findings.loads.achieved.iter().filter(|load| !load.is_complete());
         because.extend(weak.map(|load| {
-            let faults: Vec<String> =
-                load.faults.iter().map(|fault| format!("{:?}", fault.problem)).collect();
-            format!("the load `{}` did not run as asked: {}", load.kind.name(), faults.join(", "))
+            format!(
+                "the load `{}` did not run as asked: {}",
+                load.kind.name(),
+                in_words(&load.faults)
+            )
         }));
         because
     }
+}
+
+/// What a task did at the end of its run.
+fn state_in_words(state: TaskState) -> String {
+    match state {
+        TaskState::Unused => "it has not begun".to_owned(),
+        TaskState::Starting => "it was still preparing itself".to_owned(),
+        TaskState::Running => "it was still running".to_owned(),
+        TaskState::Finished => "it has run all its cycles".to_owned(),
+        TaskState::Stopped => "it was told to stop".to_owned(),
+        TaskState::Failed => "it failed".to_owned(),
+        TaskState::Unknown(number) => format!("its state has the unknown number {number}"),
+    }
+}
+
+/// What went wrong with workers, each problem once: ten workers of one kind share their fate.
+fn in_words(faults: &[WorkerFault]) -> String {
+    let mut told: Vec<(String, usize)> = Vec::new();
+    for fault in faults {
+        let words = fault.problem.to_string();
+        match told.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, count)) => *count += 1,
+            None => told.push((words, 1)),
+        }
+    }
+    let told = told.into_iter().map(|(words, count)| match count {
+        1 => words,
+        count => format!("{words} ({count} workers)"),
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// What a program told that makes its numbers no evidence, although it ran on.

@@ -1,6 +1,7 @@
 //! What a load achieved: rates, CPU time and what is wrong, computed from two observations.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use quietcore_units::{ByteSize, CpuSet, Nanos};
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,27 @@ impl WorkerProblem {
     /// Whether a worker with this problem lives and does no work.
     pub(crate) fn is_stall(&self) -> bool {
         matches!(self, Self::Stalled { .. } | Self::Stopped)
+    }
+}
+
+impl fmt::Display for WorkerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended { status, stderr } if stderr.is_empty() => {
+                write!(f, "a worker ended ({status})")
+            }
+            Self::Ended { status, stderr } => write!(f, "a worker ended ({status}): {stderr}"),
+            Self::Stalled { silent_for } => {
+                write!(f, "a worker gave no sign of progress for {silent_for}")
+            }
+            Self::Stopped => f.write_str("a worker was stopped by a signal or a debugger"),
+            Self::Conditions { found, expected } => {
+                write!(
+                    f,
+                    "a worker is scheduled otherwise than at its start: {found}; it was {expected}"
+                )
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use quietcore_exchange::{Cycle, Recorder, Shape};
 use quietcore_host::controls::{Found, MemoryShare, Wanted};
+use quietcore_load::WorkerProblem;
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::setting::Policy;
@@ -126,7 +127,7 @@ fn a_task_that_never_ended_makes_the_record_invalid() {
         let task = exchange.region().task(0).unwrap();
         Recorder::new(task, PERIOD, 1).set_state(TaskState::Running);
     });
-    assert!(record.invalid_because[0].contains("Running"), "{:?}", record.invalid_because);
+    assert!(record.invalid_because[0].contains("still running"), "{:?}", record.invalid_because);
 }
 
 /// Goal: whatever a partition writes into its exchange, the host makes a record that proves
@@ -161,4 +162,25 @@ fn settings_that_drifted_make_a_record_invalid() {
         ["the machine's settings drifted during the run: /proc/irq/7: given `0`, holds `0,1`; \
              and 1 more"]
     );
+}
+
+/// Goal: what people read of a load is words, each said once.
+#[test]
+fn faults_of_workers_are_told_in_words_and_once() {
+    let fault = |worker, problem| WorkerFault { worker, process_id: 7, problem };
+    let policy = |nice| format!("policy 0, niceness {nice}, cpus `0-1`");
+    let moved = || WorkerProblem::Conditions { found: policy(5), expected: policy(0) };
+    let faults = [fault(0, moved()), fault(1, WorkerProblem::Stopped), fault(2, moved())];
+    assert_eq!(
+        in_words(&faults),
+        "a worker is scheduled otherwise than at its start: policy 0, niceness 5, cpus `0-1`; it \
+         was policy 0, niceness 0, cpus `0-1` (2 workers); a worker was stopped by a signal or a \
+         debugger"
+    );
+}
+
+#[test]
+fn the_state_of_a_task_is_told_in_words() {
+    assert_eq!(state_in_words(TaskState::Starting), "it was still preparing itself");
+    assert_eq!(state_in_words(TaskState::Unknown(9)), "its state has the unknown number 9");
 }
