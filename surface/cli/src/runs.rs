@@ -58,8 +58,9 @@ pub(crate) fn page(root: &Path, folders: &[String]) -> String {
             Err(error) => unread.push((folder.clone(), error.to_string())),
         }
     }
-    let title = root.file_name().or_else(|| Some(root.as_os_str()));
-    let title = title.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    // `.` has no name of its own.
+    let whole = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let title = whole.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
     index::render(&title, &entries, &unread, left_out)
 }
 
@@ -109,8 +110,6 @@ pub(crate) fn standing(path: &Path) -> Standing {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     #[test]
