@@ -70,7 +70,7 @@ pub(crate) fn page(root: &Path, folders: &[String]) -> String {
 /// # Errors
 /// When the page can't be written.
 pub(crate) fn refresh(run: &Path, is_chosen: bool) -> Result<Option<PathBuf>, Failure> {
-    let Some(root) = run.parent() else { return Ok(None) };
+    let root = &beside(run);
     let page_file = root.join(INDEX);
     let may = match standing(&page_file) {
         Standing::Ours => true,
@@ -82,6 +82,16 @@ pub(crate) fn refresh(run: &Path, is_chosen: bool) -> Result<Option<PathBuf>, Fa
     }
     write_whole(&page_file, page(root, &folders(root)).as_bytes())?;
     Ok(Some(page_file))
+}
+
+/// The folder that a run lies in.
+fn beside(run: &Path) -> PathBuf {
+    match (run.file_name(), run.parent()) {
+        // `.` and `..` have no name; what they lie in is above them all the same.
+        (None, _) => run.join(".."),
+        (Some(_), Some(parent)) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        (Some(_), _) => PathBuf::from("."),
+    }
 }
 
 /// What stands where a page is to be written.
@@ -126,6 +136,13 @@ mod tests {
         fs::write(&page_file, "<html>mine</html>").unwrap();
         assert_eq!(refresh(&run, false).unwrap(), None);
         assert_eq!(fs::read_to_string(&page_file).unwrap(), "<html>mine</html>");
+    }
+
+    #[test]
+    fn a_run_lies_in_the_folder_above_it() {
+        for (run, folder) in [("runs/a", "runs"), ("a", "."), (".", "./.."), ("/x/a", "/x")] {
+            assert_eq!(beside(Path::new(run)), Path::new(folder), "{run}");
+        }
     }
 
     #[test]
