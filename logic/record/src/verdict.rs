@@ -169,16 +169,16 @@ fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, 
     let bound = exceedance_bound(0, count);
     let seen = format!(
         "none of {} releases was later than {} (largest latency {}); with 95 % confidence fewer \
-         than 1 in {} is",
+         than {} is",
         thousands(count),
         Nanos::new(limit_ns),
         Nanos::new(record.release.max_ns()),
-        thousands((1.0 / bound) as u64),
+        one_in(bound),
     );
     if count < needed {
         let because = format!(
-            "{seen}; asked for is 1 in {}, which takes {} cycles",
-            thousands((1.0 / exceedance).round() as u64),
+            "{seen}; asked for is {}, which takes {} cycles",
+            one_in(exceedance),
             thousands(needed),
         );
         return (Verdict::NotProven, because, Some(needed));
@@ -199,16 +199,16 @@ fn decide_by_deadline(record: &Record, exceedance: f64) -> (Verdict, String, Opt
     let (count, needed) = (scan.response.count(), cycles_needed(exceedance));
     let seen = format!(
         "none of {} jobs ended after its deadline of {} (longest response {}); with 95 % \
-         confidence fewer than 1 in {} does",
+         confidence fewer than {} does",
         thousands(count),
         Nanos::new(deadline_ns),
         Nanos::new(scan.response.max_ns()),
-        thousands((1.0 / exceedance_bound(0, count)) as u64),
+        one_in(exceedance_bound(0, count)),
     );
     if count < needed {
         let because = format!(
-            "{seen}; asked for is 1 in {}, which takes {} jobs",
-            thousands((1.0 / exceedance).round() as u64),
+            "{seen}; asked for is {}, which takes {} jobs",
+            one_in(exceedance),
             thousands(needed),
         );
         return (Verdict::NotProven, because, Some(needed));
@@ -423,6 +423,19 @@ fn on_scale(value: u64) -> u64 {
             None => return u64::MAX,
         }
     }
+}
+
+/// A probability per cycle as `1 in 133 000`: three significant digits, rounded to the cautious
+/// side. Whoever shows a bound shows it by this function, so that no two places differ.
+pub fn one_in(probability: f64) -> String {
+    if probability.is_nan() || probability <= 0.0 {
+        return "never".to_owned();
+    }
+    let cycles = 1.0 / probability;
+    let unit = 10_f64.powf((cycles.log10().floor() - 2.0).max(0.0));
+    // A round number that the division has put just below itself is that number.
+    let units = (cycles / unit + 1e-6).floor();
+    format!("1 in {}", thousands((units * unit).round() as u64))
 }
 
 /// A count with thin spaces between its thousands.

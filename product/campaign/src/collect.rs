@@ -2,7 +2,7 @@
 
 use quietcore_backend::process::asked::{Asked, not_locked};
 use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
-use quietcore_load::Achieved;
+use quietcore_load::{Achieved, WorkerFault};
 use quietcore_process::readback::ThreadState;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
@@ -176,12 +176,8 @@ impl Collector<'_> {
                 because.push(format!("the task failed with error {}", task.error_number()));
             }
             other => {
-                let word = match other {
-                    TaskState::Starting => "it was starting",
-                    TaskState::Running => "it was running",
-                    _ => "it had not begun",
-                };
-                because.push(format!("the task did not come to its end: {word}"));
+                because
+                    .push(format!("the task did not come to its end: {}", state_in_words(other)));
             }
         }
         let count = task.release().totals().count;
@@ -206,8 +202,11 @@ impl Collector<'_> {
         because.extend(unwatched(self.findings.watch_gap));
         let weak = self.findings.loads.achieved.iter().filter(|load| !load.is_complete());
         because.extend(weak.map(|load| {
-            let faults = load.faults.iter().map(|fault| fault.problem.to_string());
-            format!("the load `{}` did not run as asked: {}", load.kind.name(), some_of(faults))
+            format!(
+                "the load `{}` did not run as asked: {}",
+                load.kind.name(),
+                in_words(&load.faults)
+            )
         }));
         because
     }
@@ -231,20 +230,34 @@ fn unwatched(longest: Nanos) -> Option<String> {
     })
 }
 
-/// Each text once, with the number of those like it.
-fn some_of(texts: impl Iterator<Item = String>) -> String {
-    let mut counted: Vec<(String, u64)> = Vec::new();
-    for text in texts {
-        match counted.iter_mut().find(|(known, _)| *known == text) {
+/// What a task did at the end of its run.
+fn state_in_words(state: TaskState) -> String {
+    match state {
+        TaskState::Unused => "it has not begun".to_owned(),
+        TaskState::Starting => "it was still preparing itself".to_owned(),
+        TaskState::Running => "it was still running".to_owned(),
+        TaskState::Finished => "it has run all its cycles".to_owned(),
+        TaskState::Stopped => "it was told to stop".to_owned(),
+        TaskState::Failed => "it failed".to_owned(),
+        TaskState::Unknown(number) => format!("its state has the unknown number {number}"),
+    }
+}
+
+/// What went wrong with workers, each problem once: ten workers of one kind share their fate.
+fn in_words(faults: &[WorkerFault]) -> String {
+    let mut told: Vec<(String, usize)> = Vec::new();
+    for fault in faults {
+        let words = fault.problem.to_string();
+        match told.iter_mut().find(|(known, _)| *known == words) {
             Some((_, count)) => *count += 1,
-            None => counted.push((text, 1)),
+            None => told.push((words, 1)),
         }
     }
-    let each = counted.into_iter().map(|(text, count)| match count {
-        1 => text,
-        count => format!("{text} ({count} times)"),
+    let told = told.into_iter().map(|(words, count)| match count {
+        1 => words,
+        count => format!("{words} ({count} workers)"),
     });
-    each.collect::<Vec<_>>().join("; ")
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// What a program told that makes its numbers no evidence, although it ran on.

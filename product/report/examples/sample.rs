@@ -4,10 +4,10 @@
 //! and neighbours that were tried, an isolation matrix, and an empty one.
 //!
 //! ```text
-//! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples
+//! cargo run --release -p quietcore-report --example sample -- /tmp/report-samples [FOLDER..]
 //! ```
 //!
-//! No number in them was measured.
+//! No number in them was measured. The pages of further evidence folders are written beside them.
 
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
@@ -58,6 +58,11 @@ fn main() -> io::Result<()> {
         fs::write(folder.join(format!("{name}.html")), page)?;
         fs::write(folder.join(format!("{name}.xml")), junit::render(&evidence))?;
         fs::write(folder.join(format!("{name}.txt")), text::render(&evidence, 100, true))?;
+    }
+    for real in env::args().skip(2) {
+        let evidence = quietcore_evidence::read(Path::new(&real)).map_err(io::Error::other)?;
+        let name = Path::new(&real).file_name().unwrap_or_default().to_string_lossy();
+        fs::write(folder.join(format!("real-{name}.html")), html::render(&evidence, &[]))?;
     }
     Ok(())
 }

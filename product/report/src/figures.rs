@@ -9,7 +9,7 @@ use quietcore_record::isolation::Exceedance;
 use quietcore_record::record::{Routine, Trigger};
 use quietcore_record::slowdown::Estimate;
 use quietcore_record::statistics::Statistics;
-use quietcore_record::verdict::{Verdict, thousands};
+use quietcore_record::verdict::{self, Verdict, thousands};
 use quietcore_units::{ByteSize, Nanos};
 
 /// What stands where there is no value.
@@ -65,17 +65,12 @@ pub(crate) fn count(count: u64) -> String {
     thousands(count)
 }
 
-/// A probability per cycle as `1 in 120 000`.
+/// A probability per cycle as `1 in 133 000`.
 pub(crate) fn one_in(probability: f64) -> String {
     if probability.is_nan() || probability <= 0.0 {
         return NONE.to_owned();
     }
-    // Two significant digits: the bound is an estimate, and more would pretend otherwise.
-    let cycles = 1.0 / probability;
-    let unit = 10_f64.powf((cycles.log10().floor() - 1.0).max(0.0));
-    // A round number that the division has put just below itself is that number.
-    let units = (cycles / unit + 1e-6).floor();
-    format!("1{NO_BREAK_SPACE}in{NO_BREAK_SPACE}{}", thousands((units * unit).round() as u64))
+    verdict::one_in(probability).replace(' ', NO_BREAK_SPACE)
 }
 
 /// How often a limit was exceeded: a number, or two where a bin holds the limit.
@@ -250,7 +245,7 @@ mod tests {
 
     #[test]
     fn probabilities_are_rounded_to_the_cautious_side() {
-        assert_eq!(one_in(2.9957e-5), "1\u{a0}in\u{a0}33\u{202f}000");
+        assert_eq!(one_in(2.9957e-5), "1\u{a0}in\u{a0}33\u{202f}300");
         assert_eq!(one_in(1e-5), "1\u{a0}in\u{a0}100\u{202f}000");
         assert_eq!(one_in(1.0), "1\u{a0}in\u{a0}1");
         assert_eq!(one_in(0.0), NONE);

@@ -1,8 +1,10 @@
 //! The report as one HTML file that needs nothing else: no network, no font, no script for content.
 //!
-//! The order is that of the reader's questions: may my program move here (verdict), how do the
-//! latencies look (distributions, comparison, course), what exactly was measured (figures), under
-//! which conditions, what is wrong with the machine, and how a verdict comes about.
+//! The order is that of the reader's questions: may my program move here (verdict, or what was
+//! imported), what do isolation and neighbours do (their matrices), what limits that answer, what
+//! of other classes, how do the latencies look (distributions, comparison, course), what exactly
+//! was measured (figures), under which conditions, what is wrong with the machine, and how a
+//! verdict comes about.
 //!
 //! The page is well-formed XML apart from its void elements, which the tests use to check it.
 
@@ -24,25 +26,28 @@ mod statistics;
 mod verdict;
 
 pub(crate) use course::how_many;
+pub(crate) use elements::{mini, quantity, sentence, tone, with_code};
+pub(crate) use statistics::escaped;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use quietcore_evidence::Evidence;
+use quietcore_evidence::{Evidence, Origin};
 
 use crate::figures::moment;
 use crate::plot::Frame;
 use crate::published::Published;
 use crate::summary::Summary;
 
-const STYLE: &str = include_str!("html/style.css");
-const SCRIPT: &str = include_str!("html/script.js");
+pub(crate) const STYLE: &str = include_str!("html/style.css");
+pub(crate) const SCRIPT: &str = include_str!("html/script.js");
 
 /// Nothing may be loaded; style and the small script are in the page itself.
-const POLICY: &str =
+pub(crate) const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'";
 
 /// The sections in their order: anchor and title.
-const SECTIONS: [(&str, &str); 8] = [
+const SECTIONS: [(&str, &str); 9] = [
     ("verdict", "Verdict"),
+    ("classes", "All classes"),
     ("distributions", "Latency by profile"),
     ("comparison", "Side by side"),
     ("course", "Over time"),
@@ -102,8 +107,15 @@ const TUNING: (&str, &str) = ("tuning", "Controls");
 /// The section of neighbours that were tried; only where there are some.
 const DISTURBANCE: (&str, &str) = ("disturbance", "Disturbance");
 
+/// The section of what takes something away from the verdicts; only where something does.
+const NOTICES: (&str, &str) = ("notices", "What limits this evidence");
+
 /// Sections that are about releases; left out where nothing was released.
-const OF_RELEASES: [&str; 5] = ["distributions", "comparison", "course", "figures", "method"];
+const OF_RELEASES: [&str; 6] =
+    ["classes", "distributions", "comparison", "course", "figures", "method"];
+
+/// What the first section is called where the page begins with what was imported.
+const IMPORTED: &str = "What was imported";
 
 /// The sections that there are, in their order.
 fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
@@ -121,15 +133,21 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     if !summary.memory.is_empty() {
         names.insert(after, MEMORY);
     }
+    // A matrix is an answer, and stands before what limits it and before the classes.
+    if summary.notices.iter().any(|notice| !notice.is_grave()) {
+        names.insert(1, NOTICES);
+    }
     if !summary.disturbances.is_empty() {
-        names.insert(after, DISTURBANCE);
+        names.insert(1, DISTURBANCE);
     }
     if !summary.tunings.is_empty() {
-        names.insert(after, TUNING);
+        names.insert(1, TUNING);
     }
     if !summary.isolation.is_empty() {
-        let behind = names.iter().position(|(anchor, _)| *anchor == "comparison").unwrap_or(0) + 1;
-        names.insert(behind, ISOLATION);
+        names.insert(1, ISOLATION);
+    }
+    if summary.evidence.manifest.origin == Origin::Import {
+        names[0].1 = IMPORTED;
     }
     let is_of_others = !summary.kernels.is_empty()
         || !summary.interrupts.is_empty()
@@ -169,6 +187,15 @@ fn head(summary: &Summary<'_>) -> Markup {
 fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Markup {
     let body = |anchor: &str| match anchor {
         "verdict" => verdict::section(summary),
+        "notices" => verdict::notices::section(summary),
+        "classes" => html! {
+            @if summary.records.is_empty() {
+                p.empty { "There is no record to judge." }
+            } @else {
+                (classes::class_tables(summary))
+                (verdict::certainty(summary))
+            }
+        },
         "distributions" => distributions::section(summary, frame),
         "comparison" => comparison::section(summary, frame, published),
         "course" => course::section(summary, frame),
@@ -179,7 +206,10 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         "tuning" => experiment::tuning::section(&summary.tunings),
         "disturbance" => experiment::disturbance::section(&summary.disturbances),
         "recordings" => crate::recording::section(&summary.evidence.traces).unwrap_or_default(),
-        "figures" => statistics::section(summary),
+        "figures" => html! {
+            (statistics::links(summary.evidence))
+            (statistics::section(summary))
+        },
         "conditions" => conditions::section(summary),
         "doctor" => doctor::section(summary.evidence.doctor.as_ref()),
         _ => method::section(summary),
@@ -199,8 +229,8 @@ fn foot(evidence: &Evidence) -> Markup {
         footer {
             p {
                 "Made by Quietcore " (evidence.manifest.quietcore_version)
-                " from the records of this evidence folder; "
-                code { "quietcore report DIR --html FILE" } " makes it anew."
+                " from the records of its evidence folder; "
+                code { "quietcore report ." } " in that folder makes it anew."
             }
         }
     }
@@ -208,7 +238,7 @@ fn foot(evidence: &Evidence) -> Markup {
 
 /// Replaces what can't be seen and may deceive: control characters and those that turn the
 /// direction of writing. Names from files may hold them; this page's own text doesn't.
-fn visible(page: String) -> String {
+pub(crate) fn visible(page: String) -> String {
     let deceives = |c: char| match c {
         '\n' | '\t' => false,
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => true,

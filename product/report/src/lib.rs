@@ -11,6 +11,8 @@
 //! come from files that anyone may have written, so HTML and XML escape them and the terminal gets
 //! no control character of theirs.
 //!
+//! Over a folder of runs stands one more page, [`index`], with the trend of each partition.
+//!
 //! [`Summary`] decides what the evidence says; the three renderers only show it, so they can't
 //! disagree.
 
@@ -20,6 +22,7 @@ pub mod comparison;
 pub mod derived;
 mod figures;
 pub mod html;
+pub mod index;
 pub mod junit;
 mod plot;
 pub mod published;

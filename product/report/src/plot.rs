@@ -20,7 +20,7 @@ mod routines;
 mod svg;
 mod timeline;
 
-pub(crate) use axis::Scale;
+pub(crate) use axis::{Scale, time_mark};
 pub(crate) use bars::ledger::{Part, class, ledger, tooltip};
 pub(crate) use boxes::{BoxFigures, End, axis_strip, strip};
 pub(crate) use frame::{Frame, Limit};
@@ -30,4 +30,5 @@ pub(crate) use memory::{curves, pressure, slowed_routines};
 pub(crate) use ranges::{Range, effects, ranges, scale_of};
 pub(crate) use recording::recording;
 pub(crate) use routines::{class_of, drawn, routines};
+pub(crate) use svg::{Anchor, Svg, X};
 pub(crate) use timeline::timeline;

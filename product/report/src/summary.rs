@@ -18,7 +18,9 @@ mod isolation;
 mod matrix;
 mod memory;
 mod notices;
+mod quick_look;
 mod routines;
+mod stalls;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::experiment::{Disturbance, Tuning, disturbances, tuning};
@@ -37,7 +39,9 @@ pub use matrix::{
 };
 pub use memory::{CurveSummary, MemorySummary, Plateau, published_worst};
 pub use notices::{Notice, NoticeKind};
+pub(crate) use quick_look::{QuickLook, quick_look};
 pub use routines::{KernelSummary, RoutineCell, RoutineRow, RoutineSet};
+pub(crate) use stalls::{Stall, explain_command, stalls};
 
 /// Keys of `Conditions::machine` that make up the machine in one line, in this order.
 const MACHINE_LINE: [&str; 5] = ["cpu_model", "cpus_online", "kernel", "preemption", "hypervisor"];

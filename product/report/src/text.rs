@@ -27,7 +27,7 @@ use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::verdict::Verdict;
 
 use crate::figures;
-use crate::summary::{Notice, NoticeKind, PartitionSummary, Summary};
+use crate::summary::{Notice, NoticeKind, PartitionSummary, Summary, quick_look};
 
 /// The narrowest text; below it a table of verdicts makes no sense.
 pub const WIDTH_MIN: usize = 60;
@@ -113,6 +113,9 @@ impl Page {
                 let line = format!("{}: {title}{cycle}", partition.name);
                 self.hanging(&word, VERDICT_WIDTH, &line);
                 self.paragraph(&" ".repeat(VERDICT_WIDTH), &declared.overall.because);
+                if let Some(quick) = quick_look(partition, summary) {
+                    self.paragraph(&" ".repeat(VERDICT_WIDTH), &quick.sentence());
+                }
             }
             None => self.paragraph("", &format!("{}: no class declared", partition.name)),
         }

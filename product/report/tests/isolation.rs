@@ -19,7 +19,8 @@ fn section(page: &str) -> &str {
 fn words(page: &str) -> String {
     let parts = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     let text = parts.collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    // A number's fraction is an element of its own.
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" .", ".")
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn the_page_has_the_rows_in_the_papers_order_with_its_table_beside_them() {
         "1 · not pinned, no load iso1",
         "iso11 · measured as row 9 · not measured",
         "Row 5 is not as asked: Control load-balance has no effect: &lt;x&gt; is refused.",
-        "Row 6 was not measured: The load could not be started: &lt;y&gt; .",
+        "Row 6 was not measured: The load could not be started: &lt;y&gt;.",
         "6.12 ms 768 ms 7.37 ms 916 ms 8.07 ms 1.15 s",
         "Without load, fewest beyond 100 µs in row ",
         "Table I as printed, in µs",

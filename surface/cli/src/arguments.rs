@@ -459,7 +459,7 @@ pub(crate) struct Show {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// The evidence folder
+    /// The evidence folder, or a folder of them: then a page with the trend of each partition
     pub(crate) folder: PathBuf,
     /// Write the page to this file; without any of these options, into the evidence folder
     #[arg(long, value_name = "FILE")]

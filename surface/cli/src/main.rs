@@ -16,6 +16,7 @@ mod finish;
 mod machine;
 mod programs;
 mod progress;
+mod runs;
 mod status;
 mod table;
 mod terminal;

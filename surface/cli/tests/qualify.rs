@@ -47,6 +47,30 @@ fn json(folder: &Path, name: &str) -> Value {
     serde_json::from_slice(&fs::read(folder.join(name)).unwrap()).unwrap()
 }
 
+/// Goal: whoever opens the folder of the runs sees how a partition stands.
+/// Method: two campaigns into the folder that nobody chose, and one elsewhere.
+#[test]
+fn each_campaign_makes_the_page_of_the_runs_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    if site(folder.path(), TWO_PROFILES).is_none() {
+        quietcore_skip::skip!("one CPU only");
+        return;
+    }
+    let page = folder.path().join("runs/index.html");
+    for runs in [1, 2] {
+        let run = call(folder.path(), &["qualify", "site.toml", "--cycles", "100"]);
+        assert!(run.err.contains("all runs: runs/index.html"), "{}", run.err);
+        let page = fs::read_to_string(&page).unwrap();
+        assert_eq!(page.matches("/report.html\"").count(), runs, "a link each");
+    }
+    let run = call(folder.path(), &["qualify", "site.toml", "--cycles", "100", "--out", "own"]);
+    assert!(!run.err.contains("all runs:") && !folder.path().join("index.html").exists());
+    let made = fs::read_to_string(&page).unwrap();
+    let again = call(folder.path(), &["report", "runs"]);
+    assert_eq!((again.status, again.out.trim()), (Some(0), "runs/index.html"));
+    assert_eq!(fs::read_to_string(&page).unwrap(), made);
+}
+
 #[test]
 fn a_campaign_leaves_whole_evidence_and_a_verdict_that_show_repeats() {
     let folder = tempfile::tempdir().unwrap();

@@ -88,28 +88,31 @@ pub enum WorkerProblem {
     },
 }
 
-impl fmt::Display for WorkerProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ended { status, stderr } if stderr.trim().is_empty() => {
-                write!(f, "it ended by itself ({status})")
-            }
-            Self::Ended { status, stderr } => {
-                write!(f, "it ended by itself ({status}): {}", stderr.trim())
-            }
-            Self::Stalled { silent_for } => write!(f, "it gave no sign of life for {silent_for}"),
-            Self::Stopped => f.write_str("a signal or a debugger has stopped it"),
-            Self::Conditions { found, expected } => {
-                write!(f, "it ran with {found}, and with {expected} at its start")
-            }
-        }
-    }
-}
-
 impl WorkerProblem {
     /// Whether a worker with this problem lives and does no work.
     pub(crate) fn is_stall(&self) -> bool {
         matches!(self, Self::Stalled { .. } | Self::Stopped)
+    }
+}
+
+impl fmt::Display for WorkerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended { status, stderr } if stderr.is_empty() => {
+                write!(f, "a worker ended ({status})")
+            }
+            Self::Ended { status, stderr } => write!(f, "a worker ended ({status}): {stderr}"),
+            Self::Stalled { silent_for } => {
+                write!(f, "a worker gave no sign of progress for {silent_for}")
+            }
+            Self::Stopped => f.write_str("a worker was stopped by a signal or a debugger"),
+            Self::Conditions { found, expected } => {
+                write!(
+                    f,
+                    "a worker is scheduled otherwise than at its start: {found}; it was {expected}"
+                )
+            }
+        }
     }
 }
 

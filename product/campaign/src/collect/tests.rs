@@ -6,6 +6,7 @@ use std::path::Path;
 
 use quietcore_exchange::{Cycle, Recorder, Shape};
 use quietcore_host::controls::{Found, MemoryShare, Wanted};
+use quietcore_load::WorkerProblem;
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::setting::Policy;
@@ -127,7 +128,7 @@ fn a_task_that_never_ended_makes_the_record_invalid() {
         let task = exchange.region().task(0).unwrap();
         Recorder::new(task, PERIOD, 1).set_state(TaskState::Running);
     });
-    assert!(record.invalid_because[0].contains("Running"), "{:?}", record.invalid_because);
+    assert!(record.invalid_because[0].contains("still running"), "{:?}", record.invalid_because);
 }
 
 /// Goal: whatever a partition writes into its exchange, the host makes a record that proves
@@ -170,4 +171,25 @@ fn a_run_that_nobody_watched_for_long_is_no_evidence() {
     let told = unwatched(Nanos::from_secs(5)).unwrap();
     assert!(told.starts_with("nobody watched the run for 5.00 s"), "{told}");
     assert!(watch_words(Nanos::from_millis(140)).ends_with("between two looks was 140 ms"));
+}
+
+/// Goal: what people read of a load is words, each said once.
+#[test]
+fn faults_of_workers_are_told_in_words_and_once() {
+    let fault = |worker, problem| WorkerFault { worker, process_id: 7, problem };
+    let policy = |nice| format!("policy 0, niceness {nice}, cpus `0-1`");
+    let moved = || WorkerProblem::Conditions { found: policy(5), expected: policy(0) };
+    let faults = [fault(0, moved()), fault(1, WorkerProblem::Stopped), fault(2, moved())];
+    assert_eq!(
+        in_words(&faults),
+        "a worker is scheduled otherwise than at its start: policy 0, niceness 5, cpus `0-1`; it \
+         was policy 0, niceness 0, cpus `0-1` (2 workers); a worker was stopped by a signal or a \
+         debugger"
+    );
+}
+
+#[test]
+fn the_state_of_a_task_is_told_in_words() {
+    assert_eq!(state_in_words(TaskState::Starting), "it was still preparing itself");
+    assert_eq!(state_in_words(TaskState::Unknown(9)), "its state has the unknown number 9");
 }

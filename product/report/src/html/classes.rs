@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use quietcore_record::class::Class;
 use quietcore_record::verdict::thousands;
 
-use super::elements::{badge, mini, sentence, with_code};
+use super::elements::{badge, mini, quantity, sentence, with_code};
 use crate::figures;
 use crate::summary::{Cell, Column, Figure, PartitionSummary, ProgramFault, Summary};
 
@@ -27,7 +27,6 @@ pub(super) fn class_tables(summary: &Summary<'_>) -> Markup {
     let joint = (2..=JOINT_MAX).contains(&measured.len())
         && measured.iter().all(|partition| partition.columns.len() == 1);
     html! {
-        h3 { "All classes" }
         p.remark {
             "A cell is the worst record of a profile: its verdict and the figure that decides."
             @if !joint {
@@ -37,7 +36,16 @@ pub(super) fn class_tables(summary: &Summary<'_>) -> Markup {
                 "."
             }
         }
-        @if joint {
+        @if is_unjudged(summary) {
+            p {
+                "No class can be judged: the data do not say with which period they were measured."
+            }
+            details {
+                summary { "All classes with their limits" }
+                @if joint { (joint_table(&measured, summary)) }
+                @else { @for partition in &measured { (partition_table(partition, summary)) } }
+            }
+        } @else if joint {
             (joint_table(&measured, summary))
         } @else {
             @for (index, partition) in measured.iter().enumerate() {
@@ -56,6 +64,14 @@ pub(super) fn class_tables(summary: &Summary<'_>) -> Markup {
             p.more { a href="#reasons" { "Every verdict with its reason" } }
         }
     }
+}
+
+/// Whether every cell would only say that the period is not known.
+fn is_unjudged(summary: &Summary<'_>) -> bool {
+    let rows = summary.partitions.iter().flat_map(|partition| &partition.rows);
+    let mut cells = rows.flat_map(|row| &row.cells).peekable();
+    cells.peek().is_some()
+        && cells.all(|cell| matches!(cell.figure, Figure::Period(None) | Figure::NoCycle))
 }
 
 /// Partitions beside each other, where each has one profile only.
@@ -106,7 +122,7 @@ fn table(
     let mut order: Vec<usize> = (0..classes.len()).collect();
     order.sort_by_key(|index| Some(classes[*index].name.as_str()) != declared);
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Classes" {
+        div.scroll tabindex="0" role="region" aria-label="All classes" {
             table.classes {
                 thead {
                     tr {
@@ -158,8 +174,8 @@ fn limit(value_ns: Option<u64>) -> Markup {
     html! {
         td.n {
             @match value_ns {
-                Some(ns) => (figures::set_nanos(ns)),
-                None => span.dim { (figures::NONE) },
+                Some(ns) => (quantity(&figures::set_nanos(ns))),
+                None => span.dim { (quantity(figures::NONE)) },
             }
         }
     }
@@ -170,6 +186,9 @@ fn cell_of(cell: &Cell, dim: bool, summary: &Summary<'_>) -> Markup {
         Figure::Latency(ns) => format!("max {}", figures::nanos(ns)),
         Figure::Jitter(Some(ns)) => format!("jitter {}", figures::nanos(ns)),
         Figure::Jitter(None) => "jitter in the overflow".to_owned(),
+        Figure::JitterUnsure(Some(ns)) => format!("jitter {} or more", figures::nanos(ns)),
+        Figure::JitterUnsure(None) => "jitter not known".to_owned(),
+        Figure::Response(ns) => format!("response {}", figures::nanos(ns)),
         Figure::Program(ProgramFault::Stopped) => "program failed".to_owned(),
         Figure::Program(ProgramFault::Overruns(1)) => "1 overrun".to_owned(),
         Figure::Program(ProgramFault::Overruns(count)) => format!("{} overruns", thousands(count)),

@@ -40,9 +40,9 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
     html! {
         p.remark {
             "One logarithmic axis for all. Boxes reach from the lower to the upper quartile, the "
-            "stroke is the median, the dot the mean, whiskers end at p2.5 and p97.5 (seed 000). "
-            "Circles are the worst single releases, the tall stroke is the maximum. Dashed lines "
-            "are latency limits: a tenth of 1, 10 and 100 ms, and of the declared cycle."
+            "stroke is the median, the diamond the mean, whiskers end at p2.5 and p97.5 (seed "
+            "000). Circles are the worst single releases, the tall stroke is the maximum. Dashed "
+            "lines are latency limits: a tenth of 1, 10 and 100 ms, and of the declared cycle."
         }
         div.boxes {
             (axis(scale, &limits))
@@ -120,7 +120,8 @@ fn record_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Row<'a> 
 fn wakeup_row<'a>(record: &RecordSummary<'_>, summary: &Summary<'_>) -> Option<Row<'a>> {
     let (wakeup, statistics) = (record.record.wakeup.as_ref()?, record.wakeup.as_ref()?);
     let label = named(&record.record.partition, &record.label(), summary);
-    let worst = record.record.spikes.iter().map(|spike| spike.wakeup_ns);
+    // A release that had to wait for the cycle before it was never slept for: it has no wake-up.
+    let worst = record.record.spikes.iter().map(|spike| spike.wakeup_ns).filter(|ns| *ns > 0);
     let figures = BoxFigures::of(wakeup, statistics, worst);
     let mut row = own_row(label, record.record.reserved, statistics, figures);
     row.class = if record.record.reserved { "woken" } else { "woken dim" };
@@ -209,7 +210,7 @@ fn limits(frame: &Frame, scale: Scale) -> Vec<&Limit> {
 fn axis(scale: Scale, limits: &[&Limit]) -> Markup {
     html! {
         div.row {
-            div.label { span.sub { "latency, logarithmic" } }
+            div.label {}
             (plot::axis_strip(scale, limits))
         }
     }

@@ -252,7 +252,9 @@ fn repeat(summary: &Summary<'_>) -> Markup {
         Origin::Import => {
             let program =
                 summary.all_records().next().map_or("PROGRAM", |r| r.record.probe.as_str());
-            format!("quietcore import {program} FILE.. --out DIR")
+            let files = summary.partitions.iter().map(|partition| partition.name);
+            let files: Vec<&str> = files.collect();
+            format!("quietcore import {program} {} --out again", files.join(" "))
         }
     };
     html! {

@@ -1,6 +1,7 @@
 //! The latency histograms, profile by profile.
 
 use maud::{Markup, html};
+use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::Verdict;
 
 use super::elements::badge;
@@ -73,6 +74,7 @@ fn panels(
                 }
                 (plot::histogram(record, frame))
                 p.numbers { (numbers(record)) }
+                @if let Some(woken) = woken(record) { p.numbers { (woken) } }
             }
         }
     }
@@ -101,17 +103,31 @@ fn verdict_of(
 
 fn numbers(record: &RecordSummary<'_>) -> String {
     let statistics = &record.statistics;
-    let quantile =
-        |value: Option<_>| value.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
-    let mut text = format!(
-        "n = {}, median {}, p99.9 {}, max {}",
-        figures::count(statistics.count),
-        quantile(statistics.median_ns),
-        quantile(statistics.p99_9_ns),
-        figures::maximum(statistics),
-    );
+    let mut text = format!("n = {}, {}", figures::count(statistics.count), three_of(statistics));
     if let Some(missed) = statistics.missed_cycles {
         text.push_str(&format!(", missed cycles {}", figures::count(missed)));
     }
     text
+}
+
+/// What those compare who come from cyclictest, where the partition wakes early or slept.
+fn woken(record: &RecordSummary<'_>) -> Option<String> {
+    record.record.wakeup.as_ref()?;
+    Some(match &record.wakeup {
+        Some(wakeup) => format!("wake-up, as cyclictest measures: {}", three_of(wakeup)),
+        None => {
+            "it slept until each release, as cyclictest does: the wake-up is the release".to_owned()
+        }
+    })
+}
+
+fn three_of(statistics: &Statistics) -> String {
+    let quantile =
+        |value: Option<_>| value.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
+    format!(
+        "median {}, p99.9 {}, max {}",
+        quantile(statistics.median_ns),
+        quantile(statistics.p99_9_ns),
+        figures::maximum(statistics),
+    )
 }

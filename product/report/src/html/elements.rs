@@ -6,7 +6,7 @@ use quietcore_record::verdict::Verdict;
 use crate::figures;
 
 /// The class of the style sheet that colours a verdict.
-pub(super) const fn tone(verdict: Verdict) -> &'static str {
+pub(crate) const fn tone(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "pass",
         Verdict::NotProven => "unproven",
@@ -25,7 +25,7 @@ pub(super) fn badge(verdict: Verdict) -> Markup {
 }
 
 /// The same without a ground, for tables full of them.
-pub(super) fn mini(verdict: Verdict) -> Markup {
+pub(crate) fn mini(verdict: Verdict) -> Markup {
     html! {
         span class=(format!("mini {}", tone(verdict))) {
             span.sign aria-hidden="true" { (figures::sign(verdict)) }
@@ -35,7 +35,7 @@ pub(super) fn mini(verdict: Verdict) -> Markup {
 }
 
 /// A number with its unit, in parts, so that a column aligns at the decimal point.
-pub(super) fn quantity(text: &str) -> Markup {
+pub(crate) fn quantity(text: &str) -> Markup {
     let Some((number, unit)) = text.rsplit_once('\u{a0}') else {
         return html! { span.q { span.i { (text) } span.f {} span.u {} } };
     };
@@ -56,8 +56,13 @@ pub(super) fn quantity(text: &str) -> Markup {
     }
 }
 
+/// A duration in a table, or a dash.
+pub(super) fn time(value_ns: Option<f64>) -> Markup {
+    quantity(&value_ns.map_or_else(|| figures::NONE.to_owned(), figures::nanos_f64))
+}
+
 /// Text with what stands between backticks as code.
-pub(super) fn with_code(text: &str) -> Markup {
+pub(crate) fn with_code(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     // An odd number of backticks means something else.
     let paired = parts.len() % 2 == 1;
@@ -71,7 +76,7 @@ pub(super) fn with_code(text: &str) -> Markup {
 }
 
 /// A sentence that begins with a capital and ends with a full stop.
-pub(super) fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut characters = text.trim().chars();
     let Some(first) = characters.next() else {
         return String::new();

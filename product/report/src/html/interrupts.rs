@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::elements::quantity;
+use super::elements::time;
 use crate::figures::{self, NONE};
 use crate::plot::{self, Range, Scale};
 use crate::summary::{Beside, InterruptLine, RecordSummary, Summary, beside, lines};
@@ -161,10 +161,6 @@ fn table(lines: &[InterruptLine], published: &[Beside]) -> Markup {
 }
 
 /// A time, or a dash.
-fn time(value_ns: Option<f64>) -> Markup {
-    quantity(&value_ns.map_or_else(|| NONE.to_owned(), figures::nanos_f64))
-}
-
 fn method() -> Markup {
     html! {
         h3 { "What is measured" }

@@ -20,6 +20,16 @@
     root.dataset.theme = dark ? "light" : "dark";
     stored(root.dataset.theme);
   });
+  // What is wider than its place says that it scrolls.
+  function measure() {
+    document.querySelectorAll(".scroll").forEach(function (region) {
+      region.classList.toggle("fits", region.scrollWidth <= region.clientWidth + 1);
+      region.classList.toggle("more", region.scrollWidth > region.clientWidth + 1);
+    });
+  }
+  measure();
+  addEventListener("resize", measure);
+  document.addEventListener("toggle", measure, true);
   // A link into something closed opens it.
   addEventListener("hashchange", function () {
     var target = document.getElementById(location.hash.slice(1));

@@ -1,22 +1,25 @@
 //! The verdict: the answer first, and what takes something away from it.
 
 mod certainty;
+mod imported;
+pub(super) mod notices;
 
 use maud::{Markup, html};
+use quietcore_evidence::Origin;
 use quietcore_record::verdict::Verdict;
 
-use super::classes::class_tables;
-use super::elements::{mini, sentence, tone, with_code};
+use super::elements::{mini, quantity, sentence, tone, with_code};
 use crate::figures;
-use crate::summary::{Notice, NoticeKind, PartitionSummary, RecordSummary, Summary};
-use certainty::certainty;
+use crate::summary::{PartitionSummary, QuickLook, RecordSummary, Summary, quick_look};
+use notices::alarm;
+
+pub(super) use certainty::certainty;
 
 /// Partitions that each get an answer of their own; more are shown as a table.
 const HEROES_MAX: usize = 2;
 
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
-    let (grave, others): (Vec<_>, Vec<_>) =
-        summary.notices.iter().partition(|notice| notice.kind <= NoticeKind::Contradicted);
+    let grave = summary.notices.iter().filter(|notice| notice.is_grave());
     html! {
         @for notice in grave { (alarm(notice)) }
         @if summary.partitions.is_empty() && !summary.trials.is_empty() {
@@ -36,55 +39,13 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                 p.word { span.sign aria-hidden="true" { "?" } " NOT PROVEN" }
                 p.why { "This evidence holds no record: nothing was measured." }
             }
-        }
-        @if summary.partitions.len() > HEROES_MAX {
+        } @else if summary.evidence.manifest.origin == Origin::Import {
+            (imported::section(summary))
+        } @else if summary.partitions.len() > HEROES_MAX {
             (overall(summary))
             (overview(summary))
         } @else {
             @for partition in &summary.partitions { (hero(partition, summary)) }
-        }
-        @if !others.is_empty() {
-            div.notices { @for notice in others { (remark(notice)) } }
-        }
-        @if !summary.records.is_empty() {
-            (class_tables(summary))
-            (certainty(summary))
-        }
-    }
-}
-
-/// What makes all numbers worthless, as large as a verdict.
-fn alarm(notice: &Notice) -> Markup {
-    html! {
-        div.alarm role="alert" {
-            p.word { (notice.title) }
-            p { (with_code(&sentence(&notice.what))) " " (notice.cost) " " (notice.remedy) }
-            (concerns(notice))
-        }
-    }
-}
-
-fn remark(notice: &Notice) -> Markup {
-    html! {
-        div.notice {
-            h3 { (notice.title) }
-            p { (with_code(&sentence(&notice.what))) }
-            (concerns(notice))
-            p.cost { b { "Cost: " } (notice.cost) }
-            p.cost { b { "Remedy: " } (notice.remedy) }
-        }
-    }
-}
-
-fn concerns(notice: &Notice) -> Markup {
-    html! {
-        @match notice.concerns.as_slice() {
-            [] => {},
-            few if few.len() <= 6 => p.concerns { "Concerns " (few.join(", ")) "." },
-            many => details.concerns {
-                summary { "Concerns " (many.len()) " records" }
-                p { (many.join(", ")) }
-            },
         }
     }
 }
@@ -100,6 +61,7 @@ fn hero(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
         None => (declared.name, None),
     };
     let where_ = overall.record.map(|index| summary.records[index].label());
+    let quick = quick_look(partition, summary);
     html! {
         div class=(format!("hero {}", tone(overall.verdict))) {
             div.answer {
@@ -110,24 +72,29 @@ fn hero(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
                 p.word {
                     span.sign aria-hidden="true" { (figures::sign(overall.verdict)) }
                     " " (overall.verdict)
+                    @if quick.is_some() { " " span.quick { "quick look" } }
                 }
-                p.lead { (plain_answer(overall.verdict, cycle.as_deref())) }
+                p.lead { (plain_answer(overall.verdict, quick, cycle.as_deref())) }
                 p.why {
                     (with_code(&sentence(&overall.because)))
                     @if let Some(place) = where_ { " " span.where { "(" (place) ")" } }
                 }
+                @if let Some(quick) = quick { p.why { (with_code(&quick.sentence())) } }
             }
             (tiles(partition, summary))
         }
     }
 }
 
-fn plain_answer(verdict: Verdict, cycle: Option<&str>) -> String {
+fn plain_answer(verdict: Verdict, quick: Option<QuickLook>, cycle: Option<&str>) -> String {
     let program = match cycle {
         Some(cycle) => format!("A control program with a cycle of {cycle}"),
         None => "A control program of this class".to_owned(),
     };
     match verdict {
+        Verdict::Pass if quick.is_some() => {
+            format!("{program} may move here as far as a quick look can tell.")
+        }
         Verdict::Pass => format!("{program} may move here, under the conditions below."),
         Verdict::Fail => format!("{program} must not move here: a limit does not hold."),
         Verdict::NotProven => {
@@ -227,21 +194,24 @@ fn overview_row(partition: &PartitionSummary<'_>, summary: &Summary<'_>, declare
             @match &partition.declared {
                 Some(of) => {
                     td { (of.class.map_or(of.name, |class| class.title.as_str())) }
-                    td { (mini(of.overall.verdict)) }
+                    td {
+                        (mini(of.overall.verdict))
+                        @if quick_look(partition, summary).is_some() { span.sub { "quick look" } }
+                    }
                 },
                 None if declared => { td { (figures::NONE) } td { (figures::NONE) } },
                 None => td.n { (passed(partition)) " of " (partition.rows.len()) },
             }
             td.n {
                 @match &partition.fastest {
-                    Ok(fastest) => (figures::set_nanos(fastest.cycle_ns)),
+                    Ok(fastest) => (quantity(&figures::set_nanos(fastest.cycle_ns))),
                     Err(_) => "none proven",
                 }
             }
             td.n {
-                (worst
+                (quantity(&worst
                     .map(|worst| figures::maximum(&worst.statistics))
-                    .unwrap_or_else(|| figures::NONE.to_owned()))
+                    .unwrap_or_else(|| figures::NONE.to_owned())))
             }
             td.n {
                 (worst
@@ -294,7 +264,7 @@ fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
                     },
                     Err(because) => {
                         p.value { "none proven" }
-                        p.note { (with_code(because)) }
+                        p.note { (with_code(&unsaid(because, partition))) }
                     },
                 }
             }
@@ -315,6 +285,16 @@ fn tiles(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Why no cycle is proven, without what the answer beside it says already.
+fn unsaid(because: &str, partition: &PartitionSummary<'_>) -> String {
+    let said = partition.declared.as_ref().map_or("", |declared| &declared.overall.because);
+    match because.split_once(said).filter(|_| !said.is_empty()) {
+        None => because.to_owned(),
+        Some((_, "")) => "for the same reason".to_owned(),
+        Some((_, rest)) => rest.trim_start_matches("; ").to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   p2.5    q1  median  q3   p97.5       worst spikes      maximum
 //!    ├──────┌─────┬──────┐─────┤           ·  ·· ·            ▏
-//!           └─────┴──────┘   •mean
+//!           └─────┴──────┘   ◆mean
 //! ```
 //!
 //! A quantile that lies in an overflow is only known from below: what it ends is left open and has
@@ -16,6 +16,7 @@ use quietcore_record::statistics::Statistics;
 use super::axis::{Scale, time_mark};
 use super::bars::values;
 use super::frame::Limit;
+use super::labels::named;
 use super::svg::{Anchor, Svg, X};
 use crate::figures;
 
@@ -170,7 +171,7 @@ pub(crate) fn strip(
     }
     if let Some(mean) = figures.mean {
         let tooltip = format!("mean {}", crate::figures::nanos_f64(mean));
-        svg.circle("mean-dot", (x(mean), MIDDLE), 3.2, Some(&tooltip));
+        svg.diamond("mean-sign", (x(mean), MIDDLE), 6.4, Some(&tooltip));
     }
     if let Some(max) = figures.max {
         let tooltip = format!("maximum {}", crate::figures::nanos_f64(max));
@@ -200,20 +201,36 @@ fn background(svg: &mut Svg, scale: Scale, limits: &[&Limit]) {
     }
 }
 
-/// Draws the axis above the strips: limits named, then the marks.
+/// The narrowest strip, in pixels: that of a telephone. What has room there has it anywhere.
+const NARROWEST: f64 = 320.0;
+
+/// Draws the axis above the strips: its name, the limits with theirs, then the marks.
 pub(crate) fn axis_strip(scale: Scale, limits: &[&Limit]) -> PreEscaped<String> {
-    const AXIS_HEIGHT: f64 = 34.0;
+    const AXIS_HEIGHT: f64 = 62.0;
+    const TICKS: f64 = 26.0;
+    const NAMES: f64 = 44.0;
     let about = "Release latency, logarithmic, the same for all rows";
     let mut svg = Svg::stretched("strip axis", AXIS_HEIGHT, "Axis", about);
+    svg.text("name", (X::Percent(100.0), 10.0), Anchor::End, "latency, logarithmic →");
     for tick in scale.ticks(time_mark).iter().filter(|tick| !tick.label.is_empty()) {
         let at = percent(scale, tick.value);
-        svg.line("grid", (X::Percent(at), AXIS_HEIGHT - 4.0), (X::Percent(at), AXIS_HEIGHT));
-        svg.text("tick", (X::Percent(at), AXIS_HEIGHT - 8.0), anchor_at(at), &tick.label);
+        svg.line("grid", (X::Percent(at), TICKS + 4.0), (X::Percent(at), AXIS_HEIGHT));
+        svg.text("tick", (X::Percent(at), TICKS), anchor_at(at), &tick.label);
     }
-    for limit in limits {
-        let at = percent(scale, limit.limit_ns as f64);
-        let class = if limit.declared { "limit-name declared" } else { "limit-name" };
-        svg.text(class, (X::Percent(at), 11.0), anchor_at(at), &limit.label);
+    let line = |limit: &Limit| Some(percent(scale, limit.limit_ns as f64));
+    let short: Vec<Limit> = limits.iter().map(|limit| limit.shortened()).collect();
+    let short: Vec<&Limit> = short.iter().collect();
+    for one in named(&short, line, 100.0 / NARROWEST, (0.0, 100.0)) {
+        let Some(at) = one.line.map(X::Percent) else { continue };
+        let (leader, class) = if one.limit.declared {
+            ("limit-line declared", "limit-name declared")
+        } else {
+            ("limit-line", "limit-name")
+        };
+        let name = X::Percent(one.name);
+        svg.line(&format!("{leader} leader"), (name, NAMES + 3.0), (at, AXIS_HEIGHT - 6.0));
+        svg.line(leader, (at, AXIS_HEIGHT - 6.0), (at, AXIS_HEIGHT + SPILL));
+        svg.text(class, (name, NAMES), Anchor::Middle, &one.limit.short);
     }
     svg.finish()
 }

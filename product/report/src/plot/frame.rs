@@ -88,7 +88,12 @@ impl Frame {
 }
 
 impl Limit {
-    fn tenth_of(cycle_ns: u64, limit_ns: u64, classes: &str, declared: bool) -> Self {
+    /// The same, called by its short name even where it is declared.
+    pub(crate) fn shortened(&self) -> Self {
+        Self { label: self.short.clone(), ..self.clone() }
+    }
+
+    pub(crate) fn tenth_of(cycle_ns: u64, limit_ns: u64, classes: &str, declared: bool) -> Self {
         Self {
             limit_ns,
             label: format!("tenth of {}", figures::set_nanos(cycle_ns)),

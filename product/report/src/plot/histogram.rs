@@ -12,20 +12,22 @@ use quietcore_record::histogram::Histogram;
 use super::axis::{Scale, plain, time_mark, unit_for};
 use super::bars::Edges;
 use super::frame::{Frame, Limit};
-use super::labels::{LINE, Labels, Place, width_of};
+use super::labels::{LINE, Labels, Marker, NamedLimit, Place, named};
 use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 use crate::summary::RecordSummary;
 
 const WIDTH: f64 = 440.0;
-const HEIGHT: f64 = 272.0;
+const HEIGHT: f64 = 276.0;
 const LEFT: f64 = 40.0;
 const RIGHT: f64 = WIDTH - 12.0;
-const TOP: f64 = 46.0;
-const BOTTOM: f64 = HEIGHT - 40.0;
+const TOP: f64 = 44.0;
+const BOTTOM: f64 = HEIGHT - 38.0;
 
-/// Base lines of the limits' names, the lowest first.
-const ROWS: [f64; 3] = [TOP - 6.0, TOP - 6.0 - LINE, TOP - 6.0 - 2.0 * LINE];
+/// Base line of the name of the upward axis, and of the sample's size.
+const HEAD: f64 = 11.0;
+/// Base line of the limits' names; leaders go down from there to their lines.
+const NAMES: f64 = TOP - 14.0;
 
 /// Columns that answer to the pointer.
 const TOOLTIPS_MAX: usize = 100;
@@ -55,9 +57,9 @@ pub(crate) fn histogram(summary: &RecordSummary<'_>, frame: &Frame) -> PreEscape
     let wakeup_counts = wakeup.map(|wakeup| edges.counts(wakeup));
     let title = format!("Release latency, {} of {}", summary.label(), record.partition);
     let mut svg = Svg::scaled("plot", WIDTH, HEIGHT, &title, &about(summary, &edges));
-    let mut labels = Labels::within([LEFT - 4.0, 0.0, WIDTH, BOTTOM]);
+    let mut labels = Labels::within([LEFT - 4.0, TOP - 2.0, WIDTH, BOTTOM]);
     grid(&mut svg, &area, &edges);
-    draw_limits(&mut svg, &area, &frame.limits_of(record), &mut labels);
+    draw_limits(&mut svg, &area, &frame.limits_of(record));
     svg.path("release", &steps(&release, &edges, &area, true));
     if let Some(counts) = &wakeup_counts {
         svg.path("wakeup", &steps(counts, &edges, &area, false));
@@ -136,16 +138,16 @@ fn grid(svg: &mut Svg, area: &Area<'_>, edges: &Edges) {
         }
     }
     let named = if scale.is_logarithmic() {
-        "latency, logarithmic".to_owned()
+        "latency, logarithmic →".to_owned()
     } else {
-        format!("latency in {unit}")
+        format!("latency in {unit} →")
     };
-    svg.text("name", (RIGHT, HEIGHT - 8.0), Anchor::End, &named);
+    svg.text("name", (RIGHT, HEIGHT - 6.0), Anchor::End, &named);
     let per = match edges.width_ns() {
-        Some(width_ns) => format!("releases per {}, logarithmic", time_mark(width_ns as f64)),
-        None => "releases per bar, logarithmic".to_owned(),
+        Some(width_ns) => format!("↑ releases per {}, logarithmic", time_mark(width_ns as f64)),
+        None => "↑ releases per bar, logarithmic".to_owned(),
     };
-    svg.text("name", (0.0, HEIGHT - 8.0), Anchor::Start, &per);
+    svg.text("name", (0.0, HEAD), Anchor::Start, &per);
     svg.end();
 }
 
@@ -192,73 +194,38 @@ fn close(data: &mut String, filled: bool) {
     }
 }
 
-/// Limits within the range as lines, the next one beyond it as an arrow.
-fn draw_limits(svg: &mut Svg, area: &Area<'_>, limits: &[Limit], labels: &mut Labels) {
-    let end = area.frame.latency.end();
-    let begin = area.frame.latency.begin();
-    let mut shown: Vec<&Limit> = limits
-        .iter()
-        .filter(|limit| limit.limit_ns as f64 > begin && limit.limit_ns as f64 <= end)
-        .collect();
-    // The declared one is named first, so that it gets the best place.
-    shown.sort_by_key(|limit| (!limit.declared, !limit.usual));
-    let lines: Vec<f64> = shown.iter().map(|limit| area.x(limit.limit_ns as f64)).collect();
-    for limit in shown {
-        limit_line(svg, limit, area.x(limit.limit_ns as f64), &lines, labels);
-    }
+/// Limits within the range as lines, the next one beyond it as an arrow; each with its name.
+fn draw_limits(svg: &mut Svg, area: &Area<'_>, limits: &[Limit]) {
+    let (begin, end) = (area.frame.latency.begin(), area.frame.latency.end());
     let beyond = |limit: &&Limit| limit.limit_ns as f64 > end;
-    let declared = limits.iter().find(|limit| limit.declared && beyond(limit));
-    if let Some(limit) = declared.or_else(|| limits.iter().find(beyond)) {
-        let text = format!("{}: {} →", time_mark(limit.limit_ns as f64), limit.label);
-        let rows = ROWS.into_iter().chain([TOP + 10.0, TOP + 10.0 + LINE]);
-        let places = rows.map(|y| Place { x: WIDTH, y, anchor: Anchor::End });
-        if let Some(place) = labels.place(&text, places) {
-            svg.begin(if limit.declared { "limit declared" } else { "limit" });
-            svg.text("label", (place.x, place.y), place.anchor, &text);
-            svg.end();
-        }
+    let next = limits.iter().find(|limit| limit.declared && beyond(limit));
+    let next = next.or_else(|| limits.iter().find(beyond));
+    let within = limits.iter().filter(|limit| {
+        let at = limit.limit_ns as f64;
+        at > begin && at <= end
+    });
+    let shown: Vec<&Limit> = within.chain(next).collect();
+    let line = |limit: &Limit| {
+        let at = limit.limit_ns as f64;
+        (at <= end).then(|| area.x(at))
+    };
+    for one in named(&shown, line, 1.0, (0.0, WIDTH)) {
+        limit_line(svg, &one);
     }
 }
 
-/// One line with its name above the plot, where there is room for it.
-fn limit_line(svg: &mut Svg, limit: &Limit, x: f64, lines: &[f64], labels: &mut Labels) {
-    let name = if limit.declared { limit.label.as_str() } else { limit.short.as_str() };
-    let width = width_of(name);
-    let mut places = Vec::new();
-    for (row, y) in ROWS.into_iter().enumerate() {
-        // A name in an upper row needs a free way down to its line.
-        if !labels.is_free([x - 1.5, y, x + 1.5, TOP]) {
-            continue;
-        }
-        for (anchor, left) in [
-            (Anchor::Middle, x - width / 2.0),
-            (Anchor::End, x + 3.0 - width),
-            (Anchor::Start, x - 3.0),
-        ] {
-            // In the lowest row it must leave the way of the other names free.
-            let crosses =
-                |line: &f64| (line - x).abs() > 0.1 && (left..left + width).contains(line);
-            if row > 0 || !lines.iter().any(crosses) {
-                let x = match anchor {
-                    Anchor::Start => x - 3.0,
-                    Anchor::Middle => x,
-                    Anchor::End => x + 3.0,
-                };
-                places.push(Place { x, y, anchor });
-            }
-        }
-    }
-    let placed = labels.place(name, places);
-    let top = placed.map_or(TOP, |place| place.y + 3.0);
-    labels.take([x - 1.0, top, x + 1.0, TOP]);
+/// A line from the axis up to its name.
+fn limit_line(svg: &mut Svg, one: &NamedLimit<'_>) {
+    let limit = one.limit;
     svg.begin(if limit.declared { "limit declared" } else { "limit" });
-    let tooltip =
-        format!("{}, {}: {}", limit.label, time_mark(limit.limit_ns as f64), limit.classes);
-    svg.line("line", (x, top), (x, BOTTOM));
-    svg.rect("limit-hover", (x - 3.0, TOP - 2.0), (6.0, BOTTOM - TOP), Some(&tooltip));
-    if let Some(place) = placed {
-        svg.text("label", (place.x, place.y), place.anchor, name);
+    if let Some(x) = one.line {
+        let tooltip =
+            format!("{}, {}: {}", limit.label, time_mark(limit.limit_ns as f64), limit.classes);
+        svg.line("leader", (one.name, NAMES + 3.0), (x, TOP - 2.0));
+        svg.line("line", (x, TOP - 2.0), (x, BOTTOM));
+        svg.rect("limit-hover", (x - 3.0, TOP - 2.0), (6.0, BOTTOM - TOP), Some(&tooltip));
     }
+    svg.text("label", (one.name, NAMES), Anchor::Middle, &one.text);
     svg.end();
 }
 
@@ -304,7 +271,7 @@ fn name_maximum(
         return;
     }
     let size = format!("n = {}", figures::count(summary.statistics.count));
-    svg.text("size", ((LEFT + RIGHT) / 2.0, HEIGHT - 8.0), Anchor::Middle, &size);
+    svg.text("size", (RIGHT, HEAD), Anchor::End, &size);
     let max = summary.statistics.max_ns as f64;
     let last = counts.iter().rposition(|count| *count > 0);
     let height = last.map_or(1.0, |index| counts[index] as f64);
@@ -316,38 +283,16 @@ fn name_maximum(
         _ => area.x(max),
     };
     let y = area.y(height);
-    svg.path("maximum", &format!("M{} {}l-4 -7h8z", Short(x), Short(y - 3.0)));
-    labels.take([x - 5.0, y - 11.0, x + 5.0, y]);
+    let marker = Marker { x, y: y - 3.0 };
     let text = format!("max {}", figures::nanos(summary.statistics.max_ns));
-    // To the side where there is more room, and above the bars.
-    let left_half = x < (LEFT + RIGHT) / 2.0;
-    let sides = [Anchor::Start, Anchor::End];
-    let sides = if left_half { sides } else { [sides[1], sides[0]] };
-    let width = width_of(&text);
-    let places: Vec<Place> = (0..12)
-        .map(|row| y - 3.0 - f64::from(row) * LINE)
-        .filter(|y| *y > TOP + 6.0)
-        .flat_map(|y| {
-            sides.map(|anchor| Place {
-                x: if anchor == Anchor::End { x - 7.0 } else { x + 7.0 },
-                y,
-                anchor,
-            })
-        })
-        .collect();
-    let clear = |place: &&Place| {
-        let left = if place.anchor == Anchor::End { place.x - width } else { place.x };
+    let clear = |left: f64, right: f64| {
         let span = (0..counts.len()).filter(|index| {
             let (low, high) = edges.range(*index);
-            area.x(high as f64) > left && area.x(low as f64) < left + width
+            area.x(high as f64) > left && area.x(low as f64) < right
         });
-        let highest = span.map(|index| tallest[index]).max().unwrap_or(0);
-        place.y + 3.0 < area.y(highest as f64)
+        area.y(span.map(|index| tallest[index]).max().unwrap_or(0) as f64)
     };
-    let free = places.iter().filter(clear).chain(&places).copied();
-    if let Some(place) = labels.place(&text, free) {
-        svg.text("maximum-label", (place.x, place.y), place.anchor, &text);
-    }
+    marker.draw(svg, &text, (LEFT + RIGHT) / 2.0, labels, clear);
 }
 
 /// Writes the name of a series at its peak, or at the right of it.

@@ -1,5 +1,12 @@
 //! Keeps labels apart: each takes a rectangle, and the next one looks for a free place.
 
+mod limit_names;
+mod marker;
+mod spread;
+
+pub(super) use limit_names::{NamedLimit, named};
+pub(super) use marker::Marker;
+
 use super::svg::Anchor;
 
 /// The height of a line of text, in units of the drawing.
@@ -14,6 +21,17 @@ pub(crate) struct Place {
     pub(crate) x: f64,
     pub(crate) y: f64,
     pub(crate) anchor: Anchor,
+}
+
+impl Place {
+    /// The left end of a text that is `width` wide.
+    pub(crate) fn left_of(&self, width: f64) -> f64 {
+        match self.anchor {
+            Anchor::Start => self.x,
+            Anchor::Middle => self.x - width / 2.0,
+            Anchor::End => self.x - width,
+        }
+    }
 }
 
 /// What is taken already.
@@ -36,11 +54,7 @@ impl Labels {
     ) -> Option<Place> {
         let width = width_of(text);
         for place in places {
-            let left = match place.anchor {
-                Anchor::Start => place.x,
-                Anchor::Middle => place.x - width / 2.0,
-                Anchor::End => place.x - width,
-            };
+            let left = place.left_of(width);
             let wanted = [left, place.y - LINE * 0.8, left + width, place.y + LINE * 0.25];
             if self.is_inside(wanted) && self.is_free(wanted) {
                 self.taken.push(wanted);

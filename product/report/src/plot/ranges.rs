@@ -22,7 +22,7 @@ use crate::figures;
 const ROW: f64 = 34.0;
 const TOP: f64 = 6.0;
 /// Room for the marks of the axis.
-const AXIS: f64 = 26.0;
+const AXIS: f64 = 40.0;
 /// Where strokes begin and end, in per cent; the maximum is written behind them.
 const LEFT: f64 = 1.0;
 const RIGHT: f64 = 84.0;
@@ -66,6 +66,7 @@ pub(crate) fn ranges(title: &str, scale: Scale, ranges: &[Range]) -> PreEscaped<
             svg.text("tick", (at, bottom + 16.0), Anchor::Middle, &tick.label);
         }
     }
+    svg.text("tick", (X::Percent(RIGHT), bottom + 32.0), Anchor::End, "time, logarithmic →");
     for (index, range) in ranges.iter().enumerate() {
         let top = TOP + ROW * index as f64;
         let class = if range.is_published { "few" } else { "many" };

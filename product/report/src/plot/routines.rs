@@ -125,6 +125,7 @@ fn marks(svg: &mut Svg, scale: Scale) {
         svg.line("grid", (X::Percent(LEFT), height), (X::Percent(RIGHT), height));
         svg.text("tick", (X::Percent(LEFT - 1.0), height + 4.0), Anchor::End, &tick.label);
     }
+    svg.text("tick", (X::Percent(0.0), 11.0), Anchor::Start, "↑ time, logarithmic");
     svg.line("base", (X::Percent(LEFT), BOTTOM), (X::Percent(RIGHT), BOTTOM));
 }
 

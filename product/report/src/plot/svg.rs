@@ -154,6 +154,18 @@ impl Svg {
         self.close("circle", tooltip);
     }
 
+    /// A diamond around a place, with an optional tooltip. The style sheet turns the square that it
+    /// is and moves it to its middle, since a path can't stand at a part of the width.
+    pub(crate) fn diamond(
+        &mut self,
+        class: &str,
+        centre: (impl Into<X>, f64),
+        size: f64,
+        tooltip: Option<&str>,
+    ) {
+        self.rect(&format!("diamond {class}"), centre, (size, size), tooltip);
+    }
+
     pub(crate) fn path(&mut self, class: &str, data: &str) {
         write!(self.text, "<path class=\"{class}\" d=\"{data}\"/>").expect(INFALLIBLE);
     }

@@ -7,16 +7,16 @@ use quietcore_record::record::Record;
 
 use super::axis::{plain, time_mark, unit_for};
 use super::frame::Frame;
-use super::labels::{LINE, Labels, Place};
+use super::labels::{LINE, Labels, Marker, Place};
 use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 use crate::summary::RecordSummary;
 
 const WIDTH: f64 = 440.0;
-const HEIGHT: f64 = 228.0;
+const HEIGHT: f64 = 236.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = WIDTH - 12.0;
-const TOP: f64 = 24.0;
+const TOP: f64 = 32.0;
 const BOTTOM: f64 = HEIGHT - 38.0;
 
 /// The most stretches drawn; more are merged, and the maximum of a merged one is kept.
@@ -79,7 +79,7 @@ pub(crate) fn timeline(summary: &RecordSummary<'_>, frame: &Frame) -> Option<Pre
         figures::maximum(&summary.statistics),
     );
     let mut svg = Svg::scaled("plot", WIDTH, HEIGHT, &title, &about);
-    let mut labels = Labels::within([LEFT - 4.0, 0.0, WIDTH, BOTTOM]);
+    let mut labels = Labels::within([LEFT - 4.0, TOP - 14.0, WIDTH, BOTTOM]);
     grid(&mut svg, frame);
     let (maxima, means) = outlines(&stretches, x, y);
     svg.path("release", &maxima);
@@ -111,8 +111,13 @@ fn draw_limits(svg: &mut Svg, frame: &Frame, record: &Record, y: Mapping<'_>, la
         if at > frame.level.begin() && at < frame.level.end() {
             svg.begin("limit declared");
             svg.line("line", (LEFT, y(at)), (RIGHT, y(at)));
-            let place = Place { x: RIGHT, y: y(at) - 4.0, anchor: Anchor::End };
-            if let Some(place) = labels.place(&limit.label, [place]) {
+            // Each is named: where two limits are close, one below its line or further left.
+            let step = super::labels::width_of(&limit.label) + 8.0;
+            let places = [0.0, 1.0, 2.0, 3.0].into_iter().flat_map(|steps| {
+                let x = RIGHT - steps * step;
+                [y(at) - 4.0, y(at) + 10.0].map(|y| Place { x, y, anchor: Anchor::End })
+            });
+            if let Some(place) = labels.place(&limit.label, places) {
                 svg.text("label", (place.x, place.y), place.anchor, &limit.label);
             }
             svg.end();
@@ -138,8 +143,8 @@ fn grid(svg: &mut Svg, frame: &Frame) {
         let anchor = if x > RIGHT - 10.0 { Anchor::End } else { Anchor::Middle };
         svg.text("tick", (x, BOTTOM + 16.0), anchor, &tick.label);
     }
-    svg.text("name", (RIGHT, HEIGHT - 6.0), Anchor::End, &format!("time in {unit}"));
-    svg.text("name", (0.0, HEIGHT - 6.0), Anchor::Start, "release latency, logarithmic");
+    svg.text("name", (RIGHT, HEIGHT - 6.0), Anchor::End, &format!("time in {unit} →"));
+    svg.text("name", (0.0, 11.0), Anchor::Start, "↑ release latency, logarithmic");
     svg.end();
 }
 
@@ -186,23 +191,15 @@ fn name_maximum(
     };
     let at = (x(worst.from_ns) + x(worst.to_ns)) / 2.0;
     let top = y(worst.max_ns as f64);
-    svg.path("maximum", &format!("M{} {}l-4 -7h8z", Short(at), Short(top - 3.0)));
-    labels.take([at - 5.0, top - 11.0, at + 5.0, top]);
     // The spike knows the instant; without one it is the begin of the stretch.
     let spike = summary.record.spikes.iter().find(|spike| spike.latency_ns == worst.max_ns);
     let instant = spike.map_or(worst.from_ns as u64, |spike| spike.at_ns);
     let text = format!("max {} at {}", figures::nanos(worst.max_ns), figures::nanos(instant));
-    let places = [Anchor::Middle, Anchor::End, Anchor::Start].into_iter().flat_map(|anchor| {
-        let beside = match anchor {
-            Anchor::Start => at + 8.0,
-            Anchor::Middle => at,
-            Anchor::End => at - 8.0,
-        };
-        [top - 13.0, top - 4.0, top - 13.0 - LINE].map(|y| Place { x: beside, y, anchor })
-    });
-    if let Some(place) = labels.place(&text, places) {
-        svg.text("maximum-label", (place.x, place.y), place.anchor, &text);
-    }
+    let clear = |left: f64, right: f64| {
+        let span = stretches.iter().filter(|it| x(it.to_ns) > left && x(it.from_ns) < right);
+        span.map(|it| y(it.max_ns as f64)).fold(BOTTOM, f64::min)
+    };
+    Marker { x: at, y: top - 3.0 }.draw(svg, &text, (LEFT + RIGHT) / 2.0, labels, clear);
 }
 
 /// Names the two lines where they begin.

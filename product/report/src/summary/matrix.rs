@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use quietcore_evidence::Evidence;
 use quietcore_record::class::{Class, JitterDefinition};
 use quietcore_record::record::Record;
+use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{
     Judgement, Verdict, fastest_cycle, is_held_to_class, is_judged, worst,
 };
@@ -108,6 +109,10 @@ pub enum Figure {
     Latency(u64),
     /// The release jitter by the class's definition, in ns; `None` where it lies in the overflow.
     Jitter(Option<u64>),
+    /// The release jitter, in ns, which may be above the limit; `None` where it isn't known.
+    JitterUnsure(Option<u64>),
+    /// The longest response time of a task that is held to its deadline, in ns.
+    Response(u64),
     /// The program failed, or wasn't done in time.
     Program(ProgramFault),
     /// Nothing was measured.
@@ -266,15 +271,26 @@ fn columns<'a>(
 
 /// What is missing of a partition so that it can't have passed; `None` when nothing is.
 fn gap(partition: &str, evidence: &Evidence) -> Option<String> {
-    let not_measured = evidence
-        .missing()
-        .filter(|missing| missing.partition == partition && missing.reserved)
-        .map(|missing| {
-            format!("profile {} was not measured: {}", missing.profile, missing.because)
-        });
+    // Profiles that are missing for the same reason are told together.
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let missing: Vec<_> = evidence.missing().collect();
+    for missing in missing.iter().filter(|missing| missing.partition == partition && missing.reserved) {
+        let because = missing.because.as_str();
+        match reasons.iter_mut().find(|(known, _)| *known == because) {
+            Some((_, profiles)) => profiles.push(&missing.profile),
+            None => reasons.push((because, vec![&missing.profile])),
+        }
+    }
+    let told = reasons.iter().map(|(because, profiles)| match profiles.as_slice() {
+        [one] => format!("profile {one} was not measured: {because}"),
+        [first @ .., last] => {
+            format!("profiles {} and {last} were not measured: {because}", first.join(", "))
+        }
+        [] => String::new(),
+    });
     let distrusted = evidence.why_nothing_passes().map(str::to_owned);
-    let gaps: Vec<String> = distrusted.into_iter().chain(not_measured).collect();
-    (!gaps.is_empty()).then(|| gaps.join("; "))
+    let told: Vec<String> = distrusted.into_iter().chain(told).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 fn cell(
@@ -326,29 +342,45 @@ fn figure_of(judgement: &Judgement, class: &Class, summary: &RecordSummary<'_>) 
     {
         return Figure::Program(fault);
     }
+    // What is held to its deadline alone is decided by when its jobs ended.
+    let jobs = summary.scan.as_ref().filter(|_| !is_held_to_class(record));
+    let largest = match jobs {
+        Some(scan) => Figure::Response(scan.response.max_ns),
+        None => Figure::Latency(statistics.max_ns),
+    };
     match judgement.verdict {
         _ if statistics.count == 0 => Figure::Nothing,
-        Verdict::Pass => Figure::Latency(statistics.max_ns),
+        Verdict::Pass => largest,
         Verdict::Fail if judgement.exceedances == Some(0) => {
-            Figure::Jitter(match class.jitter_definition {
-                JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
-                JitterDefinition::PeakToPeak => Some(statistics.jitter_peak_to_peak_ns),
-                JitterDefinition::Successive => {
-                    statistics.jitter_successive_ns.map(|jitter| jitter.ceil() as u64)
-                }
-            })
+            Figure::Jitter(jitter(class, statistics))
         }
-        Verdict::Fail => Figure::Latency(statistics.max_ns),
+        Verdict::Fail => largest,
         Verdict::NotProven => match (judgement.cycles_needed, class.cycle_ns) {
             _ if !record.is_valid() => Figure::Invalid,
             _ if !record.degraded.is_empty() => Figure::Degraded,
-            (Some(needed), _) => Figure::TooFew(statistics.count, needed),
+            (Some(needed), _) => {
+                Figure::TooFew(jobs.map_or(statistics.count, |scan| scan.response.count), needed)
+            }
             (None, None) => Figure::NoCycle,
             (None, Some(cycle_ns)) if record.period_ns.is_none_or(|period| period > cycle_ns) => {
                 Figure::Period(record.period_ns)
             }
-            (None, Some(_)) => Figure::Latency(statistics.max_ns),
+            (None, Some(_)) if class.jitter_ns.is_some() && jobs.is_none() => {
+                Figure::JitterUnsure(jitter(class, statistics))
+            }
+            (None, Some(_)) => largest,
         },
+    }
+}
+
+/// The release jitter by the definition of the class, in ns; `None` where it isn't known.
+fn jitter(class: &Class, statistics: &Statistics) -> Option<u64> {
+    match class.jitter_definition {
+        JitterDefinition::Whiskers => statistics.jitter_whiskers_ns,
+        JitterDefinition::PeakToPeak => Some(statistics.jitter_peak_to_peak_ns),
+        JitterDefinition::Successive => {
+            statistics.jitter_successive_ns.map(|jitter| jitter.ceil() as u64)
+        }
     }
 }
 
@@ -384,7 +416,8 @@ fn overall(columns: &[Column<'_>], cells: &[Cell], gap: Option<&str>) -> Overall
         .filter(|cell| cell.verdict == verdict)
         .max_by_key(|cell| match cell.figure {
             Figure::Latency(value) => value,
-            Figure::Jitter(value) => value.unwrap_or(u64::MAX),
+            Figure::Jitter(value) | Figure::JitterUnsure(value) => value.unwrap_or(u64::MAX),
+            Figure::Response(value) => value,
             Figure::TooFew(count, needed) => needed.saturating_sub(count),
             _ => u64::MAX,
         });

@@ -48,6 +48,13 @@ pub struct Notice {
     pub remedy: &'static str,
 }
 
+impl Notice {
+    /// Whether it is as grave as a verdict: no number can be believed.
+    pub fn is_grave(&self) -> bool {
+        self.kind <= NoticeKind::Contradicted
+    }
+}
+
 /// The words of a kind: title, cost, remedy.
 const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
     match kind {
@@ -60,7 +67,7 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "The evidence is damaged",
             "No record of this folder is trusted; every class is NOT PROVEN.",
             "Fetch an unchanged copy, or measure again; a run that was cut off goes on with \
-             `quietcore qualify --resume FOLDER`.",
+             `quietcore qualify --resume .` in its folder.",
         ),
         NoticeKind::Contradicted => (
             "The evidence contradicts itself",
@@ -92,12 +99,14 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
         NoticeKind::NotMeasured => (
             "Not measured",
             "What was not measured can't pass; the overall verdict is NOT PROVEN at best.",
-            "Remove the cause and go on with `quietcore qualify --resume FOLDER`.",
+            "Remove the cause, and go on with `quietcore qualify --resume .` in the evidence \
+             folder.",
         ),
         NoticeKind::Interrupted => (
             "Ended before its time",
             "What was measured until then is whole, but fewer cycles exclude less.",
-            "Go on with `quietcore qualify --resume FOLDER`; a probe by hand is run again.",
+            "Go on with `quietcore qualify --resume .` in the evidence folder; a probe by hand \
+             is run again.",
         ),
         NoticeKind::Limited => (
             "Not covered, or not at its best",
@@ -107,7 +116,7 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
         NoticeKind::Incomplete => (
             "The campaign is not complete",
             "The overall verdict is NOT PROVEN at best.",
-            "Go on with `quietcore qualify --resume FOLDER`.",
+            "Go on with `quietcore qualify --resume .` in the evidence folder.",
         ),
     }
 }

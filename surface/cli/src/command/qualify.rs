@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quietcore_campaign::{Asked, Campaign, Outcome, runs};
+use quietcore_campaign::{Asked, Campaign, Outcome, runs as planned_runs};
 use quietcore_evidence::{
     Evidence, Manifest, NotMeasured, Writer, changed_since_sealed, folder_name, read_manifest,
 };
@@ -16,7 +16,7 @@ use crate::machine;
 use crate::programs;
 use crate::progress::Bar;
 use crate::status::{Failure, Status};
-use crate::{command, finish};
+use crate::{command, finish, runs};
 
 pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
@@ -34,12 +34,12 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
         (None, None) => PathBuf::new(),
     };
     let built = programs::build(&file.site, &models)?;
-    let runs = runs(&file.site, &file.sha256, online, &built.programs);
+    let planned = planned_runs(&file.site, &file.sha256, online, &built.programs);
     let mut campaign = match (&request.resume, resumed) {
         (Some(folder), Some(manifest)) => {
-            Campaign::resume(Writer::open(folder)?, manifest, &file.sha256, runs)?
+            Campaign::resume(Writer::open(folder)?, manifest, &file.sha256, planned)?
         }
-        _ => begin(request, &file, &facts, &plan, runs)?,
+        _ => begin(request, &file, &facts, &plan, planned)?,
     };
     crate::terminal::say(format_args!("evidence: {}", campaign.writer().root().display()));
     let outcome = {
@@ -55,7 +55,9 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
             "remark: the folder is not signed, since what was measured before was not either",
         );
     }
-    conclude(request, &evidence, campaign.writer().root(), outcome)
+    let is_chosen = request.out.is_some() || request.resume.is_some();
+    let index = runs::refresh(campaign.writer().root(), is_chosen)?;
+    conclude(request, &evidence, campaign.writer().root(), index, outcome)
 }
 
 fn chosen_site(request: &Qualify) -> Result<SiteFile, Failure> {
@@ -156,17 +158,21 @@ fn not_chosen(file: &SiteFile) -> Result<Vec<NotMeasured>, Failure> {
 }
 
 fn default_folder(started_at: &str, site: &Site) -> PathBuf {
-    Path::new("runs").join(folder_name(started_at, site.name()))
+    Path::new(runs::RUNS).join(folder_name(started_at, site.name()))
 }
 
 fn conclude(
     request: &Qualify,
     evidence: &Evidence,
     folder: &Path,
+    index: Option<PathBuf>,
     outcome: Outcome,
 ) -> Result<Status, Failure> {
     super::show::print_evidence(evidence, request.json)?;
     crate::terminal::say(format_args!("report: {}", folder.join(finish::REPORT).display()));
+    if let Some(index) = index {
+        crate::terminal::say(format_args!("all runs: {}", index.display()));
+    }
     if outcome == Outcome::Interrupted {
         crate::terminal::say(format_args!(
             "interrupted; go on with: quietcore qualify --resume {}",

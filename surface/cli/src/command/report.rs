@@ -10,12 +10,19 @@ use quietcore_units::Nanos;
 
 use crate::arguments::Report;
 use crate::finish::{self, REPORT};
+use crate::runs;
 use crate::status::{Failure, Status};
 
 /// Range of the histogram in cyclictest's format; what is longer is counted as its overflow.
 const CYCLICTEST_END: Nanos = Nanos::from_millis(10);
 
 pub(super) fn run(request: &Report) -> Result<Status, Failure> {
+    if !request.folder.join("manifest.json").exists() {
+        let folders = runs::folders(&request.folder);
+        if !folders.is_empty() {
+            return index(request, &folders);
+        }
+    }
     let evidence = finish::read(&request.folder)?;
     for damage in &evidence.damage {
         crate::terminal::say(format_args!("damaged: {damage}"));
@@ -65,6 +72,29 @@ fn make_anew(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {
         write_whole(&folder.join(REPORT), derived::page(evidence).as_bytes())?;
     }
     Ok(())
+}
+
+/// The page over a folder of runs.
+fn index(request: &Report, folders: &[String]) -> Result<Status, Failure> {
+    let other = [&request.junit, &request.csv, &request.cyclictest];
+    if other.iter().any(|option| option.is_some()) {
+        return Err(Failure::new(format_args!(
+            "quietcore: `{}` holds {} runs; --junit, --csv and --cyclictest are for one of them",
+            request.folder.display(),
+            folders.len()
+        )));
+    }
+    let place = request.html.clone().unwrap_or_else(|| request.folder.join(runs::INDEX));
+    if request.html.is_none() && runs::standing(&place) == runs::Standing::Others {
+        return Err(Failure::new(format_args!(
+            "quietcore: `{}` is not a page of runs, and is left alone; name another file with \
+             --html",
+            place.display()
+        )));
+    }
+    write_whole(&place, runs::page(&request.folder, folders).as_bytes())?;
+    super::print(&format!("{}\n", place.display()))?;
+    Ok(Status::Done)
 }
 
 fn write_csv(folder: &Path, evidence: &Evidence) -> Result<(), Failure> {

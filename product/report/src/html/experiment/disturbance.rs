@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use quietcore_record::experiment::{Disturbance, DisturbanceCell, Finding, Ratio};
 use quietcore_record::record::Placement;
 
+use super::super::elements::quantity;
 use crate::figures::{self, NONE};
 use crate::summary::{achieved, cause, worst_cell};
 
@@ -186,7 +187,7 @@ fn detail(cell: &DisturbanceCell) -> Markup {
             }
             td.n { (ratio(&cell.p99_9)) }
             td.n { (ratio(&cell.max)) }
-            td.n { (figures::nanos(cell.max_ns)) }
+            td.n { (quantity(&figures::nanos(cell.max_ns))) }
             td.n { (figures::count(cell.missed_cycles)) }
             td { (achieved(cell)) @if cell.invalid_blocks > 0 {
                 span.sub { (cell.invalid_blocks) " blocks are invalid" }

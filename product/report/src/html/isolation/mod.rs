@@ -6,7 +6,7 @@ use quietcore_record::isolation::{
 };
 use quietcore_record::published;
 
-use super::elements::{sentence, with_code};
+use super::elements::{quantity, sentence, time, with_code};
 use crate::figures::{self, NONE};
 use crate::plot;
 use crate::summary::{Summary, isolation_answer, isolation_container, isolation_reasons};
@@ -134,7 +134,9 @@ fn line(row: &IsolationRow, found: Option<&IsolationFigures>, beside: bool) -> M
                     }
                     @for beyond in &found.exceedances { td.n { (exceeded(beyond)) } }
                 }
-                None => @for _ in 0..STATISTICS.len() + CYCLES_NS.len() { td.n { (NONE) } }
+                None => @for _ in 0..STATISTICS.len() + CYCLES_NS.len() {
+                    td.n { (quantity(NONE)) }
+                }
             }
             @for paper in row.published.iter().filter(|_| beside) {
                 @let all = format!(
@@ -142,16 +144,12 @@ fn line(row: &IsolationRow, found: Option<&IsolationFigures>, beside: bool) -> M
                     paper.min_us, paper.mean_us, paper.sd_us, paper.max_us
                 );
                 td.n.paper title=(all) {
-                    (figures::nanos_f64(paper.mean_us * 1e3))
-                    span.sub { (figures::nanos_f64(paper.max_us * 1e3)) }
+                    (time(Some(paper.mean_us * 1e3)))
+                    span.sub { (time(Some(paper.max_us * 1e3))) }
                 }
             }
         }
     }
-}
-
-fn time(value_ns: Option<f64>) -> String {
-    value_ns.map_or_else(|| NONE.to_owned(), figures::nanos_f64)
 }
 
 /// What sets a row apart, beside its words.

@@ -1,6 +1,7 @@
 //! All statistics of all records, each explained, and the loads with what they achieved.
 
 mod scan;
+mod tables;
 
 use maud::{Markup, html};
 use quietcore_record::histogram::Quantile;
@@ -9,6 +10,9 @@ use super::definitions::{self as define, Definition, footnotes, term};
 use super::elements::quantity;
 use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, Summary};
+
+pub(crate) use tables::escaped;
+pub(super) use tables::links;
 
 /// Records side by side in one table; more fit neither a page nor a screen.
 const COLUMNS_MAX: usize = 6;

@@ -3,18 +3,19 @@
 use maud::{Markup, html};
 use quietcore_record::statistics::{cycles_needed, exceedance_bound};
 
+use super::super::elements::quantity;
 use crate::figures;
 use crate::summary::Summary;
 
 /// Spans of measurement whose worth is told, in ns: an hour, a shift, a day.
 const SPANS: [(&str, &str, u64); 3] = [
-    ("an hour", "1 h", 3_600_000_000_000),
-    ("a shift", "8 h", 28_800_000_000_000),
-    ("a day", "24 h", 86_400_000_000_000),
+    ("an hour", "1\u{a0}h", 3_600_000_000_000),
+    ("a shift", "8\u{a0}h", 28_800_000_000_000),
+    ("a day", "24\u{a0}h", 86_400_000_000_000),
 ];
 
 /// How sure the verdicts are, and what more time would buy.
-pub(super) fn certainty(summary: &Summary<'_>) -> Markup {
+pub(in crate::html) fn certainty(summary: &Summary<'_>) -> Markup {
     let exceedance = summary.evidence.manifest.exceedance;
     let needed = cycles_needed(exceedance);
     // The shortest run that counts says the least; what holds for it holds for all.
@@ -55,15 +56,15 @@ fn worth(count: u64, period_ns: Option<u64>, needed: u64) -> Markup {
             tr {
                 th scope="row" { (label) }
                 td.n { (figures::count(cycles)) }
-                td.n { (time.unwrap_or_else(|| figures::NONE.to_owned())) }
+                td.n { (quantity(&time.unwrap_or_else(|| figures::NONE.to_owned()))) }
                 td.n { (figures::one_in(bound)) }
-                td.n { (apart.unwrap_or_else(|| figures::NONE.to_owned())) }
+                td.n { (quantity(&apart.unwrap_or_else(|| figures::NONE.to_owned()))) }
             }
         }
     };
     html! {
-        div.scroll tabindex="0" {
-            table.compact {
+        div.scroll tabindex="0" role="region" aria-label="What more time would buy" {
+            table.compact.tenths {
                 thead {
                     tr {
                         th scope="col" { "Measured without exceedance" }

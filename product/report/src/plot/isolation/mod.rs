@@ -24,7 +24,7 @@ const STROKE: f64 = 11.5;
 /// Room below a row.
 const GAP: f64 = 9.0;
 /// Room for the marks of the axis.
-const AXIS: f64 = 24.0;
+const AXIS: f64 = 40.0;
 /// Where strokes begin and end, in per cent; the maximum is written behind them.
 const LEFT: f64 = 0.6;
 const RIGHT: f64 = 86.0;
@@ -93,12 +93,12 @@ fn background(svg: &mut Svg, scale: Scale, bottom: f64) {
         svg.line("grid", (at, TOP), (at, bottom));
         svg.text("tick", (at, bottom + 16.0), Anchor::Middle, &tick.label);
     }
+    svg.text("tick", (X::Percent(RIGHT), bottom + 32.0), Anchor::End, "time, logarithmic →");
     for cycle_ns in CYCLES_NS {
         let limit_ns = cycle_ns / 10;
         let at = x(scale, limit_ns as f64);
         svg.line("limit-line", (at, TOP), (at, bottom));
-        let name = format!("{}, a tenth", figures::set_nanos(limit_ns));
-        let name = format!("{name} of {}", figures::set_nanos(cycle_ns));
+        let name = format!("tenth of {}", figures::set_nanos(cycle_ns));
         svg.text("limit-name", (at, TOP - 6.0), Anchor::Middle, &name);
     }
 }

@@ -1,0 +1,230 @@
+//! The page over a folder of runs: for each partition its runs over time, with what changed between
+//! them.
+//!
+//! ```text
+//! Evidence ─► Entry ─┐   one folder each, a few hundred bytes
+//! Evidence ─► Entry ─┼─► page    a trend and a table for each partition of each site
+//! Evidence ─► Entry ─┘
+//! ```
+//!
+//! An [`Entry`] is what is kept of a run, so that hundreds of them are read one after the other.
+//! Verdicts are those of the [`Summary`], which every page shows.
+
+mod page;
+mod plot;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::class::Class;
+use quietcore_record::histogram::Quantile;
+use quietcore_record::verdict::Verdict;
+
+use crate::summary::{PartitionSummary, RecordSummary, Summary, quick_look};
+
+pub use page::render;
+
+/// What a page of this kind says of itself. Whoever is to write one over another file looks for it.
+pub const GENERATOR: &str = "quietcore index/1";
+
+/// What is kept of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The folder, relative to the page.
+    folder: String,
+    /// Start of the run, RFC 3339, UTC.
+    started_at: String,
+    /// The site, or what was imported.
+    name: String,
+    origin: Origin,
+    partitions: Vec<PartitionEntry>,
+    is_damaged: bool,
+}
+
+/// What is kept of one partition.
+#[derive(Clone, Debug, PartialEq)]
+struct PartitionEntry {
+    name: String,
+    class: Option<String>,
+    limit_ns: Option<u64>,
+    verdict: Verdict,
+    because: String,
+    is_quick: bool,
+    cycles: u64,
+    p99_9: Option<Quantile>,
+    max_ns: Option<u64>,
+    /// The conditions that its records have in common, or what they differ by.
+    conditions: BTreeMap<String, String>,
+}
+
+/// A condition that is another one than in the run before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Change<'a> {
+    name: &'a str,
+    before: &'a str,
+    now: &'a str,
+}
+
+/// What stands where a run doesn't know a condition.
+const UNKNOWN: &str = "not known";
+
+/// Bytes of a sum that are shown; more tell nobody more.
+const SUM_SHOWN: usize = 12;
+
+impl Entry {
+    /// What is kept of the run in `folder`, a path relative to the page.
+    pub fn of(folder: &str, evidence: &Evidence) -> Self {
+        let summary = Summary::of(evidence);
+        let manifest = &evidence.manifest;
+        let partitions = summary.partitions.iter().map(|it| PartitionEntry::of(it, &summary));
+        Self {
+            folder: folder.to_owned(),
+            started_at: manifest.started_at.clone(),
+            name: manifest.name.clone(),
+            origin: manifest.origin,
+            partitions: partitions.collect(),
+            is_damaged: !evidence.damage.is_empty(),
+        }
+    }
+}
+
+impl PartitionEntry {
+    fn of(partition: &PartitionSummary<'_>, summary: &Summary<'_>) -> Self {
+        let columns = partition.columns.iter().filter(|column| column.reserved);
+        let counted: Vec<&RecordSummary<'_>> = columns
+            .flat_map(|column| &column.records)
+            .map(|index| &summary.records[*index])
+            .filter(|record| record.statistics.count > 0)
+            .collect();
+        let overall = partition.declared.as_ref().map(|declared| &declared.overall);
+        let class = partition.declared.as_ref().and_then(|declared| declared.class);
+        Self {
+            name: partition.name.to_owned(),
+            class: partition.declared.as_ref().map(|declared| {
+                declared.class.map_or(declared.name, |class| class.title.as_str()).to_owned()
+            }),
+            limit_ns: class.and_then(Class::latency_limit_ns),
+            verdict: overall.map_or(Verdict::NotProven, |overall| overall.verdict),
+            because: overall.map_or_else(
+                || "the partition declares no class".to_owned(),
+                |overall| overall.because.clone(),
+            ),
+            is_quick: quick_look(partition, summary).is_some(),
+            cycles: counted.iter().map(|record| record.statistics.count).sum(),
+            p99_9: counted
+                .iter()
+                .filter_map(|record| record.statistics.p99_9_ns)
+                .max_by_key(|quantile| quantile.lower_bound()),
+            max_ns: counted.iter().map(|record| record.statistics.max_ns).max(),
+            conditions: conditions(&counted, partition, summary),
+        }
+    }
+
+    /// What is another condition than `before`, in the order of the names.
+    fn changes<'a>(&'a self, before: &'a Self) -> Vec<Change<'a>> {
+        let names: BTreeSet<&String> =
+            self.conditions.keys().chain(before.conditions.keys()).collect();
+        let read = |entry: &'a Self, name: &str| {
+            entry.conditions.get(name).map_or(UNKNOWN, String::as_str)
+        };
+        let changes = names.into_iter().map(|name| Change {
+            name,
+            before: read(before, name),
+            now: read(self, name),
+        });
+        changes.filter(|change| change.before != change.now).collect()
+    }
+}
+
+/// The conditions of the records that count.
+fn conditions(
+    counted: &[&RecordSummary<'_>],
+    partition: &PartitionSummary<'_>,
+    summary: &Summary<'_>,
+) -> BTreeMap<String, String> {
+    let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut add = |name: &str, value: String| {
+        values.entry(name.to_owned()).or_default().insert(value);
+    };
+    for record in counted {
+        let (record, held) = (record.record, &record.record.conditions);
+        for (name, value) in &held.machine {
+            add(&name.replace('_', " "), shortened(value));
+        }
+        add("release", held.mode.clone());
+        add("policy", held.policy.clone());
+        if let Some(period_ns) = record.period_ns {
+            add("period", crate::figures::set_nanos(period_ns));
+        }
+        let loads = held.loads.iter().map(|load| format!("{} × {}", load.workers, load.kind));
+        let loads: Vec<String> = loads.collect();
+        let loads = if loads.is_empty() { "none".to_owned() } else { loads.join(", ") };
+        add(&format!("load of {}", record.profile), loads);
+    }
+    let manifest = &summary.evidence.manifest;
+    let profiles = partition.columns.iter().map(|column| column.profile);
+    add("profiles", profiles.collect::<Vec<_>>().join(", "));
+    add("site file", shortened(&manifest.site_sha256));
+    add("Quietcore", manifest.quietcore_version.clone());
+    add("exceedance", format!("{:e}", manifest.exceedance));
+    if let Some(declared) = &partition.declared {
+        add("class", declared.name.to_owned());
+    }
+    let joined = |all: BTreeSet<String>| all.into_iter().collect::<Vec<_>>().join("; ");
+    values.into_iter().map(|(name, all)| (name, joined(all))).collect()
+}
+
+/// A sum is shown by its beginning; other values as they are.
+fn shortened(value: &str) -> String {
+    let is_sum = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_sum { value[..SUM_SHOWN].to_owned() } else { value.to_owned() }
+}
+
+/// The runs of one partition of one site, the oldest first.
+#[derive(Debug)]
+struct Course<'a> {
+    site: &'a str,
+    partition: &'a str,
+    runs: Vec<CourseRun<'a>>,
+}
+
+/// One run of a course.
+#[derive(Debug)]
+struct CourseRun<'a> {
+    entry: &'a Entry,
+    found: &'a PartitionEntry,
+    /// What changed since the run before; nothing for the first one.
+    changes: Vec<Change<'a>>,
+}
+
+/// The courses of all campaigns: by site and partition, those with the newest run first.
+fn courses(entries: &[Entry]) -> Vec<Course<'_>> {
+    let mut sorted: Vec<&Entry> =
+        entries.iter().filter(|entry| entry.origin == Origin::Campaign).collect();
+    sorted.sort_by(|a, b| (&a.started_at, &a.folder).cmp(&(&b.started_at, &b.folder)));
+    let mut courses: Vec<Course<'_>> = Vec::new();
+    for entry in sorted {
+        for found in &entry.partitions {
+            let known =
+                courses.iter().position(|it| it.site == entry.name && it.partition == found.name);
+            let course = match known {
+                Some(index) => &mut courses[index],
+                None => {
+                    courses.push(Course {
+                        site: &entry.name,
+                        partition: &found.name,
+                        runs: Vec::new(),
+                    });
+                    let last = courses.len() - 1;
+                    &mut courses[last]
+                }
+            };
+            let before = course.runs.last().map(|run| run.found);
+            let changes = before.map(|before| found.changes(before)).unwrap_or_default();
+            course.runs.push(CourseRun { entry, found, changes });
+        }
+    }
+    let newest = |course: &Course<'_>| course.runs.last().map(|run| &run.entry.started_at).cloned();
+    courses.sort_by_key(|course| std::cmp::Reverse(newest(course)));
+    courses
+}

@@ -1,0 +1,58 @@
+//! A PASS that says little: a run so short that a late release each few seconds would go unseen.
+
+use quietcore_record::statistics::cycles_needed;
+use quietcore_record::verdict::{Verdict, one_in, thousands};
+use quietcore_units::Nanos;
+
+use super::{PartitionSummary, Summary};
+
+/// What excludes no more than this is a first impression: one late release in 100 s at 1 ms.
+const QUICK_ABOVE: f64 = 1e-5;
+
+/// What acceptance asks for, which is the default of a site file.
+const ACCEPTANCE: f64 = 1e-6;
+
+/// How little is excluded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct QuickLook {
+    /// The bound on the probability of a late release, at 95 % confidence.
+    bound: f64,
+    /// The period of the record that says the least, in ns.
+    period_ns: Option<u64>,
+}
+
+/// Whether the PASS of a partition is only a quick look; `None` for other verdicts.
+pub(crate) fn quick_look(
+    partition: &PartitionSummary<'_>,
+    summary: &Summary<'_>,
+) -> Option<QuickLook> {
+    let declared = partition.declared.as_ref()?;
+    if declared.overall.verdict != Verdict::Pass {
+        return None;
+    }
+    let columns = partition.columns.iter().filter(|column| column.reserved);
+    let records = columns.flat_map(|column| &column.records).map(|index| &summary.records[*index]);
+    let looks = records.filter_map(|record| {
+        let period_ns = record.record.period_ns;
+        Some(QuickLook { bound: record.statistics.bound_95?, period_ns })
+    });
+    let weakest = looks.max_by(|one, other| one.bound.total_cmp(&other.bound))?;
+    (weakest.bound > QUICK_ABOVE).then_some(weakest)
+}
+
+impl QuickLook {
+    /// What it means.
+    pub(crate) fn sentence(self) -> String {
+        let every = self.period_ns.map(|period_ns| {
+            let apart = Nanos::new((period_ns as f64 / self.bound) as u64);
+            format!(", which is one late release each {apart}")
+        });
+        format!(
+            "A quick look: so few cycles exclude no more than {}{}. Acceptance asks for \
+             `exceedance = 1e-6`, which takes {} cycles.",
+            one_in(self.bound),
+            every.unwrap_or_default(),
+            thousands(cycles_needed(ACCEPTANCE)),
+        )
+    }
+}
