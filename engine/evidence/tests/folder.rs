@@ -34,6 +34,7 @@ fn record(profile: &str, latency_ns: u64) -> Record {
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

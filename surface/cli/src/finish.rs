@@ -5,8 +5,9 @@
 use std::path::Path;
 
 use quietcore_evidence::{Evidence, Origin, Writer};
+use quietcore_record::compare::{self, BesideError, SideBySide};
 use quietcore_record::document;
-use quietcore_record::published::{self, BoxPlot};
+use quietcore_record::published::{self, BoxPlot, Quantity};
 use quietcore_record::record::Record;
 use quietcore_report::{Published, PublishedBox, html, junit};
 
@@ -34,7 +35,7 @@ pub(crate) fn page(evidence: &Evidence) -> String {
 }
 
 /// The table whose baseline stands beside a campaign: general-purpose Linux on bare metal.
-const BASELINE_TABLE: &str = "000/table-3";
+const BASELINE_TABLE: &str = "queiroz2023/table-3";
 /// How the table names that system.
 const BASELINE: &str = "Baseline";
 
@@ -76,6 +77,23 @@ fn published_box(row: BoxPlot) -> PublishedBox {
 pub(crate) fn read(folder: &Path) -> Result<Evidence, Failure> {
     Ok(quietcore_evidence::read(folder)?)
 }
+
+/// A run beside a published table, whose threads slept until their release.
+pub(crate) fn beside(
+    records: &[Record],
+    table: &published::Table,
+) -> Result<SideBySide, BesideError> {
+    let mut beside = compare::with_table(&as_slept(records), table)?;
+    let woke_early = records.iter().any(|record| record.of_wakeup().is_some());
+    if woke_early && table.quantity == Quantity::ReleaseLatency {
+        beside.remarks.push(WOKE_EARLY.to_owned());
+    }
+    Ok(beside)
+}
+
+/// Said beside a published table where a record holds both latencies.
+const WOKE_EARLY: &str = "what is measured here woke before its release and spun to it; beside the \
+                          paper's threads, which slept until theirs, stands its wake-up latency";
 
 /// The records as tools see them that sleep until the release, such as cyclictest, and as the
 /// papers measured: where a run woke early, its wake-up latency is the like.

@@ -5,17 +5,9 @@
 use quietcore_units::Nanos;
 
 use crate::ledger::Ledger;
+pub use crate::record::Injected;
 use crate::record::Record;
 use crate::statistics::Statistics;
-
-/// A delay that was put in on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Injected {
-    /// How long, in ns.
-    pub delay_ns: u64,
-    /// At which release.
-    pub release: u64,
-}
 
 /// What is wrong with a record's numbers, in words. An injected delay that is seen makes the record
 /// a test of the probe, which is said too.
@@ -49,6 +41,9 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
     if let Some(interrupt) = &record.interrupt {
         wrong.extend(interrupt.self_check(record));
     }
+    if let Some(round_trip) = &record.round_trip {
+        wrong.extend(round_trip.self_check(record));
+    }
     if let Some(ledgers) = &record.ledgers {
         if !ledgers.kept.iter().all(Ledger::adds_up) {
             wrong.push("the shares of a spike ledger do not add up to its latency".to_owned());
@@ -69,16 +64,18 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
 fn injection_finding(record: &Record, injected: Injected) -> String {
     let delay = Nanos::new(injected.delay_ns);
     let release = injected.release;
-    let seen = record
-        .spikes
-        .iter()
-        .find(|spike| spike.release == release && spike.latency_ns >= injected.delay_ns);
-    match seen {
-        Some(spike) => format!(
-            "a delay of {delay} was injected at release {release} and was seen there as {}",
-            Nanos::new(spike.latency_ns)
+    match injected.found(record).map(Nanos::new) {
+        Some(latency) if injected.is_seen(record) => format!(
+            "a delay of {delay} was injected at release {release} and was seen there as {latency}"
         ),
-        None => format!("a delay of {delay} was injected at release {release} and was NOT seen"),
+        Some(latency) => format!(
+            "a delay of {delay} was injected at release {release} and was NOT seen there: that \
+             release was {latency} late"
+        ),
+        None => format!(
+            "a delay of {delay} was injected at release {release} and was NOT seen: the record \
+             doesn't have that release"
+        ),
     }
 }
 
@@ -107,7 +104,7 @@ mod tests {
         record.spikes[0].release = 999;
         assert!(self_check(&record, injected)[0].contains("NOT seen"));
         record.spikes[0] = spike(1000, 499_999);
-        assert!(self_check(&record, injected)[0].contains("NOT seen"));
+        assert!(self_check(&record, injected)[0].contains("NOT seen there: that release was 500"));
     }
 
     #[test]
