@@ -147,6 +147,7 @@ fn record(index: u64, random: &mut u64) -> Record {
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters { planned_cycles: CYCLES, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

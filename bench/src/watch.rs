@@ -256,6 +256,7 @@ fn record(name: &str, windows: &[Window], cycles: u64) -> Record {
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

@@ -1,4 +1,4 @@
-//! The image of the probe `osek`: the ten routines of seed 001 on the kernel's bare port.
+//! The image of the probe `osek`: the ten routines of scordino2020 on the kernel's bare port.
 //!
 //! MainTask carries out all series, one after the other, each with a row of its own in the
 //! statistics: a value is a count of the time stamp counter, and stands there as a release latency.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tables 1 and 2 of seed 002 and the routines of seed 001 from a guest, each with a report
+# tables 1 and 2 of kong2021 and the routines of scordino2020 from a guest, each with a report
 # kinds: kvm
 set -euo pipefail
 quietcore=target/release/quietcore

@@ -104,6 +104,9 @@ pub fn carry_out(
         plan.first_release = next + plan.period * passed;
         plan.releases = whole.cycles;
         plan.injection = whole.injection;
+        if let Some(injection) = whole.injection {
+            recorder.watch(injection.release);
+        }
         recorder.set_first_release(plan.first_release);
         recorder.set_state(TaskState::Running);
         (end, _) = run(clock, &plan, &mut margin, recorder, &stop, seen);

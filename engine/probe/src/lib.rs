@@ -8,7 +8,7 @@
 //! | [`latency`] | the measured loop: release after release, by sleep or by early wake |
 //! | [`margin`] | how long before its release a task is woken |
 //! | `memory` | what accesses to memory take, by working set |
-//! | `osek` | the ten routines of seed 001 on our OSEK kernel |
+//! | `osek` | the ten routines of scordino2020 on our OSEK kernel |
 //! | `partition` | the threads of a partition, started together |
 //! | [`routines`] | the program that `osek` measures, for any machine |
 //! | `thread` | one real-time thread that measures |

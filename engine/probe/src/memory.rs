@@ -1,4 +1,4 @@
-//! What accesses to memory take: seed 001, section V-A, the benchmark that it calls membench.
+//! What accesses to memory take: scordino2020, section V-A, the benchmark that it calls membench.
 //!
 //! ```text
 //! who measures                             partition, pinned, under a real-time policy

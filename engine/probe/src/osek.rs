@@ -1,5 +1,5 @@
-//! What a kernel of the OSEK kind takes: the ten routines of seed 001, section IV-A, on the hosted
-//! port of ours.
+//! What a kernel of the OSEK kind takes: the ten routines of scordino2020 (section IV-A), on the
+//! hosted port of ours.
 //!
 //! ```text
 //! thread: lock memory ─ pin ─ policy ─ read back ─ StartOS ─┐                     ┌─ read back

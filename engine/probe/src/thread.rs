@@ -14,6 +14,10 @@ use rustix::thread::gettid;
 /// Stack of the thread: small, because all of it is locked.
 const STACK_BYTES: usize = 256 << 10;
 
+/// What it costs where memory can't be locked.
+const NOT_LOCKED: &str = "memory is not locked, so a page fault may be part of a value; run as \
+                          root, or raise the memlock limit";
+
 /// Where the thread shall run, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -35,6 +39,13 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// What holds for the calling thread, of which nothing is asked but that its memory is locked.
+    pub fn of_this_thread() -> Self {
+        let refused = setting::lock_memory().err();
+        let degraded = refused.map(|error| format!("{NOT_LOCKED} ({error})"));
+        Self { state: read_back(), degraded: degraded.into_iter().collect(), drift: None }
+    }
+
     /// Looks again at which settings are in force for a thread of this process, and keeps the first
     /// that are other ones.
     pub fn look_again(&mut self, thread: u32) {
@@ -74,11 +85,7 @@ pub fn prepare(place: Place) -> Standing {
             degraded.push(format!("{cost} ({error})"));
         }
     };
-    ask(
-        setting::lock_memory(),
-        "memory is not locked, so a page fault may be part of a value; run as root, or raise the \
-         memlock limit",
-    );
+    ask(setting::lock_memory(), NOT_LOCKED);
     ask(setting::drop_timer_slack(), "timers have the kernel's default slack of 50 µs");
     if let Some(cpu) = place.cpu {
         ask(setting::pin(cpu), "the thread could not be pinned to its CPU");

@@ -1,6 +1,6 @@
 //! The clock board: an interrupt at the begin of each period, and how long ago that was.
 //!
-//! The board of seed 002 counts 10 ns from the interrupt in a register of 32 bits. Memory does not
+//! The board of kong2021 counts 10 ns from the interrupt in a register of 32 bits. Memory does not
 //! count, and a read that leaves the guest is no measurement; so the board's page, which the guest
 //! can only read, holds what a register's value follows from: the time stamp counter at the instant
 //! at which the interrupt was raised. The guest's driver reads its counter and subtracts, and no

@@ -5,9 +5,9 @@
 //! file.
 //!
 //! Two criteria follow from a class:
-//! - release latency: never above a tenth of the cycle (seed 003, section VII: the limit leaves the
+//! - release latency: never above a tenth of the cycle (hofer2019, section VII: it leaves the
 //!   rest of the cycle to the program and to whoever shares the core);
-//! - release jitter: at most the published limit, by the definition named with it. Seed 000
+//! - release jitter: at most the published limit, by the definition named with it. queiroz2023
 //!   compares its limits with the distance of its whiskers, so that is the definition of its
 //!   classes.
 
@@ -22,10 +22,10 @@ pub const CYCLE_PART: u64 = 10;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum JitterDefinition {
-    /// Distance between the 97.5 % and the 2.5 % quantile, as in seed 000.
+    /// Distance between the 97.5 % and the 2.5 % quantile, as in queiroz2023.
     #[default]
     Whiskers,
-    /// Largest minus smallest value, as in seed 002.
+    /// Largest minus smallest value, as in kong2021.
     PeakToPeak,
     /// Mean absolute difference of successive values.
     Successive,
@@ -66,8 +66,8 @@ impl Class {
     }
 }
 
-const QUEIROZ: &str = "Queiroz et al. 2023 (seed 000), table 1";
-const MAHMUD: &str = "Mahmud et al. 2014 (seed 004), table III";
+const QUEIROZ: &str = "queiroz2023, table 1";
+const MAHMUD: &str = "mahmud2014, table III";
 const PROFINET: &str = "PROFINET University, real-time classes (fastest update of the range)";
 const SAMPLED_VALUES: &str = "IEC 61850-9-2 LE sampled values, as used by SEAPATH";
 
@@ -81,15 +81,14 @@ const ROWS: [Row; 19] = [
         "Motion control (factory automation)",
         1_000.0,
         1.0,
-        "Queiroz et al. 2023 (seed 000), table 1; cycle also in Mahmud et al. 2014 (seed 004), \
-         table III",
+        "queiroz2023, table 1; cycle also in mahmud2014, table III",
     ),
     (
         "fast-control-loop",
         "Fast control loop",
         10_000.0,
         0.0,
-        "Mahmud et al. 2014 (seed 004), table III; the text has 5 ms to 10 ms",
+        "mahmud2014, table III; the text has 5 ms to 10 ms",
     ),
     ("factory-automation", "Factory automation", 10_000.0, 100.0, QUEIROZ),
     (
@@ -97,7 +96,7 @@ const ROWS: [Row; 19] = [
         "Process automation, common",
         100_000.0,
         0.0,
-        "Mahmud et al. 2014 (seed 004), table III; the upper end of 10 ms to 100 ms",
+        "mahmud2014, table III; the upper end of 10 ms to 100 ms",
     ),
     ("slow-control", "Slow control", 0.0, 0.0, MAHMUD),
     ("process-remote-control", "Process automation, remote control", 50_000.0, 20.0, QUEIROZ),

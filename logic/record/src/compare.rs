@@ -40,7 +40,7 @@ pub mod slowdown;
 
 use serde::Serialize;
 
-pub use beside::{BesideError, SideBySide, SideFigure, SideRow, with_table};
+pub use beside::{BesideError, SideBySide, SideFigure, SideRow, stands_beside, with_table};
 pub use dependence::Dependence;
 pub use exceedance::{Beyond, Rate, RatesAt};
 pub use pairing::{RunComparison, compare_runs};

@@ -13,7 +13,7 @@ use crate::isolation::{self, IsolationMatrix};
 use crate::ledger::Ledgers;
 use crate::record::{
     Conditions, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun, Record,
-    Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
+    RoundTripRun, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
 };
 use crate::slowdown::{self, MemorySlowdown, Pressure, RoutineSlowdown};
 use crate::statistics::Statistics;
@@ -114,6 +114,10 @@ pub struct RecordEntry {
     /// The accesses to memory that were measured; absent for all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryEntry>,
+    /// What was counted beside the round trips of frames, which are in `statistics`; absent for all
+    /// other records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<RoundTripRun>,
     /// Releases before they were due.
     pub early: u64,
     /// Times the task changed its CPU.
@@ -202,6 +206,7 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         interrupt: record.interrupt.as_ref().map(InterruptRun::entry),
         ledgers: record.ledgers.clone(),
         memory: record.memory.as_ref().map(MemoryRun::entry),
+        round_trip: record.round_trip.clone(),
         early: record.counters.early,
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,

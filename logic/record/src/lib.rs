@@ -17,7 +17,7 @@
 //! - [`trace`]: variables of a program over time.
 //! - [`compare`]: run against run with how sure that is, and run beside a published table.
 //! - [`experiment`]: what a control helps and a neighbour costs, from blocks measured in turns.
-//! - [`isolation`]: the isolation matrix of seed 003, a run beside its table.
+//! - [`isolation`]: the isolation matrix of hofer2019, a run beside its table.
 //! - [`slowdown`]: what neighbours cost, from records that were measured in turns.
 
 #![forbid(unsafe_code)]

@@ -5,19 +5,20 @@
 //! columns mean. Only tables are here; histograms of the papers come in by
 //! [`import`](crate::import).
 //!
-//! | id | what |
-//! |----|------|
-//! | `000/table-1` | application classes |
-//! | `000/table-3`, `000/table-4`, `000/table-5` | release latency: GPOS, RTOS, over hours |
-//! | `001/table-1` | EtherCAT round trip |
-//! | `001/figure-5`, `001/figure-6` | slowdown by neighbours: of accesses, of a kernel's routines |
-//! | `002/table-1`, `002/table-2` | interrupt response: physical, virtual |
-//! | `002/table-3` | event response |
-//! | `003/table-1` | release latency by isolation |
-//! | `004/table-2`, `004/table-3` | network latency, cycles of applications |
+//! | paper | was | tables |
+//! |-------|-----|--------|
+//! | `queiroz2023` | 000 | 1: application classes; 2: test profiles; 3, 4, 5: release latency (GPOS, RTOS, over hours) |
+//! | `scordino2020` | 001 | 1: EtherCAT round trip; figure 4: a kernel's routines; figures 5, 6: slowdown by neighbours |
+//! | `kong2021` | 002 | 1, 2: interrupt response (physical, virtual); 3: event response |
+//! | `hofer2019` | 003 | 1: release latency by isolation; figure 1: by machine |
+//! | `mahmud2014` | 004 | 1: set-up; 2: network latency; 3: cycles of applications |
+//!
+//! A table's id is its paper and its place, such as `queiroz2023/table-4`. Earlier versions called
+//! the papers by number; [`find`] still takes `000/table-4`.
 
 mod box_plot;
 mod catalogue;
+mod papers;
 
 use std::sync::LazyLock;
 
@@ -30,8 +31,11 @@ pub use box_plot::BoxPlot;
 /// A paper.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Citation {
-    /// The number of its seed, `000` to `004`.
-    pub seed: &'static str,
+    /// Its name here: the first author and the year, such as `queiroz2023`.
+    pub key: &'static str,
+    /// The number that earlier versions gave it, `000` to `004`; taken in ids, never printed.
+    #[serde(skip)]
+    pub number: &'static str,
     /// The authors.
     pub authors: &'static str,
     /// The title.
@@ -40,7 +44,7 @@ pub struct Citation {
     pub venue: &'static str,
     /// The year.
     pub year: u16,
-    /// The DOI, where the seed gives one.
+    /// The DOI, where the paper gives one.
     pub doi: Option<&'static str>,
 }
 
@@ -58,6 +62,8 @@ impl Citation {
 pub enum Quantity {
     /// What applications ask for; nobody measured it.
     Limit,
+    /// What was measured on what and beside what; no figure of a run.
+    Setup,
     /// Due instant to the start of a periodic thread.
     ReleaseLatency,
     /// An EtherCAT frame out and back.
@@ -70,6 +76,8 @@ pub enum Quantity {
     NetworkRoundTrip,
     /// How many times as long something takes beside others as alone.
     Slowdown,
+    /// What a routine of an OSEK kernel takes.
+    KernelRoutine,
 }
 
 impl Quantity {
@@ -77,12 +85,14 @@ impl Quantity {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Limit => "what applications ask for",
+            Self::Setup => "the conditions of measurements",
             Self::ReleaseLatency => "release latency of a periodic thread",
             Self::EthercatRoundTrip => "round trip of an EtherCAT frame",
             Self::InterruptResponse => "interrupt response",
             Self::EventResponse => "event response over the network",
             Self::NetworkRoundTrip => "round trip of a network frame",
             Self::Slowdown => "slowdown by neighbours",
+            Self::KernelRoutine => "time of an OSEK kernel's routines",
         }
     }
 
@@ -90,14 +100,17 @@ impl Quantity {
     pub fn is_measured_by(self, probe: &str) -> bool {
         match self {
             // A slowdown is what several records say together.
-            Self::Limit | Self::Slowdown => false,
+            Self::Limit | Self::Setup | Self::Slowdown => false,
+            // A program's leading task is a periodic thread as any other.
             Self::ReleaseLatency => {
-                ["latency", "cyclictest", "jitterdebugger", "rtla timerlat"].contains(&probe)
+                ["latency", "exec", "cyclictest", "jitterdebugger", "rtla timerlat"]
+                    .contains(&probe)
             }
             Self::EthercatRoundTrip => probe == "ethercat",
             Self::InterruptResponse => probe == "irq",
             Self::EventResponse => probe == "event",
             Self::NetworkRoundTrip => probe == "rtt",
+            Self::KernelRoutine => probe == "osek",
         }
     }
 }
@@ -106,8 +119,10 @@ impl Quantity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Words.
+    /// Words that say what a row is about.
     Text,
+    /// Words that say more of it.
+    Remark,
     /// Milliseconds.
     Milliseconds,
     /// Microseconds.
@@ -128,7 +143,7 @@ impl Unit {
     /// The sign; empty for words and counts.
     pub const fn symbol(self) -> &'static str {
         match self {
-            Self::Text | Self::Count | Self::Ratio => "",
+            Self::Text | Self::Remark | Self::Count | Self::Ratio => "",
             Self::Milliseconds => "ms",
             Self::Microseconds => "µs",
             Self::Hours => "h",
@@ -208,7 +223,7 @@ impl Cell {
 /// A published table.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Table {
-    /// Such as `000/table-4`.
+    /// The paper's key and the place in it, such as `queiroz2023/table-4`.
     pub id: &'static str,
     /// What it shows.
     pub title: &'static str,
@@ -301,17 +316,28 @@ pub struct UnknownTable {
 
 /// The table of an id.
 ///
+/// An id whose paper is called by its number, such as `000/table-4`, is taken, too.
+///
 /// # Errors
 /// [`UnknownTable`] with the known ids.
 pub fn find(id: &str) -> Result<&'static Table, UnknownTable> {
     let tables = tables();
-    if let Some(table) = tables.iter().find(|table| table.id == id) {
+    let named = by_key(id);
+    if let Some(table) = tables.iter().find(|table| table.id == named) {
         return Ok(table);
     }
     let asked: String = id.chars().take(80).collect();
-    let distance = |table: &&Table| strsim::damerau_levenshtein(table.id, &asked);
+    let named: String = named.chars().take(80).collect();
+    let distance = |table: &&Table| strsim::damerau_levenshtein(table.id, &named);
     let nearest = tables.iter().min_by_key(distance).map_or("", |table| table.id);
     Err(UnknownTable { asked, nearest, known: tables.iter().map(|table| table.id).collect() })
+}
+
+/// The id with the paper's key in place of its number.
+fn by_key(id: &str) -> String {
+    let Some((paper, place)) = id.split_once('/') else { return id.to_owned() };
+    let key = papers::ALL.iter().find(|it| it.number == paper).map_or(paper, |it| it.key);
+    format!("{key}/{place}")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod absorb;
 pub mod check;
 mod interrupt;
 mod memory;
+mod round_trip;
 mod routine;
 mod scan;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use memory::{
     AccessPattern, CacheLevel, Interference, MemoryBlock, MemoryEntry, MemoryMeasured, MemoryPoint,
     MemoryRun, PointEntry, PressurePair, PressureStep, ReservedWays,
 };
+pub use round_trip::RoundTripRun;
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
 pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};
 #[cfg(test)]
@@ -59,7 +61,7 @@ pub struct Record {
     pub period_ns: Option<u64>,
     /// Release latency: due instant to start of the work. For a routine of a kernel its time,
     /// without the empty measurement; for an interrupt its response; for accesses to memory the
-    /// average of each block.
+    /// average of each block; for frames their round trip.
     pub release: Histogram,
     /// Wake-up latency: requested wake-up to running. Equal to `release` in mode `sleep`.
     pub wakeup: Option<Histogram>,
@@ -83,6 +85,10 @@ pub struct Record {
     /// were experiments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Trial>,
+    /// What was counted beside the round trips of frames, which are in `release`; `None` for all
+    /// other records, and in those from before they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<RoundTripRun>,
     /// What was counted beside the histograms.
     pub counters: Counters,
     /// The worst cycles, the worst first.
@@ -123,12 +129,13 @@ impl Record {
     }
 
     /// Whether it is of releases, which classes judge, and not of a routine, an interrupt, accesses
-    /// to memory, or the short blocks of an experiment.
+    /// to memory, round trips of frames, or the short blocks of an experiment.
     pub fn is_of_releases(&self) -> bool {
         self.routine.is_none()
             && self.interrupt.is_none()
             && self.memory.is_none()
             && self.trial.is_none()
+            && self.round_trip.is_none()
     }
 
     /// The wake-up latency as a record of its own, named after this one; `None` in mode `sleep`,
@@ -146,6 +153,7 @@ impl Record {
         record.interrupt = None;
         record.memory = None;
         record.trial = None;
+        record.round_trip = None;
         record.spikes.clear();
         record.ledgers = None;
         record.timeline = Timeline::default();
@@ -231,6 +239,32 @@ pub struct Conditions {
     pub quietcore_version: String,
     /// A delay put in on purpose, such as `500 µs at release 1000`.
     pub injected: Option<String>,
+    /// The same delay in figures; absent where there was none, and in records from before it was
+    /// kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub injection: Option<Injected>,
+}
+
+/// A delay that was put in on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Injected {
+    /// How long, in ns.
+    pub delay_ns: u64,
+    /// At which release, from 0.
+    pub release: u64,
+}
+
+impl Injected {
+    /// The latency of the release that was held up, as the record has it; `None` where it has none.
+    pub fn found(self, record: &Record) -> Option<u64> {
+        let spike = record.spikes.iter().find(|spike| spike.release == self.release)?;
+        Some(spike.latency_ns)
+    }
+
+    /// Whether that release was late by the delay at least.
+    pub fn is_seen(self, record: &Record) -> bool {
+        self.found(record).is_some_and(|latency_ns| latency_ns >= self.delay_ns)
+    }
 }
 
 /// A load and the intensity it achieved during a run.

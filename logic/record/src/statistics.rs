@@ -38,10 +38,10 @@ pub struct Statistics {
     /// Upper quartile.
     #[schemars(with = "Option<QuantileSchema>")]
     pub q3_ns: Option<Quantile>,
-    /// Lower whisker of seed 000: 2.5 % quantile.
+    /// Lower whisker of queiroz2023: 2.5 % quantile.
     #[schemars(with = "Option<QuantileSchema>")]
     pub p2_5_ns: Option<Quantile>,
-    /// Upper whisker of seed 000: 97.5 % quantile.
+    /// Upper whisker of queiroz2023: 97.5 % quantile.
     #[schemars(with = "Option<QuantileSchema>")]
     pub p97_5_ns: Option<Quantile>,
     /// 99 % quantile.
@@ -63,9 +63,9 @@ pub struct Statistics {
     pub tukey_low_ns: Option<u64>,
     /// Tukey's upper whisker: largest value within 1.5 interquartile ranges of the upper quartile.
     pub tukey_high_ns: Option<u64>,
-    /// Jitter as maximum − minimum (seed 002).
+    /// Jitter as maximum − minimum (kong2021).
     pub jitter_peak_to_peak_ns: u64,
-    /// Jitter as upper − lower whisker, p97.5 − p2.5 (seed 000).
+    /// Jitter as upper − lower whisker, p97.5 − p2.5 (queiroz2023).
     pub jitter_whiskers_ns: Option<u64>,
     /// Jitter as mean absolute difference of successive values.
     pub jitter_successive_ns: Option<f64>,

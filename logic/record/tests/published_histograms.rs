@@ -1,4 +1,4 @@
-//! The four files behind figure 1 of seed 003: ten million cycles a thread. They are not part of
+//! The four files behind figure 1 of hofer2019: ten million cycles a thread. They are not part of
 //! the project; where they can't be found the tests say so loudly, since a skip is never a pass.
 
 use std::fs;
@@ -113,8 +113,8 @@ fn quantiles_in_the_overflow_of_t3_are_bounds() {
     }
 }
 
-/// The general-purpose instance is later than the one for computing in its far quantiles, as seed
-/// 003 says: by at least what the end of its histogram shows.
+/// The general-purpose instance is later than the one for computing in its far quantiles, as
+/// hofer2019 says: by at least what the end of its histogram shows.
 #[test]
 fn the_cloud_instances_are_compared_by_their_bounds() {
     let test = "the_cloud_instances_are_compared_by_their_bounds";

@@ -33,8 +33,11 @@ mod reference;
 mod site;
 mod words;
 
-pub use export::{ExportError, ExportKind, ExportPaths, ExportedFile, export};
-pub use init::{Example, Model, ModelFile, UnknownExample, init};
+pub use export::{ExportKind, ExportPaths, ExportedFile, export};
+pub use init::{
+    Example, FoundModel, FoundVariable, Model, ModelFile, SCHEMA_LINE, UnknownExample, init,
+    init_found,
+};
 pub use machine::{CacheWays, Machine, Obstacle};
 pub use plan::{Degradation, Monitored, Plan, Refusal, Step, TaskStart, plan, plan_run};
 pub use problem::{PROBLEMS_MAX, Place, Problem, Problems, Remark};

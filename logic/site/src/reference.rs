@@ -1,5 +1,7 @@
 //! The reference of the site file, written from the schema so that it can't fall behind.
 
+mod catalogues;
+
 use serde_json::Value;
 
 use crate::SITE_BYTES_MAX;
@@ -58,6 +60,9 @@ const NOTATION: &str = "
   dictionary.
 ";
 
+/// The last chapter; the catalogues stand before it.
+const ERRORS: &str = "\n## Errors\n";
+
 const RULES: &str = "
 ## What must fit together
 
@@ -93,10 +98,10 @@ const RULES: &str = "
 | `tp3` | not pinned | 10 × `sqrt`, 10 × `malloc` of 64 MB, anywhere |
 | `tp4` | pinned | the same, on the CPUs that no partition has |
 
-They are the test profiles of seed 000. `tp5` and `tp6` need neighbours and come with the backends
-that have guests.
+They are the test profiles of queiroz2023. `tp5` and `tp6` need neighbours and come with the
+backends that have guests.
 
-`isolation` stands for the twelve profiles of the isolation matrix, the rows of table I of seed 003
+`isolation` stands for the twelve profiles of the isolation matrix, the rows of table I of hofer2019
 on one kernel. Their load is that of `tp3`, and what they change of the machine takes the place of
 `controls` in `[host]`:
 
@@ -146,7 +151,11 @@ pub fn reference() -> String {
     for (header, table) in found {
         section(&mut text, &header, table);
     }
-    text.push_str(RULES);
+    let (rules, errors) = RULES.split_once(ERRORS).unwrap_or((RULES, ""));
+    text.push_str(rules);
+    text.push_str(&catalogues::catalogues());
+    text.push_str(ERRORS);
+    text.push_str(errors);
     text
 }
 

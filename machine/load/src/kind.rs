@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadKind {
-    /// Spins on the square root of random numbers; the first half of the load of seed 000.
+    /// Spins on the square root of random numbers; the first half of the load of queiroz2023.
     Sqrt,
     /// Allocates a block, writes and reads one byte of each page, frees it; the second half.
     Malloc,

@@ -6,7 +6,7 @@ use crate::kind::LoadKind;
 use crate::request::LoadRequest;
 
 /// The load of the published measurements: 10 workers spinning on the square root and 10 on malloc
-/// and free of blocks of 64 MB (seed 000, section 5.2).
+/// and free of blocks of 64 MB (queiroz2023, section 5.2).
 ///
 /// The paper's tool counts in powers of two, so a block has 64 MiB.
 pub fn papers_load() -> Vec<LoadRequest> {

@@ -161,6 +161,7 @@ impl Collector<'_> {
             injected: partition.work.injected().map(|injected| {
                 format!("{} at release {}", Nanos::new(injected.delay_ns), injected.release)
             }),
+            injection: partition.work.injected(),
         }
     }
 
@@ -313,6 +314,7 @@ fn record(
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: counters(planned.planned_cycles, task, &counted),
         spikes: spikes(task, activity),
         ledgers: None,

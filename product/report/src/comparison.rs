@@ -1,12 +1,14 @@
 //! Comparisons for the terminal: run against run, and a run beside a published table.
 
-use std::fmt::Write as _;
-
 use quietcore_record::compare::{
     Comparison, Finding, RunComparison, SideBySide, SideFigure, SideRow, Value,
 };
 use quietcore_record::published::Figure;
 use quietcore_units::Nanos;
+
+use crate::figures::NONE;
+use crate::table::{Side, Table, visible};
+use crate::text::{WIDTH_MIN, wrap};
 
 /// Columns of a figure.
 const FIGURE: usize = 12;
@@ -14,106 +16,138 @@ const FIGURE: usize = 12;
 /// The one statistic that is a number and no time.
 const MISSED: &str = "missed_cycles";
 
-/// Run A against run B, as text of at most 100 columns.
-pub fn runs(comparison: &RunComparison) -> String {
-    let mut text = String::new();
+/// Run A against run B, as text of at most `width` columns.
+pub fn runs(comparison: &RunComparison, width: usize) -> String {
+    let mut page = Page::new(width);
     for pair in &comparison.comparisons {
-        write_pair(&mut text, pair);
+        page.pair(pair);
     }
     for (side, names) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !names.is_empty() {
-            line(&mut text, &format!("Only in {side}: {}", names.join(", ")));
+            page.wrapped(&format!("only in {side}: "), &names.join(", "));
         }
     }
     if !comparison.left_out.is_empty() {
         let names = comparison.left_out.join(", ");
-        line(&mut text, &format!("Compared within a run only, by `show`: {names}"));
+        page.wrapped("", &format!("Compared within a run only, by `show`: {names}"));
     }
     if comparison.comparisons.is_empty() {
-        line(&mut text, "The runs have no record of the same partition, profile and CPU.");
+        page.wrapped("", "The runs have no record of the same partition, profile and CPU.");
     }
-    text
+    page.text
 }
 
-fn write_pair(text: &mut String, pair: &Comparison) {
-    line(text, &format!("{} against {}", pair.b, pair.a));
-    line(text, &format!("  {:<28} {:>FIGURE$} {:>FIGURE$} {:>8}  finding", "", "A", "B", "B / A"));
-    for statistic in &pair.statistics {
-        let show = if statistic.statistic == MISSED { count } else { time };
-        let value = |value: Option<Value>| value.map_or_else(|| "–".to_owned(), show);
-        let ratio = statistic.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"));
-        let sure = match (statistic.finding, statistic.p_corrected) {
-            (Finding::NotComparable, _) | (_, None) => String::new(),
-            (_, Some(p)) if p < 0.001 => " (p < 0.001)".to_owned(),
-            (_, Some(p)) => format!(" (p = {p:.3})"),
-        };
-        line(
-            text,
-            &format!(
-                "  {:<28} {:>FIGURE$} {:>FIGURE$} {ratio:>8}  {}{sure}",
-                statistic.title,
-                value(statistic.a),
-                value(statistic.b),
-                statistic.finding
-            ),
-        );
-    }
-    line(text, "");
-    let differing =
-        pair.statistics.iter().filter(|statistic| statistic.finding == Finding::Differs);
-    for statistic in differing {
-        wrapped(text, "  ", &statistic.sentence);
-    }
-    if let Some(beyond) = &pair.beyond {
-        wrapped(text, "  ", &beyond.sentence);
-    }
-    for remark in &pair.remarks {
-        wrapped(text, "  remark: ", remark);
-    }
-    for assumption in &pair.assumptions {
-        wrapped(text, "  assumed: ", assumption);
-    }
-    line(text, "");
-}
-
-/// A run beside a published table, as text of at most 100 columns.
-pub fn beside(beside: &SideBySide) -> String {
-    let mut text = String::new();
-    wrapped(&mut text, "", &format!("{} ({})", beside.title, beside.table));
-    wrapped(&mut text, "", &beside.source);
-    line(&mut text, "");
+/// A run beside a published table, as text of at most `width` columns.
+pub fn beside(beside: &SideBySide, width: usize) -> String {
+    let mut page = Page::new(width);
+    page.wrapped("", &format!("{} ({})", beside.title, beside.table));
+    page.wrapped("", &beside.source);
+    page.line("");
     for row in &beside.rows {
-        write_row(&mut text, row);
+        page.row(row);
     }
     for remark in &beside.remarks {
-        wrapped(&mut text, "remark: ", remark);
+        page.wrapped("remark: ", remark);
     }
     for name in &beside.left_out {
-        wrapped(&mut text, "left out: ", name);
+        page.wrapped("left out: ", name);
     }
-    text
+    page.text
 }
 
-fn write_row(text: &mut String, row: &SideRow) {
-    let other = if row.same_profile { "" } else { " (other conditions)" };
-    wrapped(text, "", &format!("{} beside {}{other}", row.record, row.published));
-    line(
-        text,
-        &format!("  {:<18} {:>FIGURE$} {:>FIGURE$} {:>10}", "", "measured", "published", "ratio"),
-    );
-    for figure in &row.figures {
-        let measured = figure.measured_ns.map_or_else(|| "–".to_owned(), time);
-        line(
-            text,
-            &format!(
-                "  {:<18} {measured:>FIGURE$} {:>FIGURE$} {:>10}",
-                name(figure.figure),
-                nanos(figure.published_ns),
-                ratio(figure)
-            ),
-        );
+/// The text so far.
+struct Page {
+    text: String,
+    width: usize,
+}
+
+impl Page {
+    fn new(width: usize) -> Self {
+        Self { text: String::new(), width: width.max(WIDTH_MIN) }
     }
-    line(text, "");
+
+    fn pair(&mut self, pair: &Comparison) {
+        self.wrapped("", &format!("{} against {}", pair.b, pair.a));
+        let mut table = Table::new()
+            .leading("", Side::Left)
+            .numbers(["A", "B"], FIGURE)
+            .numbers(["B / A"], 8)
+            .column(" finding", Side::Left, 0);
+        for statistic in &pair.statistics {
+            let show = if statistic.statistic == MISSED { count } else { time };
+            let value = |value: Option<Value>| value.map_or_else(|| NONE.to_owned(), show);
+            let ratio = statistic.ratio.map_or_else(|| NONE.to_owned(), |it| format!("{it:.3}"));
+            let sure = match (statistic.finding, statistic.p_corrected) {
+                (Finding::NotComparable, _) | (_, None) => String::new(),
+                (_, Some(p)) if p < 0.001 => " (p < 0.001)".to_owned(),
+                (_, Some(p)) => format!(" (p = {p:.3})"),
+            };
+            table.row([
+                format!("  {}", statistic.title),
+                value(statistic.a),
+                value(statistic.b),
+                ratio,
+                format!(" {}{sure}", statistic.finding),
+            ]);
+        }
+        self.table(&table);
+        self.line("");
+        let differing =
+            pair.statistics.iter().filter(|statistic| statistic.finding == Finding::Differs);
+        for statistic in differing {
+            self.wrapped("  ", &statistic.sentence);
+        }
+        if let Some(beyond) = &pair.beyond {
+            self.wrapped("  ", &beyond.sentence);
+        }
+        for remark in &pair.remarks {
+            self.wrapped("  remark: ", remark);
+        }
+        for assumption in &pair.assumptions {
+            self.wrapped("  assumed: ", assumption);
+        }
+        self.line("");
+    }
+
+    fn row(&mut self, row: &SideRow) {
+        let other = if row.same_profile { "" } else { " (other conditions)" };
+        self.wrapped("", &format!("{} beside {}{other}", row.record, row.published));
+        let mut table = Table::new()
+            .leading("", Side::Left)
+            .numbers(["measured", "published"], FIGURE)
+            .numbers(["ratio"], 10);
+        for figure in &row.figures {
+            table.row([
+                format!("  {}", name(figure.figure)),
+                figure.measured_ns.map_or_else(|| NONE.to_owned(), time),
+                nanos(figure.published_ns),
+                ratio(figure),
+            ]);
+        }
+        self.table(&table);
+        self.line("");
+    }
+
+    fn table(&mut self, table: &Table) {
+        for line in table.lines(self.width, false) {
+            self.line(&line);
+        }
+    }
+
+    fn line(&mut self, words: &str) {
+        self.text.push_str(words.trim_end());
+        self.text.push('\n');
+    }
+
+    /// Breaks text at spaces so that it fits; the lines after the first are indented alike.
+    fn wrapped(&mut self, head: &str, words: &str) {
+        let indent = " ".repeat(head.chars().count());
+        let room = self.width - indent.len();
+        for (index, line) in wrap(&visible(words), room).into_iter().enumerate() {
+            let head = if index == 0 { head } else { &indent };
+            self.line(&format!("{head}{line}"));
+        }
+    }
 }
 
 /// The ratio with the room that rounding of the printed figure leaves.
@@ -122,7 +156,7 @@ fn ratio(figure: &SideFigure) -> String {
         (Some(ratio), _, _) if ratio >= 0.001 => format!("{ratio:.3}"),
         (Some(_), ..) => "< 0.001".to_owned(),
         (None, Some(low), None) => format!("≥ {low:.2}"),
-        _ => "–".to_owned(),
+        _ => NONE.to_owned(),
     }
 }
 
@@ -154,30 +188,4 @@ fn count(value: Value) -> String {
 
 fn nanos(value: f64) -> String {
     Nanos::new(value.max(0.0).round() as u64).to_string()
-}
-
-fn line(text: &mut String, words: &str) {
-    writeln!(text, "{}", words.trim_end()).expect("writing to a string cannot fail");
-}
-
-/// Breaks text at spaces so that it fits 100 columns; the lines after the first are indented alike.
-fn wrapped(text: &mut String, head: &str, words: &str) {
-    const WIDTH: usize = 100;
-    let indent = " ".repeat(head.chars().count());
-    let mut current = head.to_owned();
-    let mut length = 0;
-    for word in words.split_whitespace() {
-        if length > 0 && current.chars().count() + 1 + word.chars().count() > WIDTH {
-            line(text, &current);
-            current.clone_from(&indent);
-            length = 0;
-        }
-        if length > 0 {
-            current.push(' ');
-        }
-        // What a file says must not move the cursor.
-        current.extend(word.chars().filter(|c| !c.is_control()));
-        length += 1;
-    }
-    line(text, &current);
 }

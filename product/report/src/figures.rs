@@ -12,6 +12,8 @@ use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{self, Verdict, thousands};
 use quietcore_units::{ByteSize, Nanos};
 
+use crate::summary::{Figure, ProgramFault};
+
 /// What stands where there is no value.
 pub(crate) const NONE: &str = "–";
 
@@ -31,6 +33,49 @@ pub(crate) fn set_nanos(value_ns: u64) -> String {
             format!("{number}{NO_BREAK_SPACE}{unit}")
         }
         _ => text,
+    }
+}
+
+/// What decided a verdict, as a cell of a page says it.
+pub(crate) fn deciding(figure: Figure) -> String {
+    match figure {
+        Figure::Latency(ns) => format!("max {}", nanos(ns)),
+        Figure::Jitter(Some(ns)) => format!("jitter {}", nanos(ns)),
+        Figure::Jitter(None) => "jitter in the overflow".to_owned(),
+        Figure::JitterUnsure(Some(ns)) => format!("jitter {} or more", nanos(ns)),
+        Figure::JitterUnsure(None) => "jitter not known".to_owned(),
+        Figure::Response(ns) => format!("response {}", nanos(ns)),
+        Figure::Program(ProgramFault::Stopped) => "program failed".to_owned(),
+        Figure::Program(ProgramFault::Overruns(1)) => "1 overrun".to_owned(),
+        Figure::Program(ProgramFault::Overruns(count)) => format!("{} overruns", thousands(count)),
+        Figure::Program(ProgramFault::Held) => "cycles left out".to_owned(),
+        Figure::Program(ProgramFault::LostWork(count)) => format!("{} lost", thousands(count)),
+        Figure::Nothing => "no data".to_owned(),
+        Figure::Invalid => "record invalid".to_owned(),
+        Figure::Degraded => "not as the site asks".to_owned(),
+        Figure::NoCycle => "no cycle published".to_owned(),
+        Figure::Period(Some(period)) => format!("period {}", set_nanos(period)),
+        Figure::Period(None) => "period not known".to_owned(),
+        Figure::TooFew(count, needed) => {
+            format!("{} % of cycles", (count as f64 / needed as f64 * 100.0).floor())
+        }
+    }
+}
+
+/// The same as short as a cell of the terminal.
+pub(crate) fn deciding_short(figure: Figure) -> String {
+    match figure {
+        Figure::Latency(ns) => nanos(ns),
+        Figure::Jitter(None) | Figure::JitterUnsure(None) => "jitter".to_owned(),
+        Figure::JitterUnsure(Some(ns)) => deciding(Figure::Jitter(Some(ns))),
+        Figure::Invalid => "invalid".to_owned(),
+        Figure::Degraded => "degraded".to_owned(),
+        Figure::NoCycle => "no cycle".to_owned(),
+        Figure::Period(None) => "no period".to_owned(),
+        Figure::TooFew(count, needed) => {
+            format!("{} %", (count as f64 / needed as f64 * 100.0).floor())
+        }
+        other => deciding(other),
     }
 }
 

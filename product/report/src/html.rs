@@ -95,6 +95,9 @@ const ROUTINES: (&str, &str) = ("routines", "Routines of the kernel");
 /// The section of interrupts; only where there are some.
 const INTERRUPTS: (&str, &str) = ("interrupts", "Interrupts");
 
+/// The section of round trips of frames; only where there are some.
+const ROUND_TRIPS: (&str, &str) = ("round-trips", "Round trips");
+
 /// The section of the isolation matrix; only where there is one.
 const ISOLATION: (&str, &str) = ("isolation", "Isolation");
 
@@ -130,6 +133,9 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     if !summary.interrupts.is_empty() {
         names.insert(after, INTERRUPTS);
     }
+    if !summary.round_trips.is_empty() {
+        names.insert(after, ROUND_TRIPS);
+    }
     if !summary.memory.is_empty() {
         names.insert(after, MEMORY);
     }
@@ -151,6 +157,7 @@ fn section_names(summary: &Summary<'_>) -> Vec<(&'static str, &'static str)> {
     }
     let is_of_others = !summary.kernels.is_empty()
         || !summary.interrupts.is_empty()
+        || !summary.round_trips.is_empty()
         || !summary.accesses.is_empty()
         || !summary.trials.is_empty();
     if is_of_others && summary.records.is_empty() {
@@ -201,6 +208,7 @@ fn sections(summary: &Summary<'_>, frame: &Frame, published: &[Published]) -> Ma
         "course" => course::section(summary, frame),
         "routines" => routines::section(summary),
         "interrupts" => interrupts::section(summary),
+        "round-trips" => statistics::round_trips::section(summary),
         "isolation" => isolation::section(summary),
         "memory" => memory::section(summary),
         "tuning" => experiment::tuning::section(&summary.tunings),

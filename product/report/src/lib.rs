@@ -28,6 +28,7 @@ mod plot;
 pub mod published;
 pub mod recording;
 pub mod summary;
+pub mod table;
 pub mod text;
 
 pub use published::{Published, PublishedBox};

@@ -19,6 +19,7 @@ mod matrix;
 mod memory;
 mod notices;
 mod quick_look;
+mod round_trips;
 mod routines;
 mod stalls;
 
@@ -28,6 +29,8 @@ use quietcore_record::isolation::{self as matrices, IsolationMatrix};
 use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
+
+use crate::figures;
 
 pub(crate) use experiment::{achieved, cause, set_of, worst as worst_cell};
 pub use interrupts::{Beside, InterruptLine, beside, lines};
@@ -40,11 +43,17 @@ pub use matrix::{
 pub use memory::{CurveSummary, MemorySummary, Plateau, published_worst};
 pub use notices::{Notice, NoticeKind};
 pub(crate) use quick_look::{QuickLook, quick_look};
+pub use round_trips::{losses, rates};
 pub use routines::{KernelSummary, RoutineCell, RoutineRow, RoutineSet};
 pub(crate) use stalls::{Stall, explain_command, stalls};
 
 /// Keys of `Conditions::machine` that make up the machine in one line, in this order.
 const MACHINE_LINE: [&str; 5] = ["cpu_model", "cpus_online", "kernel", "preemption", "hypervisor"];
+
+/// What acceptance asks for: the probability per cycle of being late that a PASS excludes.
+const ACCEPTANCE: f64 = 1e-6;
+/// A PASS that excludes no less than this is a quick look.
+const QUICK_LOOK: f64 = 1e-5;
 
 /// The profile of imported data.
 const IMPORTED: &str = "imported";
@@ -60,6 +69,8 @@ pub struct Summary<'a> {
     pub routines: Vec<RecordSummary<'a>>,
     /// Each record of an interrupt, in the same order.
     pub interrupts: Vec<RecordSummary<'a>>,
+    /// Each record of round trips of frames, in the same order.
+    pub round_trips: Vec<RecordSummary<'a>>,
     /// Each record of accesses to memory, in the same order.
     pub accesses: Vec<RecordSummary<'a>>,
     /// What these say together.
@@ -141,6 +152,7 @@ impl<'a> Summary<'a> {
             records,
             routines,
             interrupts,
+            round_trips: round_trips::records(evidence),
             accesses,
             memory,
             trials: experiment::records(evidence),
@@ -186,11 +198,11 @@ impl<'a> Summary<'a> {
         parts.join(" · ")
     }
 
-    /// The records of releases, then those of routines, of interrupts, of accesses to memory and of
-    /// experiments.
+    /// The records of releases, then those of routines, of interrupts, of round trips, of accesses
+    /// to memory and of experiments.
     pub fn all_records(&self) -> impl Iterator<Item = &RecordSummary<'a>> + Clone {
         let others = self.routines.iter().chain(&self.interrupts).chain(&self.accesses);
-        let others = others.chain(&self.trials);
+        let others = others.chain(&self.round_trips).chain(&self.trials);
         self.records.iter().chain(others)
     }
 

@@ -9,9 +9,9 @@
 //! motion-control              1 ms  ✗ FAIL       ✓ PASS       ✗ FAIL
 //! ```
 //!
-//! The width is the caller's; the table leaves out the latency limit, then folds profiles into a
-//! table of their own where it doesn't fit. Text from files loses its control characters, so
-//! nothing in a record can move the cursor or change the colours.
+//! The width is the caller's; tables go on below where they are wider ([`table`](crate::table)).
+//! Text from files loses its control characters, so nothing in a record can move the cursor or
+//! change the colours.
 
 pub(crate) mod experiment;
 mod interrupts;
@@ -19,6 +19,7 @@ mod isolation;
 mod ledger;
 pub(crate) mod memory;
 mod probe;
+mod round_trips;
 mod routines;
 mod scan;
 mod table;
@@ -28,6 +29,7 @@ use quietcore_record::verdict::Verdict;
 
 use crate::figures;
 use crate::summary::{Notice, NoticeKind, PartitionSummary, Summary, quick_look};
+use crate::table::visible as plain;
 
 /// The narrowest text; below it a table of verdicts makes no sense.
 pub const WIDTH_MIN: usize = 60;
@@ -63,6 +65,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
         page.memory(&summary);
         summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
         page.interrupts(&summary);
+        summary.round_trips.iter().for_each(|record| page.round_trips(record));
         return page.text;
     }
     for partition in &summary.partitions {
@@ -77,6 +80,7 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     page.memory(&summary);
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.interrupts(&summary);
+    summary.round_trips.iter().for_each(|record| page.round_trips(record));
     page.text
 }
 
@@ -179,30 +183,13 @@ impl Page {
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
-
-    /// Text that counts less.
-    fn dim(&self, text: &str) -> String {
-        if self.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
-}
-
-/// Text without control characters, and with plain spaces: columns are counted in characters.
-fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\u{a0}' | '\u{202f}' | '\n' | '\t' => ' ',
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        })
-        .collect()
 }
 
 /// Units that stay on the line of their number.
 const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
 
 /// Lines of at most `room` columns. A word that is longer is cut.
-fn wrap(text: &str, room: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line: Vec<char> = Vec::new();
     for mut word in words(text) {

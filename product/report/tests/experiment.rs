@@ -3,6 +3,7 @@
 #[expect(dead_code, reason = "other tests need the rest")]
 mod synthetic;
 
+use quietcore_record::record::Variant;
 use quietcore_report::{html, text};
 use synthetic::experiment::{disturbed, tuned};
 
@@ -56,4 +57,14 @@ fn too_few_rounds_are_told() {
     assert!(!page.contains(": helped<"));
     let text = text::render(&evidence, 100, false);
     assert!(text.contains("3 rounds show nothing"), "{text}");
+    // That no set reaches the class would be said of all sets, and needs as much.
+    for record in &mut evidence.records {
+        if let Variant::Confirming { reached, .. } = &mut record.trial.as_mut().unwrap().variant {
+            *reached = false;
+        }
+    }
+    let (page, text) = (html::render(&evidence, &[]), text::render(&evidence, 100, false));
+    assert!(page.contains("Not shown that a set reaches the class: 3 of"), "{text}");
+    assert!(text.contains("Not shown: no set reached it in 3 rounds"), "{text}");
+    assert!(!text.contains("No set of these controls"), "{text}");
 }

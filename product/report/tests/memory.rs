@@ -70,7 +70,7 @@ fn the_terminal_says_what_an_access_takes_and_what_neighbours_cost() {
         "in memory",
         "With 4 ways of the last-level cache of its own",
         "working sets surely above 1.05×",
-        "seed 001, figure 5, saw 11× on another machine",
+        "scordino2020, figure 5, saw 11× on another machine",
         "Knee: ",
         "surely slowed down above 1.05×",
         "4× to 6.5×",

@@ -2,13 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[expect(dead_code, reason = "the tests of the page use the rest")]
 mod synthetic;
 
-use quietcore_evidence::Evidence;
-use quietcore_record::record::KernelErrors;
+use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::histogram::Histogram;
+use quietcore_record::record::{Injected, KernelErrors, RoundTripRun};
 use quietcore_record::verdict::Verdict;
-use quietcore_report::{Summary, junit, text};
+use quietcore_report::summary::Figure;
+use quietcore_report::{Summary, html, junit, text};
 use roxmltree::{Document, Node};
 use synthetic::interrupt::interrupt;
 use synthetic::kernel::kernel;
@@ -240,4 +241,101 @@ fn interrupts_stand_above_the_published_figures() {
         ["18.32", "19.76", "–", "21.85", "10", "000"]
     );
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+}
+
+/// Goal: whatever was measured, what the terminal is given fits in it.
+#[test]
+fn every_kind_of_evidence_fits_80_100_and_120_columns() {
+    let fast = with_program(record("tp2", 1, 40_000, QUIET, 2), "fast", 0);
+    let free = record("tp1", 0, 30_000, LOUD, 1);
+    let all = [
+        ("mixed", mixed()),
+        ("program", evidence(vec![free, fast], EXCEEDANCE)),
+        ("kernel", kernel(&[100, 100_000])),
+        ("interrupt", interrupt()),
+        ("memory", synthetic::memory::memory(true)),
+        ("tuned", synthetic::experiment::tuned()),
+        ("disturbed", synthetic::experiment::disturbed()),
+        ("isolation", synthetic::isolation::isolation(Some(30_000.0))),
+        ("round trips", round_trips()),
+    ];
+    for (name, evidence) in &all {
+        for width in [80, 100, 120] {
+            for line in text::render(evidence, width, false).lines() {
+                assert!(line.chars().count() <= width, "{name} in {width}: {line}");
+            }
+        }
+    }
+}
+
+/// Round trips of a probe run by hand.
+fn round_trips() -> Evidence {
+    let mut record = record("by-hand", 1, 40_000, QUIET, 2);
+    record.probe = "ethercat".to_owned();
+    record.round_trip = Some(RoundTripRun {
+        interface: "sim".to_owned(),
+        subdevices: 6,
+        cycles: 40_003,
+        lost: 3,
+        incomplete: 1,
+        mean_cycles_per_second: 20_450.0,
+        sustained_cycles_per_second: Some(12_100.0),
+        first_alarm: Some("lost a frame".to_owned()),
+    });
+    let mut evidence = evidence(vec![record], EXCEEDANCE);
+    evidence.manifest.origin = Origin::Probe;
+    evidence.manifest.classes.clear();
+    evidence.manifest.declared.clear();
+    evidence
+}
+
+/// Goal: round trips are no release latencies, neither on the terminal nor on the page.
+#[test]
+fn round_trips_are_shown_as_what_they_are() {
+    let evidence = round_trips();
+    let shown = text::render(&evidence, 100, false);
+    for words in ["EtherCAT on sim, 6 SubDevices", "round trip", "40 003 cycles 3 lost a frame"] {
+        assert!(shown.contains(words), "`{words}` in {shown}");
+    }
+    assert!(!shown.contains("release"), "{shown}");
+    let page = html::render(&evidence, &[]);
+    assert!(page.contains("id=\"round-trips\"") && page.contains("No class judges a round trip"));
+    assert!(!page.contains("Latency by profile"), "nothing was released");
+}
+
+/// Goal: beside each verdict stands what decided it; a class that failed by its jitter shows that.
+#[test]
+fn a_cell_of_the_terminal_shows_what_decided() {
+    let shown = text::render(&mixed(), 200, false);
+    let row = |class: &str| shown.lines().find(|line| line.starts_with(class)).unwrap().to_owned();
+    let motion = row("motion-control");
+    assert!(motion.contains("✓ PASS") && motion.contains("? NOT PROVEN 53 %"), "{motion}");
+    let mut wide = record("tp2", 1, 40_000, QUIET, 2);
+    wide.release = Histogram::new();
+    wide.release.record_many(10_000, 20_000);
+    wide.release.record_many(60_000, 20_000);
+    let evidence = evidence(vec![wide], EXCEEDANCE);
+    let shown = text::render(&evidence, 200, false);
+    assert!(shown.contains("✗ FAIL jitter 50."), "{shown}");
+    let summary = Summary::of(&evidence);
+    let jitters = summary.partitions.iter().flat_map(|it| &it.rows).flat_map(|row| &row.cells);
+    let jitters = jitters.filter(|cell| matches!(cell.figure, Figure::Jitter(_))).count();
+    assert_eq!(shown.matches("FAIL jitter").count(), jitters);
+}
+
+/// Goal: what was put in and not seen is never called seen.
+#[test]
+fn an_injection_that_is_not_seen_is_never_called_seen() {
+    let with = |latency_ns: u64| {
+        let mut record = record("tp2", 1, 40_000, QUIET, 2);
+        record.conditions.injected = Some("500 µs at release 7".to_owned());
+        record.conditions.injection = Some(Injected { delay_ns: 500_000, release: 7 });
+        record.spikes[0].release = 7;
+        record.spikes[0].latency_ns = latency_ns;
+        text::render(&evidence(vec![record], EXCEEDANCE), 200, false)
+    };
+    assert!(with(500_010).contains("shows the delay: the probe sees what happens"));
+    let unseen = with(499_000);
+    assert!(unseen.contains("the record does not show it"), "{unseen}");
+    assert!(!unseen.contains("the probe sees"), "{unseen}");
 }

@@ -132,6 +132,10 @@ pub(crate) struct Init {
     /// write its folder below `models` here as well
     #[arg(long, value_name = "NAME", default_value = "quickstart")]
     pub(crate) example: quietcore_site::Example,
+    /// A folder with a program of your own: the site file is written from what is found in it, with
+    /// stubs for what is connected to its inputs and outputs
+    #[arg(long, value_name = "FOLDER", conflicts_with = "example")]
+    pub(crate) model: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -148,7 +152,7 @@ pub(crate) struct Qualify {
     /// The site file
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) site: Option<PathBuf>,
-    /// Only these profiles, such as `tp2,tp4`; `isolation` for the twelve rows of seed 003
+    /// Only these profiles, such as `tp2,tp4`; `isolation` for the twelve rows of hofer2019
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) profile: Vec<String>,
     /// Measure each profile this long, such as `40 s` or `8h`, instead of what the site file says
@@ -184,7 +188,7 @@ pub(crate) enum ProbeKind {
     Exec(Exec),
     /// How long accesses to memory take by working set, and what neighbours make of it
     Memory(Memory),
-    /// What the OSEK kernel takes for the ten routines of seed 001
+    /// What the OSEK kernel takes for the ten routines of scordino2020
     Osek(Osek),
     /// How long an interrupt of a clock board takes to its handler and its task in a guest
     Irq(Irq),
@@ -293,10 +297,13 @@ pub(crate) struct Ethercat {
     /// A file with the SubDevices of `sim`, as `quietcore segment` takes it
     #[arg(long, value_name = "FILE")]
     pub(crate) subdevices: Option<PathBuf>,
-    /// Cycles to measure; seed 001 measured 1000, and a maximum wants a million
+    /// Cycles to measure; scordino2020 measured 1000, and a maximum wants a million
     #[arg(long, value_name = "N", default_value_t = 1_000,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) cycles: u64,
+    /// How long to measure, instead of a number of cycles
+    #[arg(long, value_name = "D", conflicts_with = "cycles")]
+    pub(crate) duration: Option<Nanos>,
     /// Time from one cycle to the next; without it, each follows the one before at once
     #[arg(long, value_name = "D")]
     pub(crate) period: Option<Nanos>,
@@ -312,6 +319,9 @@ pub(crate) struct Ethercat {
     /// Run under SCHED_FIFO with this priority, 1 to 99
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub(crate) priority: Option<u8>,
+    /// Keep the record and a report in this new folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -343,7 +353,7 @@ pub(crate) struct Exec {
     /// A load beside it: a kind and a number of workers, such as `sqrt:4`; may be repeated
     #[arg(long, value_name = "KIND:N")]
     pub(crate) load: Vec<String>,
-    /// Put a published table beside it, such as `000/table-3`
+    /// Put a published table beside it, such as `queiroz2023/table-3`
     #[arg(long, value_name = "TABLE", conflicts_with = "json")]
     pub(crate) with: Option<String>,
     /// Keep records and report in this new folder
@@ -354,15 +364,18 @@ pub(crate) struct Exec {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Osek {
     /// What the kernel runs in: a process, on the hosted port, or a guest, on the bare one
     #[arg(long, value_enum, default_value_t = ProbeBackend::Process)]
     pub(crate) backend: ProbeBackend,
-    /// How often each routine is measured, a run for each number; seed 001 measured 100
+    /// How often each routine is measured, a run for each number; scordino2020 measured 100
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "100,1000000",
         value_parser = clap::value_parser!(u64).range(1..=LOOPS_MAX))]
     pub(crate) loops: Vec<u64>,
+    /// About how long to measure, instead of numbers of loops: a short run says how many fit
+    #[arg(long, value_name = "D", conflicts_with = "loops")]
+    pub(crate) duration: Option<Nanos>,
     /// The CPU to run on; the last one by default
     #[arg(long, value_name = "N")]
     pub(crate) cpu: Option<u32>,
@@ -396,13 +409,16 @@ pub(crate) struct Osek {
 
 #[derive(Debug, Args)]
 pub(crate) struct Irq {
-    /// Time between two interrupts; seed 002 measured 10 ms
+    /// Time between two interrupts; kong2021 measured 10 ms
     #[arg(long, value_name = "D,..", value_delimiter = ',', default_value = "10 ms,1 ms")]
     pub(crate) period: Vec<Nanos>,
-    /// Interrupts to measure of each period; seed 002 measured 10000
+    /// Interrupts to measure of each period; kong2021 measured 10000
     #[arg(long, value_name = "N", default_value_t = PUBLISHED_INTERRUPTS,
         value_parser = clap::value_parser!(u64).range(1..=INTERRUPTS_MAX))]
     pub(crate) interrupts: u64,
+    /// How long to measure with each period, instead of a number of interrupts
+    #[arg(long, value_name = "D", conflicts_with = "interrupts")]
+    pub(crate) duration: Option<Nanos>,
     /// The CPU of the guest's processor; the last one by default
     #[arg(long, value_name = "N")]
     pub(crate) cpu: Option<u32>,
@@ -521,7 +537,7 @@ pub(crate) struct Compare {
     /// The evidence folder to compare with, B
     #[arg(required_unless_present_any = ["with", "tables"], conflicts_with = "with")]
     pub(crate) other: Option<PathBuf>,
-    /// A published table to put beside the run, such as `000/table-4`
+    /// A published table to put beside the run, such as `queiroz2023/table-4`
     #[arg(long, value_name = "TABLE")]
     pub(crate) with: Option<String>,
     /// List the published tables
@@ -580,7 +596,10 @@ pub(crate) struct Completions {
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The folder
+    /// The command whose page is shown, such as `probe latency`; without one that of the program
+    #[arg(conflicts_with = "out")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands into this folder
     #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
+    pub(crate) out: Option<PathBuf>,
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 use quietcore_evidence::{
     Evidence, KeyError, MachineKey, Signature, VerificationKey, Writer, read_text, sign,
 };
+use quietcore_record::compare::{self, BesideError, SideBySide};
 use quietcore_record::document;
+use quietcore_record::published::{self, Quantity};
 use quietcore_record::record::Record;
 use quietcore_report::{derived, junit};
 use quietcore_supervisor::places::{PlaceError, Places};
@@ -102,6 +104,23 @@ pub(crate) fn stale(
     let differences = derived::differences(evidence, &|name| read_text(folder, name));
     differences.iter().map(ToString::to_string).collect()
 }
+
+/// A run beside a published table, whose threads slept until their release.
+pub(crate) fn beside(
+    records: &[Record],
+    table: &published::Table,
+) -> Result<SideBySide, BesideError> {
+    let mut beside = compare::with_table(&as_slept(records), table)?;
+    let woke_early = records.iter().any(|record| record.of_wakeup().is_some());
+    if woke_early && table.quantity == Quantity::ReleaseLatency {
+        beside.remarks.push(WOKE_EARLY.to_owned());
+    }
+    Ok(beside)
+}
+
+/// Said beside a published table where a record holds both latencies.
+const WOKE_EARLY: &str = "what is measured here woke before its release and spun to it; beside the \
+                          paper's threads, which slept until theirs, stands its wake-up latency";
 
 /// The records as tools see them that sleep until the release, such as cyclictest, and as the
 /// papers measured: where a run woke early, its wake-up latency is the like.

@@ -93,24 +93,22 @@ impl Observer for Bar {
         for record in records {
             let statistics = Statistics::of(record);
             let median = statistics.median_ns.map_or(0, Quantile::lower_bound);
-            let mut line = format!(
-                "{:<16} {:>8} cycles  median {:>8}  max {:>8}",
-                record.name,
-                thousands(statistics.count),
-                Nanos::new(median).to_string(),
-                Nanos::new(statistics.max_ns).to_string()
-            );
+            let mut parts = vec![
+                format!("{:<16} {:>8} cycles", record.name, thousands(statistics.count)),
+                format!("median {:>8}", Nanos::new(median).to_string()),
+                format!("max {:>8}", Nanos::new(statistics.max_ns).to_string()),
+            ];
             if let Some(scan) = &record.scan {
                 let longest = Nanos::new(scan.response.max_ns()).to_string();
-                line.push_str(&format!("  response max {longest:>8}"));
+                parts.push(format!("response max {longest:>8}"));
                 if scan.counters.overruns > 0 {
-                    line.push_str(&format!("  overruns {}", thousands(scan.counters.overruns)));
+                    parts.push(format!("overruns {}", thousands(scan.counters.overruns)));
                 }
             }
             if let Some(missed) = statistics.missed_cycles.filter(|missed| *missed > 0) {
-                line.push_str(&format!("  missed {}", thousands(missed)));
+                parts.push(format!("missed {}", thousands(missed)));
             }
-            self.say(&line);
+            joined(&parts, crate::terminal::width()).iter().for_each(|line| self.say(line));
         }
         self.bar.set_message(format!("{} done", run.profile));
         if self.number == self.count {
@@ -128,8 +126,41 @@ impl Observer for Bar {
     }
 }
 
+/// Parts side by side in lines of at most `width` columns; those after the first are indented.
+fn joined(parts: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 2 + part.chars().count() <= width => {
+                line.push_str("  ");
+                line.push_str(part);
+            }
+            Some(_) => lines.push(format!("    {part}")),
+            None => lines.push(part.clone()),
+        }
+    }
+    lines
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_goes_on_below_where_it_is_too_long() {
+        let parts = ["axis.tp2.main  38 000 cycles", "median 11 ns", "max 4.17 ms", "missed 18"];
+        let parts = parts.map(str::to_owned);
+        assert_eq!(joined(&parts, 100).len(), 1);
+        for width in [30, 45, 60] {
+            let lines = joined(&parts, width);
+            assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:?}");
+            assert!(lines[1].starts_with("    "), "{lines:?}");
+        }
     }
 }

@@ -3,8 +3,14 @@
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use rustix::termios::tcgetwinsize;
+
 /// Width of text where there is no terminal to ask.
 const WIDTH: usize = 100;
+/// The widest text: longer lines are hard to read, however wide the terminal is.
+const WIDTH_MAX: usize = 160;
+/// The narrowest text: below, nothing can stand beside anything.
+const WIDTH_MIN: usize = 60;
 
 /// Whether standard output takes colour: a terminal, and nobody said `NO_COLOR`.
 pub(crate) fn color() -> bool {
@@ -49,9 +55,11 @@ pub(crate) fn visible(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// How wide text may be. Tables fit 100 columns; a narrower terminal wraps by itself.
-pub(crate) const fn width() -> usize {
-    WIDTH
+/// How wide text may be: as the terminal is, or as `COLUMNS` says where there is none.
+pub(crate) fn width() -> usize {
+    let asked = tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    let said = || env::var("COLUMNS").ok()?.parse().ok();
+    asked.filter(|columns| *columns > 0).or_else(said).unwrap_or(WIDTH).clamp(WIDTH_MIN, WIDTH_MAX)
 }
 
 /// A palette: escape sequences, or nothing.

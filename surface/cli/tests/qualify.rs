@@ -272,6 +272,22 @@ fn an_injected_delay_is_seen_and_makes_the_record_invalid() {
     }
 }
 
+/// Goal: the release that was held up is looked at by its number, also where it is none of the
+/// worst.
+#[test]
+fn a_small_injected_delay_is_found_at_its_release() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = call(
+        folder.path(),
+        &["probe", "latency", "--cycles", "800", "--warm-up", "50 ms", "--inject", "50us@500"],
+    );
+    assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    let seen = "a delay of 50.0 µs was injected at release 500 and was seen there as";
+    let text = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(seen), "{text}");
+    assert!(!text.contains("The largest latency is the injected one"), "{text}");
+}
+
 #[test]
 fn a_probe_prints_what_cyclictest_would() {
     let folder = tempfile::tempdir().unwrap();
@@ -423,7 +439,10 @@ fn the_isolation_matrix_is_measured_and_stands_beside_its_table() {
     let document: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(document["records"].as_array().unwrap().len(), 6, "{}", run.err);
     let matrix = &document["isolation"][0];
-    assert_eq!((&matrix["partition"], &matrix["table"]), (&"axis".into(), &"003/table-1".into()));
+    assert_eq!(
+        (&matrix["partition"], &matrix["table"]),
+        (&"axis".into(), &"hofer2019/table-1".into())
+    );
     let rows = matrix["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 12);
     assert!(rows[6..].iter().all(|row| row["release"].is_null()), "{matrix}");

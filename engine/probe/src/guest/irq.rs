@@ -6,7 +6,7 @@
 //!  └── by the register: ─┴─ where the ISR has read it      └────────────────┘
 //! ```
 //!
-//! What is published of physical boards (seed 002, tables 1 and 2) is the register, read by the
+//! What is published of physical boards (kong2021, tables 1 and 2) is the register, read by the
 //! ISR. The counter is read before, so that what the reading itself takes is told apart.
 
 use std::time::Duration;

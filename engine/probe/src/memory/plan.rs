@@ -7,7 +7,7 @@ use super::chase::UNROLLED;
 /// Strides that can be measured, in bytes: a word, a cache line, and a pair of lines, which some
 /// processors fetch together.
 pub const STRIDES: [u64; 3] = [8, 64, 128];
-/// The smallest working set: seed 001 begins there.
+/// The smallest working set: scordino2020 begins there.
 pub const WORKING_SET_MIN: u64 = 1 << 10;
 /// The largest one, whatever memory there is.
 pub const WORKING_SET_MAX: u64 = 64 << 30;
@@ -15,7 +15,7 @@ pub const WORKING_SET_MAX: u64 = 64 << 30;
 pub const PER_OCTAVE_MAX: u32 = 16;
 /// The largest one where nothing else is asked for.
 pub const DEFAULT_MAX: u64 = 1 << 30;
-/// The largest one where the machine doesn't tell its caches: as in seed 001.
+/// The largest one where the machine doesn't tell its caches: as in scordino2020.
 const UNKNOWN_CACHE_MAX: u64 = 96 << 20;
 /// The share of the available memory that a working set may take, in per cent.
 const MEMORY_SHARE: u64 = 50;

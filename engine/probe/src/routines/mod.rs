@@ -20,7 +20,7 @@ use quietcore_osek::port::Port;
 use quietcore_osek::status::Status;
 use quietcore_osek::system::System;
 
-/// A routine, as an index into the ten of seed 001 behind the empty measurement.
+/// A routine, as an index into the ten of scordino2020 behind the empty measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Body {

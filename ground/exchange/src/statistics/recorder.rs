@@ -46,9 +46,16 @@ pub struct Recorder<'region> {
     response: HistogramTotals,
     previous: Option<(u64, u32)>,
     worst: [u64; SPIKE_COUNT],
+    /// The release that stays among the worst whatever its latency; [`NOT_WATCHED`] for none.
+    watched: u64,
+    /// Its rank among them, once it came.
+    watched_rank: Option<usize>,
     slot: TimelineSlot,
     slot_index: usize,
 }
+
+/// No release has this number.
+const NOT_WATCHED: u64 = u64::MAX;
 
 impl<'region> Recorder<'region> {
     /// Takes over a task's statistics: clears them, which makes their pages present, and says that
@@ -80,6 +87,8 @@ impl<'region> Recorder<'region> {
             response: HistogramTotals::default(),
             previous: None,
             worst: [0; SPIKE_COUNT],
+            watched: NOT_WATCHED,
+            watched_rank: None,
             slot: TimelineSlot::default(),
             slot_index: 0,
         };
@@ -103,6 +112,7 @@ impl<'region> Recorder<'region> {
         self.response = HistogramTotals::default();
         self.previous = None;
         self.worst = [0; SPIKE_COUNT];
+        self.watched_rank = None;
         self.slot = TimelineSlot::default();
         self.slot_index = 0;
         let shared = self.shared;
@@ -118,6 +128,14 @@ impl<'region> Recorder<'region> {
             histogram.clear();
         }
         self.sequence.end();
+    }
+
+    /// Keeps a release among the worst, from now on and however small its latency is: one that was
+    /// held up on purpose is looked at by its number. Releases count from 0 since [`clear`].
+    ///
+    /// [`clear`]: Self::clear
+    pub fn watch(&mut self, release: u64) {
+        self.watched = release;
     }
 
     /// Says that the task may write to the data of its program from now on, for cycle number
@@ -254,9 +272,10 @@ impl<'region> Recorder<'region> {
         shared.release.record(&mut self.release, latency);
         shared.wakeup.record(&mut self.wakeup, cycle.wakeup_latency.get());
         self.note_slot(latency);
-        if latency > self.worst[SPIKE_COUNT - 1] {
+        let release = self.counters.cycles - 1;
+        if latency > self.worst[SPIKE_COUNT - 1] || release == self.watched {
             self.note_spike(&Spike {
-                release: self.counters.cycles - 1,
+                release,
                 due_ns: cycle.due.get(),
                 latency_ns: latency,
                 wakeup_ns: cycle.wakeup_latency.get(),
@@ -298,13 +317,25 @@ impl<'region> Recorder<'region> {
         self.shared.slots[self.slot_index].store(&self.slot);
     }
 
-    /// Replaces the smallest of the worst; `worst` stays sorted, and place `i` of the shared list
-    /// holds the spike of rank `i`.
+    /// Replaces the smallest of the worst but the watched one; `worst` stays sorted, and place `i`
+    /// of the shared list holds the spike of rank `i`.
     #[cold]
     fn note_spike(&mut self, spike: &Spike) {
+        const LAST: usize = SPIKE_COUNT - 1;
         let latency = spike.latency_ns;
-        let rank = self.worst.iter().position(|kept| latency > *kept).unwrap_or(SPIKE_COUNT - 1);
-        for place in (rank + 1..SPIKE_COUNT).rev() {
+        let is_watched = spike.release == self.watched;
+        let places = if self.watched_rank == Some(LAST) { LAST } else { SPIKE_COUNT };
+        let rank = match self.worst[..places].iter().position(|kept| latency > *kept) {
+            Some(rank) => rank,
+            None if is_watched => LAST,
+            None => return,
+        };
+        match &mut self.watched_rank {
+            held if is_watched => *held = Some(rank),
+            Some(held) if (rank..LAST).contains(held) => *held += 1,
+            _ => {}
+        }
+        for place in (rank + 1..places).rev() {
             self.worst[place] = self.worst[place - 1];
             let above = SharedSpike::load(&self.shared.spikes[place - 1]);
             self.shared.spikes[place].store(&above);

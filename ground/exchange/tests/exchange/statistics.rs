@@ -156,6 +156,38 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 64 }))]
+
+    /// A release that was held up on purpose is found by its number, however many are worse; the
+    /// other places hold the worst.
+    #[test]
+    fn a_watched_release_stays_among_the_worst(
+        latencies in proptest::collection::vec(1_u64..5_000_000, 1..200),
+        watched in 0_usize..200,
+    ) {
+        let memory = Memory::of_shape(&ONE);
+        let region = memory.initialise(&ONE).unwrap();
+        let task = region.task(0).unwrap();
+        let mut recorder = Recorder::new(task, PERIOD, 3);
+        recorder.watch(watched as u64);
+        for (index, latency) in latencies.iter().enumerate() {
+            recorder.record(&cycle(index as u64 + 1, *latency));
+        }
+        let kept: Vec<_> = task.spikes().map(|spike| (spike.release, spike.latency_ns)).collect();
+        prop_assert!(kept.is_sorted_by(|a, b| a.1 >= b.1));
+        let mut expected = latencies.clone();
+        let held = (watched < expected.len()).then(|| expected.remove(watched));
+        expected.sort_unstable_by(|a, b| b.cmp(a));
+        expected.truncate(SPIKE_COUNT - usize::from(held.is_some()));
+        if let Some(latency) = held {
+            prop_assert!(kept.contains(&(watched as u64, latency)), "{kept:?}");
+        }
+        let others = kept.iter().filter(|it| it.0 != watched as u64).map(|it| it.1);
+        prop_assert_eq!(others.collect::<Vec<_>>(), expected);
+    }
+}
+
 /// All that a task has recorded.
 fn all_of(task: &quietcore_exchange::TaskStatistics) -> impl PartialEq + std::fmt::Debug {
     let histogram = |of: &quietcore_exchange::Histogram| {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Value;
 use crate::histogram::Quantile;
-use crate::published::{Figure, Table};
+use crate::published::{Figure, Quantity, Table};
 use crate::record::Record;
 use crate::statistics::Statistics;
 
@@ -76,6 +76,25 @@ pub enum BesideError {
         /// What it gives.
         quantity: &'static str,
     },
+    /// It says how others measured.
+    #[error(
+        "`{table}` gives {quantity}, and no figure of a run; `compare --tables --json` prints it"
+    )]
+    OfConditions {
+        /// The table's id.
+        table: &'static str,
+        /// What it gives.
+        quantity: &'static str,
+    },
+    /// It was printed without figures.
+    #[error(
+        "`{table}` was printed without a figure that a run could stand beside; `compare --tables \
+         --json` prints what is known of it"
+    )]
+    NoFigures {
+        /// The table's id.
+        table: &'static str,
+    },
     /// The figures are not those of a record.
     #[error(
         "`{table}` gives ratios of runs, not times of one; `show` and the report put them beside \
@@ -106,13 +125,8 @@ pub enum BesideError {
 /// # Errors
 /// [`BesideError`] where the run measured nothing like it.
 pub fn with_table(records: &[Record], table: &Table) -> Result<SideBySide, BesideError> {
+    has_figures_of_a_run(table)?;
     let quantity = table.quantity.description();
-    if table.quantity == crate::published::Quantity::Limit {
-        return Err(BesideError::NotMeasured { table: table.id, quantity });
-    }
-    if table.quantity == crate::published::Quantity::Slowdown {
-        return Err(BesideError::OfSeveral { table: table.id });
-    }
     let fits = |record: &&Record| {
         table.quantity.is_measured_by(&record.probe)
             && record.is_valid()
@@ -141,6 +155,32 @@ pub fn with_table(records: &[Record], table: &Table) -> Result<SideBySide, Besid
         rows: fitting.into_iter().flat_map(|record| rows(record, table)).collect(),
         left_out: others.into_iter().map(|record| record.name.clone()).collect(),
     })
+}
+
+/// Whether what a probe measures may stand beside a table; to be asked before it is measured.
+///
+/// # Errors
+/// [`BesideError`] where the table's figures are of something else.
+pub fn stands_beside(probe: &str, table: &Table) -> Result<(), BesideError> {
+    has_figures_of_a_run(table)?;
+    if table.quantity.is_measured_by(probe) {
+        return Ok(());
+    }
+    let quantity = table.quantity.description();
+    Err(BesideError::OtherQuantity { table: table.id, quantity, probes: probe.to_owned() })
+}
+
+fn has_figures_of_a_run(table: &Table) -> Result<(), BesideError> {
+    let (id, quantity) = (table.id, table.quantity.description());
+    match table.quantity {
+        Quantity::Limit => Err(BesideError::NotMeasured { table: id, quantity }),
+        Quantity::Setup => Err(BesideError::OfConditions { table: id, quantity }),
+        Quantity::Slowdown => Err(BesideError::OfSeveral { table: id }),
+        _ if table.columns.iter().all(|column| column.figure.is_none()) => {
+            Err(BesideError::NoFigures { table: id })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn rows(record: &Record, table: &Table) -> Vec<SideRow> {
@@ -237,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_profile_of_the_table_is_put_beside_its_rows() {
-        let side = with_table(&[record("tp2")], find("000/table-4").unwrap()).unwrap();
+        let side = with_table(&[record("tp2")], find("queiroz2023/table-4").unwrap()).unwrap();
         let rows: Vec<_> = side.rows.iter().map(|row| row.published.as_str()).collect();
         assert_eq!(
             rows,
@@ -259,7 +299,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_as_zero_has_no_ratio() {
-        let side = with_table(&[record("tp1")], find("000/table-4").unwrap()).unwrap();
+        let side = with_table(&[record("tp1")], find("queiroz2023/table-4").unwrap()).unwrap();
         let median = figure(&side.rows[0], Figure::Median);
         assert_eq!((median.published_ns, median.ratio, median.ratio_high), (0.0, None, None));
         assert!(median.ratio_low.unwrap() > 6.0, "less than half a microsecond was published");
@@ -267,7 +307,7 @@ mod tests {
 
     #[test]
     fn another_profile_is_put_beside_all_rows_and_says_so() {
-        let side = with_table(&[record("imported")], find("003/table-1").unwrap()).unwrap();
+        let side = with_table(&[record("imported")], find("hofer2019/table-1").unwrap()).unwrap();
         assert_eq!(side.rows.len(), 36);
         assert!(side.rows.iter().all(|row| !row.same_profile));
         let maximum = figure(&side.rows[0], Figure::Maximum);
@@ -275,19 +315,42 @@ mod tests {
         assert!(side.source.contains("Hofer"));
     }
 
+    /// A program's leading task is a periodic thread, and its release latency that of one.
+    #[test]
+    fn a_program_is_put_beside_release_latencies() {
+        let mut program = record("tp4");
+        program.probe = "exec".to_owned();
+        for id in ["queiroz2023/table-3", "hofer2019/table-1", "hofer2019/figure-1", "000/table-4"]
+        {
+            let side = with_table(std::slice::from_ref(&program), find(id).unwrap()).unwrap();
+            assert!(side.rows.iter().all(|row| !row.figures.is_empty()), "{id}");
+        }
+        let round_trips = with_table(&[program], find("scordino2020/table-1").unwrap());
+        assert!(matches!(round_trips, Err(BesideError::OtherQuantity { .. })));
+    }
+
+    #[test]
+    fn conditions_and_figures_without_numbers_are_refused_with_the_reason() {
+        let error = |id| with_table(&[record("tp1")], find(id).unwrap()).unwrap_err().to_string();
+        assert!(error("queiroz2023/table-2").contains("gives the conditions of measurements"));
+        assert!(error("mahmud2014/table-1").contains("no figure of a run"));
+        assert!(error("scordino2020/figure-4").contains("printed without a figure"));
+    }
+
     #[test]
     fn only_like_is_put_beside_like() {
-        let error = with_table(&[record("tp1")], find("000/table-1").unwrap()).unwrap_err();
+        let error = with_table(&[record("tp1")], find("queiroz2023/table-1").unwrap()).unwrap_err();
         assert!(error.to_string().contains("not a measurement"), "{error}");
-        let error = with_table(&[record("tp1")], find("002/table-1").unwrap()).unwrap_err();
+        let error = with_table(&[record("tp1")], find("kong2021/table-1").unwrap()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`002/table-1` gives the interrupt response, which no valid record here measures \
+            "`kong2021/table-1` gives the interrupt response, which no valid record here measures \
              (there are: latency); choose a table of what was measured"
         );
         let mut invalid = record("tp1");
         invalid.invalid_because = vec!["broken".to_owned()];
-        let side = with_table(&[record("tp1"), invalid], find("000/table-4").unwrap()).unwrap();
+        let table = find("queiroz2023/table-4").unwrap();
+        let side = with_table(&[record("tp1"), invalid], table).unwrap();
         assert_eq!(side.left_out, ["axis.tp2.cpu1"]);
     }
 }

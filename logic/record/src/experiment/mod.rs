@@ -18,7 +18,7 @@ mod tune;
 
 pub use disturbance::{Disturbance, DisturbanceCell, MainCause, disturbances};
 pub use pairs::{Figure, Finding, Ratio, factor};
-pub use tune::{Confirmed, ControlEffect, Effect, Tuning, tuning};
+pub use tune::{Confirmed, ControlEffect, Effect, SetsFound, Tuning, tuning};
 
 use crate::record::Record;
 

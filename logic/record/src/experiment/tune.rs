@@ -34,6 +34,33 @@ pub struct Tuning {
     pub smallest: Option<Vec<String>>,
 }
 
+/// What the sets of controls that were tried say of the class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetsFound<'a> {
+    /// None was tried.
+    Untried,
+    /// The smallest that reached it; empty where it needs none.
+    Smallest(&'a [String]),
+    /// None reached it, in as many rounds as it takes to say so.
+    NoneReaches,
+    /// None reached it, in too few rounds: so many of those needed.
+    NotShown(u32, u32),
+}
+
+impl Tuning {
+    /// What the sets say.
+    pub fn found(&self) -> SetsFound<'_> {
+        match &self.smallest {
+            _ if self.confirmed.is_empty() => SetsFound::Untried,
+            Some(set) => SetsFound::Smallest(set),
+            None if self.rounds < self.rounds_needed => {
+                SetsFound::NotShown(self.rounds, self.rounds_needed)
+            }
+            None => SetsFound::NoneReaches,
+        }
+    }
+}
+
 /// What a control does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ControlEffect {

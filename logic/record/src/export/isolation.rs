@@ -124,7 +124,7 @@ mod tests {
         let begin = "axis,1,iso1,default,\"not pinned, no load\",,release,,92,4000,";
         assert!(lines[1].starts_with(begin), "{}", lines[1]);
         assert!(lines[1].contains(",11000000,2,"), "{}", lines[1]);
-        let standard = ",Standard,,,2000,6115000,1195000,767757000,,,,,003/table-1";
+        let standard = ",Standard,,,2000,6115000,1195000,767757000,,,,,hofer2019/table-1";
         assert!(lines[2].ends_with(standard), "{}", lines[2]);
     }
 }

@@ -93,6 +93,7 @@ impl Source {
             interrupt: None,
             memory: None,
             trial: None,
+            round_trip: None,
             counters: Counters::default(),
             spikes: Vec::new(),
             ledgers: None,

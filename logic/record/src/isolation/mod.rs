@@ -1,4 +1,4 @@
-//! The isolation matrix of seed 003: which isolation, of the guest and of the host, is worth what.
+//! The isolation matrix of hofer2019: which isolation, of the guest and of the host, is worth what.
 //!
 //! The paper measured twelve rows, each a side for the guest and one for the host it ran on:
 //!
@@ -22,7 +22,7 @@ pub use figures::{
 };
 
 /// The table of the paper.
-pub const TABLE: &str = "003/table-1";
+pub const TABLE: &str = "hofer2019/table-1";
 
 /// The word for all twelve profiles.
 pub const GROUP: &str = "isolation";

@@ -10,17 +10,9 @@ mod kept;
 use quietcore_units::Nanos;
 
 use crate::ledger::Ledger;
+pub use crate::record::Injected;
 use crate::record::Record;
 use crate::statistics::Statistics;
-
-/// A delay that was put in on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Injected {
-    /// How long, in ns.
-    pub delay_ns: u64,
-    /// At which release.
-    pub release: u64,
-}
 
 /// What is wrong with a record's numbers, in words. An injected delay that is seen makes the record
 /// a test of the probe, which is said too.
@@ -57,6 +49,9 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
     if let Some(interrupt) = &record.interrupt {
         wrong.extend(interrupt.self_check(record));
     }
+    if let Some(round_trip) = &record.round_trip {
+        wrong.extend(round_trip.self_check(record));
+    }
     if let Some(ledgers) = &record.ledgers {
         if !ledgers.kept.iter().all(Ledger::adds_up) {
             wrong.push("the shares of a spike ledger do not add up to its latency".to_owned());
@@ -78,16 +73,18 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
 fn injection_finding(record: &Record, injected: Injected) -> String {
     let delay = Nanos::new(injected.delay_ns);
     let release = injected.release;
-    let seen = record
-        .spikes
-        .iter()
-        .find(|spike| spike.release == release && spike.latency_ns >= injected.delay_ns);
-    match seen {
-        Some(spike) => format!(
-            "a delay of {delay} was injected at release {release} and was seen there as {}",
-            Nanos::new(spike.latency_ns)
+    match injected.found(record).map(Nanos::new) {
+        Some(latency) if injected.is_seen(record) => format!(
+            "a delay of {delay} was injected at release {release} and was seen there as {latency}"
         ),
-        None => format!("a delay of {delay} was injected at release {release} and was NOT seen"),
+        Some(latency) => format!(
+            "a delay of {delay} was injected at release {release} and was NOT seen there: that \
+             release was {latency} late"
+        ),
+        None => format!(
+            "a delay of {delay} was injected at release {release} and was NOT seen: the record \
+             doesn't have that release"
+        ),
     }
 }
 
@@ -122,7 +119,7 @@ mod tests {
     fn an_injected_delay_is_found_or_missed_by_name() {
         assert!(with_spike(spike(1000, 500_200)).contains("was seen there as 500 µs"));
         assert!(with_spike(spike(999, 500_200)).contains("NOT seen"));
-        assert!(with_spike(spike(1000, 499_999)).contains("NOT seen"));
+        assert!(with_spike(spike(1000, 499_999)).contains("NOT seen there: that release was 500"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::histogram::{Histogram, Quantile};
 use crate::record::Record;
 use crate::statistics::Statistics;
 
-/// The ten routines of seed 001, and the empty measurement.
+/// The ten routines of scordino2020, and the empty measurement.
 #[derive(
     Clone,
     Copy,

@@ -50,6 +50,7 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters::default(),
         spikes: (0..).zip(&worst).map(spike).collect(),
         ledgers: None,

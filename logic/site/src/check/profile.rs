@@ -77,9 +77,9 @@ pub(super) fn check(raws: &[RawProfile], collector: &mut Collector<'_, '_>) -> P
 fn taken(name: &str, likes: &Likes<'_>, path: &Path, collector: &mut Collector<'_, '_>) {
     let is_row = Row::of_profile(name).is_some();
     let whose = if is_row || name == GROUP {
-        "of the isolation matrix of seed 003"
+        "of the isolation matrix of hofer2019"
     } else if likes.known.contains(&name) || NEIGHBOUR_PROFILES.contains(&name) {
-        "of a test profile of seed 000"
+        "of a test profile of queiroz2023"
     } else {
         return;
     };

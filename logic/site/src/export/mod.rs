@@ -46,39 +46,17 @@ pub struct ExportPaths {
     pub site_file: String,
 }
 
-/// A site that can't be exported so.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExportError {
-    /// A container would have to be started in a container.
-    #[error(
-        "partition `{partition}` is a container itself, and none is started inside of another; \
-         choose the backend `process`, or export for systemd"
-    )]
-    ContainerInside {
-        /// The partition.
-        partition: String,
-    },
-}
-
 /// Writes the files for a site, the one that matters most first.
 ///
-/// # Errors
-/// [`ExportError`] where that can't run the site.
-pub fn export(
-    site: &Site,
-    kind: ExportKind,
-    paths: &ExportPaths,
-) -> Result<Vec<ExportedFile>, ExportError> {
-    let inside = site.partitions().iter().find(|it| it.backend == Backend::Container);
-    if let (ExportKind::Podman | ExportKind::Kubernetes, Some(partition)) = (kind, inside) {
-        return Err(ExportError::ContainerInside { partition: partition.name.clone() });
-    }
+/// A partition whose backend is a container is a process of the container that Podman or Kubernetes
+/// starts: none is started inside of another, and the image's copy of the site file says so.
+pub fn export(site: &Site, kind: ExportKind, paths: &ExportPaths) -> Vec<ExportedFile> {
     let place = Place::of(site, paths);
-    Ok(match kind {
+    match kind {
         ExportKind::Systemd => vec![systemd::unit(&place)],
         ExportKind::Podman => vec![podman::unit(&place), place.container_file()],
         ExportKind::Kubernetes => vec![kubernetes::pod(&place), place.container_file()],
-    })
+    }
 }
 
 /// What a site needs of the place that it runs in.
@@ -147,10 +125,33 @@ impl<'a> Place<'a> {
              \x20&& rm -rf /var/lib/apt/lists/*\n\
              COPY quietcore quietcore-runtime /usr/bin/\n\
              COPY . /site/\n\
+             {own_container}\
              ENTRYPOINT [\"/usr/bin/quietcore\", \"up\", \"/site/{site}\"]\n",
             name = self.site.name(),
             image = self.name(),
+            own_container = self.own_container(),
         );
         ExportedFile { name: "Containerfile".to_owned(), text }
+    }
+
+    /// The step by which partitions that are containers become processes of the one that is built.
+    fn own_container(&self) -> String {
+        let partitions = self.site.partitions().iter();
+        let inside: Vec<&str> = partitions
+            .filter(|it| it.backend == Backend::Container)
+            .map(|it| it.name.as_str())
+            .collect();
+        let (names, site) = (inside.join(", "), self.site_name());
+        let shared = match inside.len() {
+            0 => return String::new(),
+            1 => "",
+            _ => " They share it;\n# what keeps them apart is their CPUs, as for processes.",
+        };
+        let (key, quote) = ("[[:space:]]*backend[[:space:]]*=[[:space:]]*", "[\\\"']");
+        format!(
+            "# `backend = \"container\"` ({names}): the container is the one that this\n# image \
+             runs in, and in it the partition is a process.{shared}\n\
+             RUN sed -E -i \"s/^({key}){quote}container{quote}/\\1\\\"process\\\"/\" /site/{site}\n"
+        )
     }
 }

@@ -8,6 +8,7 @@
 //! are in this crate, so that whoever writes the site file can write the folder of C beside it.
 
 mod control;
+mod found;
 mod model;
 
 use std::str::FromStr;
@@ -19,7 +20,11 @@ use crate::machine::Machine;
 use crate::words::instead;
 use crate::{Site, plan, read};
 
+pub use found::{FoundModel, FoundVariable, init_found};
 pub use model::{Model, ModelFile};
+
+/// The first line of a site file: where an editor finds the schema that `quietcore schema` prints.
+pub const SCHEMA_LINE: &str = "#:schema ./site-file.schema.json\n";
 
 /// The column at which the comments of a file begin.
 const COMMENT_COLUMN: usize = 36;
@@ -105,8 +110,9 @@ impl FromStr for Example {
 }
 
 /// Writes a commented site file that fits `machine`: [`read`] accepts it and [`plan()`] plans it.
-pub fn init(machine: &Machine, example: Example) -> String {
-    let whole = write(machine, example, &PROFILES);
+/// It is called `file` in its own comments.
+pub fn init(machine: &Machine, example: Example, file: &str) -> String {
+    let whole = write(machine, example, &PROFILES, file);
     let Ok(site) = read(example.name(), whole.as_bytes(), &catalogue()) else {
         return whole;
     };
@@ -115,7 +121,7 @@ pub fn init(machine: &Machine, example: Example) -> String {
     if possible.len() == PROFILES.len() || possible.is_empty() {
         return whole;
     }
-    write(machine, example, &possible)
+    write(machine, example, &possible, file)
 }
 
 fn can_be_planned(site: &Site, profile: &str, machine: &Machine) -> bool {
@@ -123,9 +129,10 @@ fn can_be_planned(site: &Site, profile: &str, machine: &Machine) -> bool {
     alone.select_profiles(&[profile.to_owned()]).is_ok() && plan(&alone, machine).is_ok()
 }
 
-fn write(machine: &Machine, example: Example, profiles: &[&str]) -> String {
+fn write(machine: &Machine, example: Example, profiles: &[&str], file: &str) -> String {
     let (own, others) = split(machine);
-    let mut text = head(example);
+    let mut text = SCHEMA_LINE.to_owned();
+    text.push_str(&head(example, file));
     text.push_str(&host(example, &others));
     text.push_str(&partition(example, own, &others));
     text.push_str(&campaign(example, profiles));
@@ -137,7 +144,7 @@ fn line(setting: &str, comment: &str) -> String {
     format!("{setting:COMMENT_COLUMN$}# {comment}\n")
 }
 
-fn head(example: Example) -> String {
+fn head(example: Example, file: &str) -> String {
     let name = example.name();
     let what = match example {
         Example::Minimal => "The smallest site file: everything else is left to the defaults.",
@@ -154,12 +161,12 @@ fn head(example: Example) -> String {
     };
     let verbs = match example.model() {
         None => format!(
-            "#   quietcore plan {name}.toml       what would be done, in words\n#   quietcore \
-             qualify {name}.toml    do it\n"
+            "#   quietcore plan {file}       what would be done, in words\n#   quietcore qualify \
+             {file}    do it\n"
         ),
         Some(_) => format!(
-            "#   quietcore up {name}.toml         run it; `quietcore top` shows how it does\n#   \
-             quietcore qualify {name}.toml    judge its timing under load\n"
+            "#   quietcore up {file}         run it; `quietcore top` shows how it does\n#   \
+             quietcore qualify {file}    judge its timing under load\n"
         ),
     };
     let more = if example == Example::Osek { OSEK_VERBS } else { "" };

@@ -1,4 +1,4 @@
-//! The twelve profiles of the isolation matrix: the rows of seed 003's table I, as far as one
+//! The twelve profiles of the isolation matrix: the rows of hofer2019's table I, as far as one
 //! kernel has them.
 //!
 //! The rows stand in `quietcore_record::isolation`; here they become settings and loads:
@@ -11,8 +11,8 @@
 //! | interrupts kept off | the control `interrupts` |
 //! | load | the papers' load |
 //!
-//! Seed 003 loads its guests with the program `stress` and does not print with which options; those
-//! that seed 000 prints for the same program stand for them.
+//! hofer2019 loads its guests with the program `stress` and does not print with which options;
+//! those that queiroz2023 prints for the same program stand for them.
 
 use quietcore_record::isolation::{GROUP, LoadAt, OnOneKernel, ROWS, Row};
 
@@ -55,7 +55,7 @@ fn description(row: &Row) -> String {
         Some(same) => format!(", as {} on one kernel", same.profile),
         None => String::new(),
     };
-    format!("{} (row {} of seed 003, table I{same})", row.on_one_kernel().words(), row.number)
+    format!("{} (row {} of hofer2019, table I{same})", row.on_one_kernel().words(), row.number)
 }
 
 /// In the order in which they are applied.

@@ -1,6 +1,6 @@
 //! Profiles: the conditions of a run.
 //!
-//! The built-in ones are the test profiles of seed 000 (section 5.2) as far as they need no
+//! The built-in ones are the test profiles of queiroz2023 (section 5.2) as far as they need no
 //! neighbours:
 //!
 //! | name | partition | load |
@@ -10,7 +10,7 @@
 //! | `tp3` | anywhere | the papers' load, anywhere |
 //! | `tp4` | pinned | the papers' load, on the other CPUs |
 //!
-//! `iso1` to `iso12` are the rows of the isolation matrix of seed 003; see `isolation`.
+//! `iso1` to `iso12` are the rows of the isolation matrix of hofer2019; see `isolation`.
 //!
 //! The papers' load is 10 workers that compute square roots and 10 that allocate, touch and free
 //! 64 MB. `tp5` and `tp6` put neighbours beside the partition and come with the backends that have
@@ -27,7 +27,7 @@ use super::{Control, isolation};
 /// More load workers than this in one profile are refused.
 pub const WORKERS_MAX: u32 = 256;
 
-/// Profiles of seed 000 that can't be run yet.
+/// Profiles of queiroz2023 that can't be run yet.
 pub(crate) const NEIGHBOUR_PROFILES: [&str; 2] = ["tp5", "tp6"];
 
 /// Workers of each kind in the papers' load.

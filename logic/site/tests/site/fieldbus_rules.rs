@@ -146,6 +146,10 @@ fn channels_of_terminals_are_connected_to_signals_of_their_plant() {
     };
     broken("analog-input-4", "plant = \"tank\"", "connect", "which channel is which signal");
     broken("analog-input-4", "plant = \"tank\"\nconnect = {}", "connect", "input_1 = \"level\"");
+    // The example is one of that terminal, not of any.
+    broken("analog-output-4", "plant = \"tank\"", "connect", "output_1 = \"pump\"");
+    broken("digital-input-8", "plant = \"tank\"", "connect", "input_1 = \"full\"");
+    broken("digital-output-8", "plant = \"steam-turbine\"", "connect", "output_1 = \"trip\"");
     let with = |wire: &str| format!("plant = \"tank\"\nconnect = {{ {wire} }}");
     let at = "connect.input_5";
     broken("analog-input-4", &with("input_5 = \"level\""), at, "no channel `input_5`");

@@ -4,14 +4,15 @@ mod budgets;
 mod demand;
 
 use quietcore_site::{
-    CacheWays, Example, Machine, Plan, Scheduling, Site, Step, init, plan, plan_run,
+    CacheWays, Example, FoundModel, FoundVariable, Machine, Plan, Scheduling, Site, Step, init,
+    init_found, plan, plan_run,
 };
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
 use crate::support::{machine, no_guests, read_text};
 
 fn quickstart() -> Site {
-    read_text(&init(&machine(2), Example::Quickstart)).unwrap()
+    read_text(&init(&machine(2), Example::Quickstart, "site.toml")).unwrap()
 }
 
 fn site_with(vcr: &str, rest: &str) -> Site {
@@ -208,7 +209,7 @@ fn memory_and_processes_that_are_not_there_are_refused() {
 fn backends_that_are_not_there_yet_name_the_one_that_is() {
     let bare = Machine { containers: Vec::new(), ..machine(2) };
     for backend in ["container", "kvm", "qemu", "xen"] {
-        let text = init(&machine(2), Example::Quickstart);
+        let text = init(&machine(2), Example::Quickstart, "site.toml");
         let text = text.replace("backend = \"process\"", &format!("backend = \"{backend}\""));
         let site = read_text(&text).unwrap();
         refused(&site, &bare, "partition.axis.backend", "choose `process`");
@@ -390,7 +391,7 @@ fn init_writes_what_the_machine_can_do() {
                 machine.isolated = CpuId::new(cpu_count / 2).into_iter().collect();
             }
             for example in Example::ALL {
-                let text = init(&machine, example);
+                let text = init(&machine, example, "site.toml");
                 let shown = format!("{cpu_count} CPUs, {memory} bytes:\n{text}");
                 let site =
                     read_text(&text).unwrap_or_else(|problems| panic!("{problems}\n{shown}"));
@@ -406,7 +407,7 @@ fn init_writes_what_the_machine_can_do() {
 
 #[test]
 fn on_one_cpu_init_says_what_cannot_be_kept_apart() {
-    let text = init(&machine(1), Example::Quickstart);
+    let text = init(&machine(1), Example::Quickstart, "site.toml");
     assert!(text.contains("housekeeping = []"), "{text}");
     assert!(text.contains("profiles = [\"tp1\", \"tp2\", \"tp3\"]"), "{text}");
     assert!(text.contains("the only CPU"), "{text}");
@@ -419,4 +420,45 @@ fn an_example_is_found_by_name() {
     assert_eq!("quickstart".parse(), Ok(Example::Quickstart));
     let error = "quikstart".parse::<Example>().unwrap_err();
     assert_eq!(error.to_string(), "there is no example `quikstart`; did you mean `quickstart`?");
+}
+
+/// Goal: what is written for a model of one's own can be read and planned, and so can what stands
+/// in its comments.
+#[test]
+fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
+    let variable = |path: &str, is_switch: bool| FoundVariable {
+        path: path.to_owned(),
+        type_name: if is_switch { "bool" } else { "f64" }.to_owned(),
+        is_switch,
+        is_float: !is_switch,
+    };
+    let model = FoundModel {
+        folder: "models/Oven".to_owned(),
+        name: "Oven".to_owned(),
+        oil: None,
+        periods: vec![Some(Nanos::from_millis(2)), None],
+        inputs: (0..6)
+            .map(|at| variable(&format!("Oven_U.t[{at}]"), false))
+            .chain([variable("Oven_U.door", true)])
+            .collect(),
+        outputs: vec![variable("Oven_Y.heat", false), variable("Oven_Y.alarm", true)],
+        has_parameters: true,
+    };
+    let text = init_found(&machine(2), &model, "oven.toml");
+    assert!(text.starts_with("#:schema ") && text.contains("quietcore up oven.toml"), "{text}");
+    let site = read_text(&text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    assert!(plan(&site, &machine(2)).is_ok() && site.fieldbuses().is_empty());
+    let program = &site.partitions()[0].program;
+    assert_eq!(program.model.as_deref(), Some("models/Oven"));
+    assert_eq!((program.period, program.tasks.len()), (Nanos::from_millis(2), 2));
+    let begin = text.find("# [fieldbus.ec0]").unwrap();
+    let (head, stub) = text.split_at(begin);
+    let opened: String = stub
+        .lines()
+        .map(|line| line.strip_prefix("# ").filter(|it| !it.starts_with("tp")).unwrap_or(line))
+        .map(|line| format!("{}\n", if line == "#" { "" } else { line }))
+        .collect();
+    let site = read_text(&format!("{head}{opened}")).unwrap_or_else(|it| panic!("{it}\n{opened}"));
+    assert_eq!(site.fieldbuses()[0].map.len(), 9);
+    assert_eq!(site.fieldbuses()[0].subdevices.len(), 6);
 }

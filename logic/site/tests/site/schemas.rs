@@ -14,7 +14,8 @@ fn as_json(text: &str) -> Value {
 #[test]
 fn the_schema_accepts_the_examples() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    let mut texts: Vec<_> = Example::ALL.map(|example| init(&machine(2), example)).into();
+    let mut texts: Vec<_> =
+        Example::ALL.map(|example| init(&machine(2), example, "site.toml")).into();
     let press_line = repository_file("examples/press-line.toml");
     texts.push(std::fs::read_to_string(press_line).unwrap());
     for text in texts {
@@ -27,7 +28,7 @@ fn the_schema_accepts_the_examples() {
 #[test]
 fn the_schema_refuses_what_has_the_wrong_shape() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    let good = init(&machine(2), Example::Quickstart);
+    let good = init(&machine(2), Example::Quickstart, "site.toml");
     for (from, to) in [
         ("\"1 ms\"", "\"1 parsec\""),
         ("\"1 ms\"", "5"),

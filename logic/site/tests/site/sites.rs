@@ -89,7 +89,7 @@ fn a_class_takes_from_another_what_it_does_not_say() {
     assert_eq!((class.cycle_ns, class.jitter_ns), (Some(1_000_000), Some(50_000)));
     // The published source does not vouch for a figure of the site's own.
     assert!(
-        class.source.starts_with("site file, like `motion-control` (Queiroz"),
+        class.source.starts_with("site file, like `motion-control` (queiroz2023"),
         "{}",
         class.source
     );
@@ -109,7 +109,7 @@ fn a_profile_takes_from_another_what_it_does_not_say() {
 }
 
 #[test]
-fn the_built_in_profiles_are_those_of_seed_000() {
+fn the_built_in_profiles_are_those_of_queiroz2023() {
     let site = minimal();
     let facts: Vec<_> = site
         .profiles()

@@ -28,7 +28,9 @@ fn the_examples_are_what_init_writes_for_two_cpus() {
     for example in Example::ALL {
         let path = format!("examples/{}.toml", example.name());
         // A new site file has its model beside it; those of this project are one folder up.
-        let text = init(&machine(2), example);
+        let file = format!("{}.toml", example.name());
+        let text = init(&machine(2), example, &file);
+        let text = text.replace("./site-file.schema", "../docs/site-file.schema");
         let text = match example.model().map(|model| model.folder) {
             None => text,
             // The comment behind it keeps its column.
@@ -64,7 +66,7 @@ fn the_models_of_the_examples_are_in_the_program() {
 fn the_variables_of_the_examples_are_those_of_their_models() {
     for example in Example::ALL {
         let Some(model) = example.model() else { continue };
-        let site = read_text(&init(&machine(2), example)).unwrap();
+        let site = read_text(&init(&machine(2), example, "site.toml")).unwrap();
         let program = &site.partitions()[0].program;
         assert_eq!(program.model.as_deref(), Some(model.folder));
         let mut variables = program.retain.clone();
@@ -90,7 +92,7 @@ fn the_variables_of_the_examples_are_those_of_their_models() {
 
 #[test]
 fn the_plan_of_the_quickstart_reads_well() {
-    let site = read_text(&init(&machine(2), Example::Quickstart)).unwrap();
+    let site = read_text(&init(&machine(2), Example::Quickstart, "site.toml")).unwrap();
     let plan = plan(&site, &machine(2)).unwrap();
     let mut shown: String = plan.steps.iter().map(|step| format!("{step}\n")).collect();
     shown.push_str(&format!("expected: {}\n", plan.expected));

@@ -1,4 +1,4 @@
-//! The clock board of seed 002, as a device: interrupts with a period, and how long ago the last
+//! The clock board of kong2021, as a device: interrupts with a period, and how long ago the last
 //! one was.
 //!
 //! ```text

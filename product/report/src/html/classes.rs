@@ -2,11 +2,10 @@
 
 use maud::{Markup, html};
 use quietcore_record::class::Class;
-use quietcore_record::verdict::thousands;
 
 use super::elements::{badge, mini, quantity, sentence, with_code};
 use crate::figures;
-use crate::summary::{Cell, Column, Figure, PartitionSummary, ProgramFault, Summary};
+use crate::summary::{Cell, Column, PartitionSummary, Summary};
 
 /// Partitions with one profile each that still share one table.
 const JOINT_MAX: usize = 8;
@@ -129,7 +128,7 @@ fn table(
                         th scope="col" { "Class" }
                         @if partition.is_some() { th scope="col" { "Overall" } }
                         th.n scope="col" { "Cycle" }
-                        th.n scope="col" title="A tenth of the cycle (seed 003)" { "Latency ≤" }
+                        th.n scope="col" title="A tenth of the cycle (hofer2019)" { "Latency ≤" }
                         th.n scope="col" title="The published limit" { "Jitter ≤" }
                         @for column in columns {
                             th.dim[column.dim] scope="col" { (column.head) }
@@ -182,28 +181,7 @@ fn limit(value_ns: Option<u64>) -> Markup {
 }
 
 fn cell_of(cell: &Cell, dim: bool, summary: &Summary<'_>) -> Markup {
-    let figure = match cell.figure {
-        Figure::Latency(ns) => format!("max {}", figures::nanos(ns)),
-        Figure::Jitter(Some(ns)) => format!("jitter {}", figures::nanos(ns)),
-        Figure::Jitter(None) => "jitter in the overflow".to_owned(),
-        Figure::JitterUnsure(Some(ns)) => format!("jitter {} or more", figures::nanos(ns)),
-        Figure::JitterUnsure(None) => "jitter not known".to_owned(),
-        Figure::Response(ns) => format!("response {}", figures::nanos(ns)),
-        Figure::Program(ProgramFault::Stopped) => "program failed".to_owned(),
-        Figure::Program(ProgramFault::Overruns(1)) => "1 overrun".to_owned(),
-        Figure::Program(ProgramFault::Overruns(count)) => format!("{} overruns", thousands(count)),
-        Figure::Program(ProgramFault::Held) => "cycles left out".to_owned(),
-        Figure::Program(ProgramFault::LostWork(count)) => format!("{} lost", thousands(count)),
-        Figure::Nothing => "no data".to_owned(),
-        Figure::Invalid => "record invalid".to_owned(),
-        Figure::Degraded => "not as the site asks".to_owned(),
-        Figure::NoCycle => "no cycle published".to_owned(),
-        Figure::Period(Some(period)) => format!("period {}", figures::set_nanos(period)),
-        Figure::Period(None) => "period not known".to_owned(),
-        Figure::TooFew(count, needed) => {
-            format!("{} % of cycles", (count as f64 / needed as f64 * 100.0).floor())
-        }
-    };
+    let figure = figures::deciding(cell.figure);
     let reason = format!("{}: {}", summary.records[cell.record].label(), cell.because);
     html! {
         td.dim[dim] title=(reason) {

@@ -40,9 +40,9 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
     html! {
         p.remark {
             "One logarithmic axis for all. Boxes reach from the lower to the upper quartile, the "
-            "stroke is the median, the diamond the mean, whiskers end at p2.5 and p97.5 (seed "
-            "000). Circles are the worst single releases, the tall stroke is the maximum. Dashed "
-            "lines are latency limits: a tenth of 1, 10 and 100 ms, and of the declared cycle."
+            "stroke is the median, the diamond the mean, whiskers end at p2.5 and p97.5 "
+            "(queiroz2023). Circles are the worst single releases, the tall stroke is the maximum. "
+            "Dashed lines are latency limits: a tenth of 1, 10 and 100 ms, and of the declared cycle."
         }
         div.boxes {
             (axis(scale, &limits))

@@ -16,6 +16,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
         (runs(&summary.records, &ROWS))
         (runs(&summary.routines, &ROUTINE_ROWS))
         (runs(&summary.interrupts, &ROWS))
+        (runs(&summary.round_trips, &ROWS))
         (activity(summary))
         (site(summary))
         (repeat(summary))

@@ -40,12 +40,12 @@ pub(super) const UPPER_QUARTILE: Definition = define(
 pub(super) const LOWER_WHISKER: Definition = define(
     "lower-whisker",
     "Lower whisker, p2.5",
-    "2.5 % quantile, the lower whisker of seed 000.",
+    "2.5 % quantile, the lower whisker of queiroz2023.",
 );
 pub(super) const UPPER_WHISKER: Definition = define(
     "upper-whisker",
     "Upper whisker, p97.5",
-    "97.5 % quantile, the upper whisker of seed 000.",
+    "97.5 % quantile, the upper whisker of queiroz2023.",
 );
 pub(super) const TUKEY: Definition = define(
     "tukey",
@@ -78,12 +78,12 @@ pub(super) const OVERFLOW: Definition = define(
 pub(super) const JITTER_PEAK: Definition = define(
     "jitter-peak",
     "Jitter, maximum − minimum",
-    "Largest minus smallest release latency (seed 002). Grows with the length of the run.",
+    "Largest minus smallest release latency (kong2021). Grows with the length of the run.",
 );
 pub(super) const JITTER_WHISKERS: Definition = define(
     "jitter-whiskers",
     "Jitter, p97.5 − p2.5",
-    "Distance of the whiskers (seed 000); the published class limits are compared with it.",
+    "Distance of the whiskers (queiroz2023); the published class limits are compared with it.",
 );
 pub(super) const JITTER_SUCCESSIVE: Definition = define(
     "jitter-successive",

@@ -109,7 +109,7 @@ fn plot_of(ranges: &[Range], scale: Scale, invalid: bool) -> Markup {
             }
             p.legend {
                 span class="key many" { "measured" }
-                span class="key few" { "published, seed 002, tables 1 and 2" }
+                span class="key few" { "published, kong2021, tables 1 and 2" }
             }
             (plot::ranges("Interrupt response", scale, ranges))
         }
@@ -167,8 +167,8 @@ fn method() -> Markup {
         div.prose {
             p {
                 "A clock board raises an interrupt at the begin of each period and counts 10 ns "
-                "from there in a register, which the ISR reads: that is how Kong and Kong (seed "
-                "002) measured the published figures, on a board of their own. Here the board is a "
+                "from there in a register, which the ISR reads: that is how kong2021 measured "
+                "the published figures, on a board of their own. Here the board is a "
                 "device of the virtual machine monitor. Its register is readable without leaving "
                 "the guest: a page holds the time stamp counter at the instant at which the "
                 "interrupt was raised, and the guest's driver subtracts it from its own counter. "

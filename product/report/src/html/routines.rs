@@ -177,7 +177,7 @@ fn method(summary: &Summary<'_>) -> Markup {
         h3 { "What is measured" }
         div.prose {
             p {
-                "The ten routines are those of Scordino et al. (seed 001, section IV-A), each from "
+                "The ten routines are those of scordino2020, section IV-A, each from "
                 "the statement before to the statement after, in a program of one task for each "
                 "of four priorities. An empty measurement, two readings of the same shape, is "
                 "made in the same run; its median is subtracted from every value of the others, "

@@ -30,6 +30,10 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
             @for interrupt in summary.interrupts.iter().take(HEROES_MAX) {
                 (super::interrupts::hero(interrupt))
             }
+        } @else if summary.partitions.is_empty() && !summary.round_trips.is_empty() {
+            @for record in summary.round_trips.iter().take(HEROES_MAX) {
+                (super::statistics::round_trips::hero(record))
+            }
         } @else if summary.partitions.is_empty() && !summary.kernels.is_empty() {
             @for kernel in summary.kernels.iter().take(HEROES_MAX) {
                 (super::routines::hero(kernel))

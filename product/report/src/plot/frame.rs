@@ -15,7 +15,7 @@ const LINEAR_RATIO: f64 = 150.0;
 /// The longest axis, in ns: 31 years. What a file claims beyond is drawn at its end.
 const AXIS_MAX: f64 = 1e18;
 
-/// Cycles that everyone knows, in ns: 1, 10 and 100 ms, as in seed 003.
+/// Cycles that everyone knows, in ns: 1, 10 and 100 ms, as in hofer2019.
 const USUAL_CYCLES: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
 /// A limit line.

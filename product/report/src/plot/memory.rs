@@ -1,5 +1,5 @@
-//! Accesses to memory: the curves of seed 001's figure 5, the slowdown below them, the pressure,
-//! and the routines of its figure 6.
+//! Accesses to memory: the curves of scordino2020's figure 5, the slowdown below them, the
+//! pressure, and the routines of its figure 6.
 
 mod curves;
 mod pressure;

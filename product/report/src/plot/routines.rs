@@ -1,5 +1,5 @@
-//! The routines of a kernel, as figure 4 of seed 001 has them: a stroke from the smallest to the
-//! largest value each, the axis logarithmic and upwards, with the median marked.
+//! The routines of a kernel, as figure 4 of scordino2020 has them: a stroke from the smallest to
+//! the largest value each, the axis logarithmic and upwards, with the median marked.
 //!
 //! ```text
 //!  100 µs ┤            │

@@ -10,7 +10,7 @@ use quietcore_record::statistics::Statistics;
 use super::{RecordSummary, summarise};
 
 /// The tables of the same quantity: physical machines, then virtual ones.
-const TABLES: [&str; 2] = ["002/table-1", "002/table-2"];
+const TABLES: [&str; 2] = ["kong2021/table-1", "kong2021/table-2"];
 
 /// One quantity of an interrupt.
 #[derive(Debug)]
@@ -105,11 +105,11 @@ mod tests {
         assert_eq!(
             labels,
             [
-                ("002/table-1", "VxWorks 6.8"),
-                ("002/table-1", "JARI-Works 3.2"),
-                ("002/table-2", "Wind River Hypervisor, VxWorks 6.8"),
-                ("002/table-2", "Linux+KVM+RT Patch, VxWorks 6.8"),
-                ("002/table-2", "Linux+KVM+RT Patch, JARI-Works 3.2"),
+                ("kong2021/table-1", "VxWorks 6.8"),
+                ("kong2021/table-1", "JARI-Works 3.2"),
+                ("kong2021/table-2", "Wind River Hypervisor, VxWorks 6.8"),
+                ("kong2021/table-2", "Linux+KVM+RT Patch, VxWorks 6.8"),
+                ("kong2021/table-2", "Linux+KVM+RT Patch, JARI-Works 3.2"),
             ]
         );
         let last = &rows[4];

@@ -12,7 +12,7 @@ use quietcore_record::slowdown::{
 use super::{RecordSummary, summarise};
 
 /// The table of the paper's largest slowdowns of accesses.
-const TABLE: &str = "001/figure-5";
+const TABLE: &str = "scordino2020/figure-5";
 
 /// All that is said of accesses to memory.
 #[derive(Debug, Default)]

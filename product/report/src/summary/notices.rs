@@ -19,6 +19,8 @@ pub enum NoticeKind {
     Degraded,
     /// The program's own kernel found errors in what the program asked of it.
     KernelErrors,
+    /// A delay was put in on purpose, and the record doesn't show it.
+    InjectionUnseen,
     /// A delay was put in on purpose.
     Injected,
     /// A profile has no record.
@@ -91,9 +93,16 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
              program FAILS. Other errors are the program's to judge.",
             "Give a task more ACTIVATION, more time between its activations, or less to do.",
         ),
+        NoticeKind::InjectionUnseen => (
+            "A delay was put in on purpose, and the record does not show it",
+            "What the probe did not see once it may not see at other times: none of its figures \
+             can be trusted.",
+            "Run it again with a longer delay; if that isn't seen either, report a fault of the \
+             probe.",
+        ),
         NoticeKind::Injected => (
             "A delay was put in on purpose",
-            "The largest latency is the injected one; the run shows that the probe sees it.",
+            "The release that was held up shows the delay: the probe sees what happens.",
             "Measure without the injected delay for a verdict on the machine.",
         ),
         NoticeKind::NotMeasured => (
@@ -186,7 +195,11 @@ fn of_record(record: &Record, contradictions: &[String], notices: &mut Vec<Notic
         }
     }
     if let Some(injected) = &record.conditions.injected {
-        add(notices, NoticeKind::Injected, injected, name());
+        let kind = match record.conditions.injection {
+            Some(injection) if !injection.is_seen(record) => NoticeKind::InjectionUnseen,
+            _ => NoticeKind::Injected,
+        };
+        add(notices, kind, injected, name());
     }
     if record.interrupted {
         let measured = record.release.count();

@@ -23,6 +23,7 @@ fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

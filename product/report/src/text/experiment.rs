@@ -1,22 +1,19 @@
 //! Experiments as tables: what each control does, and what each neighbour.
 
 use quietcore_record::experiment::{
-    Confirmed, ControlEffect, Disturbance, DisturbanceCell, Figure, Ratio, Tuning,
+    Confirmed, ControlEffect, Disturbance, DisturbanceCell, Figure, Ratio, SetsFound, Tuning,
 };
 
 use super::Page;
 use super::table::fit;
 use crate::figures::{self, NONE};
 use crate::summary::{Summary, achieved, cause, set_of};
+use crate::table::{Side, Table};
 
-/// Columns of a control or a neighbour.
-const NAME: usize = 18;
 /// Columns of what a control did.
 const EFFECT: usize = 16;
 /// Columns that say whether a set reaches the class.
 const SIGN: usize = 15;
-/// Columns of a place.
-const PLACE: usize = 16;
 /// Columns of a ratio without its interval.
 const RATIO: usize = 9;
 /// Columns of a ratio with its interval.
@@ -41,16 +38,16 @@ impl Page {
             ),
         );
         self.too_few(tuning.rounds, tuning.rounds_needed);
-        let titles = Figure::ALL.map(|figure| format!(" {:>RATIO$}", figure.title()));
-        self.line(&format!(
-            "{}{}{}",
-            fit("control", NAME),
-            fit("what it did", EFFECT),
-            titles.concat()
-        ));
+        let mut table = Table::new()
+            .leading("control", Side::Left)
+            .column("what it did", Side::Left, EFFECT)
+            .numbers(Figure::ALL.map(Figure::title), RATIO);
         for effect in tuning.effects.iter().chain(&tuning.together) {
-            self.effect(effect);
+            let mut fields = vec![name_of(effect).to_owned(), effect.effect.title().to_owned()];
+            fields.extend(effect.ratios.iter().map(short));
+            table.row(fields);
         }
+        self.table(&table);
         self.line("");
         self.paragraph("", "What was shown, and what is still possible:");
         for effect in tuning.effects.iter().chain(&tuning.together) {
@@ -70,17 +67,6 @@ impl Page {
         }
     }
 
-    fn effect(&mut self, effect: &ControlEffect) {
-        let ratios = effect.ratios.iter().map(|ratio| format!(" {:>RATIO$}", short(ratio)));
-        let line = format!(
-            "{}{}{}",
-            fit(name_of(effect), NAME),
-            fit(effect.effect.title(), EFFECT),
-            ratios.collect::<String>()
-        );
-        self.line(&line);
-    }
-
     fn confirmed(&mut self, tuning: &Tuning) {
         let Some(first) = tuning.confirmed.first() else { return };
         self.line(&format!("sets of controls against the class {}", first.class));
@@ -89,16 +75,21 @@ impl Page {
             self.hanging(&head, SIGN, &format!("{}: {because}", set_of(on)));
         }
         self.line("");
-        let words = match &tuning.smallest {
-            Some(none) if none.is_empty() => "It is reached without any control.".to_owned(),
-            Some(set) => {
+        let words = match tuning.found() {
+            SetsFound::Untried => return,
+            SetsFound::Smallest([]) => "It is reached without any control.".to_owned(),
+            SetsFound::Smallest(set) => {
                 let words: Vec<String> = set.iter().map(|word| format!("\"{word}\"")).collect();
                 format!(
                     "The smallest set that reaches it, for `[host]`: controls = [{}]",
                     words.join(", ")
                 )
             }
-            None => "No set of these controls reaches it.".to_owned(),
+            SetsFound::NoneReaches => "No set of these controls reaches it.".to_owned(),
+            SetsFound::NotShown(rounds, needed) => format!(
+                "Not shown: no set reached it in {rounds} rounds, which are too few to say that \
+                 none does; it takes at least {needed}."
+            ),
         };
         self.paragraph("", &words);
         self.line("");
@@ -119,13 +110,17 @@ impl Page {
             ),
         );
         self.too_few(matrix.rounds, matrix.rounds_needed);
-        self.line(&format!(
-            "{}{} {:>WITH_INTERVAL$} {:>WITH_INTERVAL$}",
-            fit("neighbour", NAME),
-            fit("place", PLACE),
-            "p99.9 (95 %)",
-            "maximum (95 %)"
-        ));
+        let mut table = Table::new()
+            .leading("neighbour", Side::Left)
+            .leading("place", Side::Left)
+            .numbers(["p99.9 (95 %)", "maximum (95 %)"], WITH_INTERVAL);
+        for cell in &matrix.cells {
+            let ratio = |it: &Ratio| it.ratio.as_ref().map_or(NONE.to_owned(), figures::ratio);
+            let (kind, place) = (cell.aggressor.kind.clone(), cell.aggressor.placement.title());
+            table.row([kind, place.to_owned(), ratio(&cell.p99_9), ratio(&cell.max)]);
+        }
+        self.table(&table);
+        self.line("");
         for cell in &matrix.cells {
             self.cell_of(cell);
         }
@@ -133,17 +128,6 @@ impl Page {
     }
 
     fn cell_of(&mut self, cell: &DisturbanceCell) {
-        let ratio = |ratio: &Ratio| {
-            let text = ratio.ratio.as_ref().map_or_else(|| NONE.to_owned(), figures::ratio);
-            super::plain(&text)
-        };
-        self.line(&format!(
-            "{}{} {:>WITH_INTERVAL$} {:>WITH_INTERVAL$}",
-            fit(&cell.aggressor.kind, NAME),
-            fit(cell.aggressor.placement.title(), PLACE),
-            ratio(&cell.p99_9),
-            ratio(&cell.max)
-        ));
         let mut more = vec![achieved(cell)];
         more.extend(cause(cell));
         if cell.missed_cycles > 0 {
@@ -152,9 +136,9 @@ impl Page {
         if cell.invalid_blocks > 0 {
             more.push(format!("{} blocks are invalid", cell.invalid_blocks));
         }
-        let words = format!("CPU {}: {}", cell.aggressor.cpus, more.join("; "));
-        let words = super::plain(&words);
-        self.paragraph("    ", &words);
+        let (kind, place) = (&cell.aggressor.kind, cell.aggressor.placement.title());
+        let words = format!("{kind}, {place}, CPU {}: {}", cell.aggressor.cpus, more.join("; "));
+        self.paragraph("  ", &words);
     }
 }
 
@@ -164,6 +148,5 @@ pub(crate) fn name_of(effect: &ControlEffect) -> &str {
 }
 
 fn short(ratio: &Ratio) -> String {
-    let median = ratio.ratio.map(|estimate| super::plain(&figures::times(estimate.median)));
-    median.unwrap_or_else(|| NONE.to_owned())
+    ratio.ratio.map_or_else(|| NONE.to_owned(), |estimate| figures::times(estimate.median))
 }

@@ -4,6 +4,7 @@ use super::Page;
 use super::table::fit;
 use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, Summary, beside, lines};
+use crate::table::{Side, Table};
 
 /// Columns of a row's name.
 const NAME: usize = 38;
@@ -39,19 +40,19 @@ impl Page {
             self.paragraph("degraded    ", because);
         }
         self.line("");
-        self.line(&row(["", "min µs", "mean µs", "p99 µs", "max µs", "count"]));
+        let mut table = table("");
         for line in lines(summary, run) {
             let found = &line.statistics;
-            let name = format!("{}{}", line.name, if line.is_published { " *" } else { "" });
-            self.line(&row([
-                &name,
-                &microseconds(Some(found.min_ns as f64)),
-                &microseconds(found.mean_ns),
-                &microseconds(found.p99_ns.map(|it| it.lower_bound() as f64)),
-                &microseconds(Some(found.max_ns as f64)),
-                &figures::count(found.count).replace('\u{202f}', " "),
-            ]));
+            table.row([
+                format!("{}{}", line.name, if line.is_published { " *" } else { "" }),
+                microseconds(Some(found.min_ns as f64)),
+                microseconds(found.mean_ns),
+                microseconds(found.p99_ns.map(|it| it.lower_bound() as f64)),
+                microseconds(Some(found.max_ns as f64)),
+                figures::count(found.count),
+            ]);
         }
+        self.table(&table);
         if run.left_out > 0 {
             let left_out = figures::count(run.left_out);
             self.paragraph(
@@ -64,31 +65,32 @@ impl Page {
 
     /// The published figures, and what they are figures of.
     fn published_interrupts(&mut self) {
-        self.line(&row(["* published, 10 ms, another machine", "", "", "", "", ""]));
+        let mut table = table("* published, 10 ms, another machine");
         for published in beside() {
-            self.line(&row([
-                &format!("  {}", published.label),
-                &microseconds(Some(published.min_ns)),
-                &microseconds(Some(published.mean_ns)),
-                NONE,
-                &microseconds(Some(published.max_ns)),
-                "10 000",
-            ]));
+            table.row([
+                format!("  {}", published.label),
+                microseconds(Some(published.min_ns)),
+                microseconds(Some(published.mean_ns)),
+                NONE.to_owned(),
+                microseconds(Some(published.max_ns)),
+                "10 000".to_owned(),
+            ]);
         }
+        self.table(&table);
         self.paragraph(
             "",
             "The register is what the paper read of its clock board in the ISR: tables 1 \
-             (physical machines) and 2 (virtual ones) of seed 002.",
+             (physical machines) and 2 (virtual ones) of kong2021.",
         );
         self.line("");
     }
 }
 
-fn row([name, min, mean, p99, max, count]: [&str; 6]) -> String {
-    format!(
-        "{} {min:>TIME$} {mean:>TIME$} {p99:>TIME$} {max:>TIME$} {count:>COUNT$}",
-        fit(name, NAME)
-    )
+fn table(name: &str) -> Table {
+    Table::new()
+        .leading(&fit(name, NAME), Side::Left)
+        .numbers(["min µs", "mean µs", "p99 µs", "max µs"], TIME)
+        .numbers(["count"], COUNT)
 }
 
 fn microseconds(value_ns: Option<f64>) -> String {

@@ -1,4 +1,4 @@
-//! The isolation matrix as a table of the terminal, the paper's figures behind where there is room.
+//! The isolation matrix as a table of the terminal, with the paper's figures.
 
 use quietcore_record::isolation::{IsolationFigures, IsolationMatrix, IsolationRow};
 
@@ -6,6 +6,7 @@ use super::Page;
 use super::table::{TIME, fit};
 use crate::figures::{self, NONE};
 use crate::summary::{Summary, isolation_answer, isolation_container, isolation_reasons};
+use crate::table::{Side, Table};
 
 /// Columns of a row's profile, with an asterisk where it is not as asked.
 const NAME: usize = 6;
@@ -36,7 +37,7 @@ impl Page {
             }
             self.paragraph(
                 "",
-                "Paper: seed 003, table I, cyclictest in a guest of VirtualBox, the least and the \
+                "Paper: hofer2019, table I, cyclictest in a guest of VirtualBox, the least and the \
                  most of its three kernels. The report has each.",
             );
             self.line("");
@@ -49,29 +50,24 @@ impl Page {
         figures_of: impl Fn(&IsolationRow) -> Option<&IsolationFigures>,
         beside: bool,
     ) {
-        let own = NAME + 6 * (TIME + 1);
-        let beside = beside && own + MEANS + MAXIMA + 2 <= self.width;
-        let mut head = fit("row", NAME);
-        for name in ["min", "mean", "σ", "max", "> 100 µs", "> 10 ms"] {
-            head.push_str(&format!(" {name:>TIME$}"));
-        }
+        let mut table = Table::new()
+            .leading(&fit("row", NAME), Side::Left)
+            .numbers(["min", "mean", "σ", "max", "> 100 µs", "> 10 ms"], TIME);
         if beside {
-            head.push_str(&format!(" {:>MEANS$} {:>MAXIMA$}", "paper's mean", "paper's max"));
+            table = table.numbers(["paper's mean"], MEANS).numbers(["paper's max"], MAXIMA);
         }
-        self.line(&head);
         for row in &matrix.rows {
             let mark = if row.not_as_asked.is_empty() { "" } else { "*" };
-            let mut line = fit(&format!("{}{mark}", row.profile), NAME);
-            for value in values(figures_of(row)) {
-                line.push_str(&format!(" {:>TIME$}", value.replace('\u{a0}', " ")));
-            }
+            let mut fields = vec![format!("{}{mark}", row.profile)];
+            fields.extend(values(figures_of(row)));
             if beside {
                 let means: Vec<f64> = row.published.iter().map(|it| it.mean_us * 1e3).collect();
                 let maxima: Vec<f64> = row.published.iter().map(|it| it.max_us * 1e3).collect();
-                line.push_str(&format!(" {:>MEANS$} {:>MAXIMA$}", range(&means), range(&maxima)));
+                fields.extend([range(&means), range(&maxima)]);
             }
-            self.line(&line);
+            table.row(fields);
         }
+        self.table(&table);
         self.line("");
     }
 
@@ -102,8 +98,7 @@ fn values(found: Option<&IsolationFigures>) -> Vec<String> {
         time(found.sd_ns),
         figures::nanos(found.max_ns),
     ];
-    let counted = found.exceedances.iter().map(figures::at_most_count);
-    values.extend(counted.map(|text| text.replace('\u{202f}', " ")));
+    values.extend(found.exceedances.iter().map(figures::at_most_count));
     values
 }
 

@@ -7,6 +7,7 @@ use super::Page;
 use super::table::fit;
 use crate::figures::{self, NONE};
 use crate::summary::{MemorySummary, Plateau, Summary, published_worst};
+use crate::table::{Side, Table};
 
 /// Columns of a row's name.
 const NAME: usize = 22;
@@ -56,14 +57,10 @@ impl Page {
         if plateaus.is_empty() {
             return;
         }
-        self.line(&format!(
-            "{} {:>VALUE$} {:>VALUE$} {:>VALUE$} {:>RATIO$}",
-            fit(&format!("{} access", pattern.name()), NAME),
-            "working set",
-            "alone ns",
-            "beside ns",
-            "slowdown (95 %)"
-        ));
+        let mut table = Table::new()
+            .leading(&fit(&format!("{} access", pattern.name()), NAME), Side::Left)
+            .numbers(["working set", "alone ns", "beside ns"], VALUE)
+            .numbers(["slowdown (95 %)"], RATIO);
         for plateau in plateaus {
             let place = match plateau.cache_bytes {
                 Some(bytes) => format!("  in {} of {}", plateau.place, figures::bytes(bytes)),
@@ -73,15 +70,10 @@ impl Page {
                 it.map_or_else(|| NONE.to_owned(), |it| format!("{:.2}", it.median))
             };
             let ratio = plateau.slowdown.as_ref().map_or_else(|| NONE.to_owned(), figures::ratio);
-            self.line(&format!(
-                "{} {:>VALUE$} {:>VALUE$} {:>VALUE$} {:>RATIO$}",
-                fit(&place, NAME),
-                plain(&figures::bytes(plateau.working_set_bytes)),
-                time(plateau.alone),
-                time(plateau.beside),
-                plain(&ratio)
-            ));
+            let set = figures::bytes(plateau.working_set_bytes);
+            table.row([place, set, time(plateau.alone), time(plateau.beside), ratio]);
         }
+        self.table(&table);
         self.line("");
     }
 
@@ -91,7 +83,7 @@ impl Page {
             let Some(worst) = slowdown.worst() else { continue };
             let ways = slowdown.ways.map_or_else(String::new, |ways| format!(", {ways} own ways"));
             let paper = published_worst(slowdown.pattern).map_or_else(String::new, |published| {
-                format!("; seed 001, figure 5, saw {published}× on another machine")
+                format!("; scordino2020, figure 5, saw {published}× on another machine")
             });
             let text = format!(
                 "{}{ways}: most at {}, {}; {} of {} working sets surely above {ONSET}×{paper}",
@@ -109,22 +101,19 @@ impl Page {
     }
 
     fn pressure(&mut self, pressure: &Pressure) {
-        self.line(&format!(
-            "{} {:>VALUE$} {:>VALUE$} {:>RATIO$}",
-            fit("pressure, neighbours", NAME),
-            "asked",
-            "achieved",
-            "slowdown (95 %)"
-        ));
+        let mut table = Table::new()
+            .leading(&fit("pressure, neighbours", NAME), Side::Left)
+            .numbers(["asked", "achieved"], VALUE)
+            .numbers(["slowdown (95 %)"], RATIO);
         for point in &pressure.points {
-            self.line(&format!(
-                "{} {:>VALUE$} {:>VALUE$} {:>RATIO$}",
-                fit("", NAME),
+            table.row([
+                String::new(),
                 format!("{:.1} %", f64::from(point.asked_permille) / 10.0),
-                plain(&figures::rate(point.bytes_per_second)),
-                plain(&figures::ratio(&point.ratio))
-            ));
+                figures::rate(point.bytes_per_second),
+                figures::ratio(&point.ratio),
+            ]);
         }
+        self.table(&table);
         let set = figures::bytes(pressure.working_set_bytes);
         self.paragraph("", &format!("{set}, {}. {}", pressure.pattern.name(), bends(pressure)));
         self.line("");
@@ -134,13 +123,10 @@ impl Page {
         if routines.is_empty() {
             return;
         }
-        self.line(&format!(
-            "{} {:>VALUE$} {:>RATIO$} {:>RATIO$}",
-            fit("routine beside", NAME),
-            "alone ns",
-            "slowdown (95 %)",
-            "seed 001, figure 6"
-        ));
+        let mut table = Table::new()
+            .leading(&fit("routine beside", NAME), Side::Left)
+            .numbers(["alone ns"], VALUE)
+            .numbers(["slowdown (95 %)", "scordino2020, figure 6"], RATIO);
         for row in routines {
             let ratio = row.ratio.as_ref().map_or_else(|| NONE.to_owned(), figures::ratio);
             let published = row.published.map_or_else(
@@ -150,14 +136,10 @@ impl Page {
                     None => format!("at most {}×", bounds.most),
                 },
             );
-            self.line(&format!(
-                "{} {:>VALUE$} {:>RATIO$} {:>RATIO$}",
-                fit(&figures::routine(row.routine, row.trigger), NAME),
-                format!("{:.1}", row.alone_mean_ns),
-                plain(&ratio),
-                published
-            ));
+            let name = figures::routine(row.routine, row.trigger);
+            table.row([name, format!("{:.1}", row.alone_mean_ns), ratio, published]);
         }
+        self.table(&table);
         self.line("");
     }
 }
@@ -200,9 +182,4 @@ fn reasons(summary: &Summary<'_>) -> Vec<String> {
         }
     }
     reasons
-}
-
-/// The terminal counts columns, and has no special spaces.
-fn plain(text: &str) -> String {
-    text.replace(['\u{202f}', '\u{a0}'], " ")
 }

@@ -109,7 +109,7 @@ fn deadline(scan: &Scan) -> String {
 }
 
 /// The usual figures of a latency in one line.
-fn spread(statistics: &Statistics) -> String {
+pub(super) fn spread(statistics: &Statistics) -> String {
     let quantile =
         |value: Option<_>| value.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
     let mean = statistics.mean_ns.map_or_else(|| figures::NONE.to_owned(), figures::nanos_f64);

@@ -6,6 +6,7 @@ use super::Page;
 use super::table::fit;
 use crate::figures::{self, NONE};
 use crate::summary::{KernelSummary, RoutineCell, RoutineRow};
+use crate::table::{Side, Table};
 
 /// Columns of a routine's name, and how its interrupt was brought.
 const NAME: usize = 19;
@@ -24,25 +25,17 @@ impl Page {
             let published = if run.loops == 100 { ", as published" } else { "" };
             let loops = format!("{}{published}", run.label());
             self.paragraph("", &loops);
-            self.line(&format!(
-                "{} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>MAXIMUM$} {:>COUNT$} \
-                 {:>COUNT$}",
-                fit("routine", NAME),
-                "min ns",
-                "median ns",
-                "mean ns",
-                "p99 ns",
-                "p99.99 ns",
-                "max ns",
-                "counts",
-                "clamped"
-            ));
+            let mut table = Table::new()
+                .leading(&fit("routine", NAME), Side::Left)
+                .numbers(["min ns", "median ns", "mean ns", "p99 ns", "p99.99 ns"], TIME)
+                .numbers(["max ns"], MAXIMUM)
+                .numbers(["counts", "clamped"], COUNT);
             for row in &kernel.rows {
                 if let Some(cell) = &row.cells[index] {
-                    let line = routine(row, cell);
-                    self.line(&line);
+                    table.row(routine(row, cell));
                 }
             }
+            self.table(&table);
             self.line("");
         }
         self.remarks(kernel);
@@ -110,21 +103,20 @@ impl Page {
     }
 }
 
-fn routine(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> String {
+fn routine(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> [String; 9] {
     let found = &cell.figures;
     let trigger = row.trigger.map_or_else(String::new, |trigger| format!(", {}", trigger.name()));
-    format!(
-        "{} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>TIME$} {:>MAXIMUM$} {:>COUNT$} {:>COUNT$}",
-        fit(&format!("{}{trigger}", row.routine.name()), NAME),
+    [
+        format!("{}{trigger}", row.routine.name()),
         nanoseconds(Some(found.min_ns)),
         nanoseconds(found.median_ns),
         nanoseconds(found.mean_ns),
         nanoseconds(found.p99_ns),
         nanoseconds(found.p99_99_ns),
         nanoseconds(Some(found.max_ns)),
-        found.median_counts.map_or_else(|| NONE.to_owned(), plain),
-        plain(cell.run.clamped),
-    )
+        found.median_counts.map_or_else(|| NONE.to_owned(), figures::count),
+        figures::count(cell.run.clamped),
+    ]
 }
 
 /// A time in ns, its decimals below those of the others: with one below 1 µs, without beyond.
@@ -132,11 +124,6 @@ fn nanoseconds(value_ns: Option<f64>) -> String {
     match value_ns {
         None => format!("{NONE}  "),
         Some(value) if value < 999.95 => format!("{value:.1}"),
-        Some(value) => format!("{}  ", plain(value.round() as u64)),
+        Some(value) => format!("{}  ", figures::count(value.round() as u64)),
     }
-}
-
-/// A count with its thousands apart; the terminal counts columns, and has no narrow space.
-fn plain(count: u64) -> String {
-    figures::count(count).replace('\u{202f}', " ")
 }

@@ -123,6 +123,7 @@ pub(crate) fn record(profile: &str, cpu: u32, cycles: u64, shape: Shape, seed: u
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters,
         spikes,
         ledgers: None,
@@ -221,6 +222,7 @@ fn conditions(duration_ns: u64, shape: Shape) -> Conditions {
         site_sha256: "5e1f".repeat(16),
         quietcore_version: "0.1.0".to_owned(),
         injected: None,
+        injection: None,
     }
 }
 

@@ -10,11 +10,11 @@ use quietcore_units::{ByteSize, CpuSet, Nanos};
 /// A part of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MemoryPart {
-    /// Access time by working set, alone and beside neighbours; seed 001, figure 5
+    /// Access time by working set, alone and beside neighbours; scordino2020, figure 5
     Curves,
     /// One working set beside neighbours at many rates: where they begin to hurt
     Pressure,
-    /// The routines of the OSEK kernel, alone and beside neighbours; seed 001, figure 6
+    /// The routines of the OSEK kernel, alone and beside neighbours; scordino2020, figure 6
     Routines,
 }
 
@@ -102,6 +102,10 @@ pub(crate) struct Memory {
     #[arg(long, value_name = "N", default_value_t = 9,
         value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) rounds: u32,
+    /// How long the blocks of all rounds take together, instead of a number of rounds; the ways
+    /// through the sets between them come on top
+    #[arg(long, value_name = "D", conflicts_with = "rounds")]
+    pub(crate) duration: Option<Nanos>,
     /// How long a block is measured; at most 20 ms, so that it is measured in one piece
     #[arg(long, value_name = "D", default_value = "5 ms")]
     pub(crate) block: Nanos,

@@ -1,8 +1,10 @@
 //! `quietcore schema`, `completions` and `man`: what others need to know of this program.
 
 use std::fs;
+use std::io::{IsTerminal as _, Write as _};
+use std::process::{self, Stdio};
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use quietcore_evidence::write_whole;
 
 use crate::arguments::{Arguments, Completions, Man, Schema, SchemaKind};
@@ -24,20 +26,76 @@ pub(super) fn completions(request: &Completions) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// Writes `quietcore.1` and a page for each subcommand.
+/// Writes a page for the program and for each of its commands, or shows one of them.
 pub(super) fn man(request: &Man) -> Result<Status, Failure> {
-    fs::create_dir_all(&request.out)?;
-    let mut command = Arguments::command();
+    let pages = pages()?;
+    let Some(folder) = &request.out else {
+        let wanted = std::iter::once("quietcore").chain(request.command.iter().map(String::as_str));
+        let wanted = wanted.collect::<Vec<_>>().join("-");
+        let page = pages.iter().find(|page| page.name == wanted);
+        let page = page.ok_or_else(|| {
+            let known: Vec<_> = pages.iter().map(|page| page.name.replace('-', " ")).collect();
+            Failure::new(format!("there is no such command; there are {}", known.join(", ")))
+        })?;
+        return show(page);
+    };
+    fs::create_dir_all(folder)?;
+    for page in pages {
+        write_whole(&folder.join(format!("{}.1", page.name)), &page.roff)?;
+    }
+    Ok(Status::Done)
+}
+
+/// A manual page.
+struct Page {
+    name: String,
+    roff: Vec<u8>,
+    /// The same as text.
+    text: String,
+}
+
+/// All pages. None of them refers to one that isn't here: the command `help`, which clap adds to
+/// every command that has others, is left out.
+fn pages() -> Result<Vec<Page>, Failure> {
+    let mut command = without_help(Arguments::command());
     command.build();
-    let mut pages = vec![("quietcore".to_owned(), command.clone())];
-    for subcommand in command.get_subcommands() {
-        let name = format!("quietcore-{}", subcommand.get_name());
-        pages.push((name.clone(), subcommand.clone().name(name)));
+    let mut pages = Vec::new();
+    add_pages("quietcore", &command, &mut pages)?;
+    Ok(pages)
+}
+
+fn add_pages(name: &str, command: &Command, pages: &mut Vec<Page>) -> Result<(), Failure> {
+    let mut own = command.clone().name(name.to_owned()).display_name(name.to_owned());
+    let mut roff = Vec::new();
+    clap_mangen::Man::new(own.clone()).render(&mut roff)?;
+    let text = own.render_long_help().to_string();
+    pages.push(Page { name: name.to_owned(), roff, text });
+    for subcommand in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+        add_pages(&format!("{name}-{}", subcommand.get_name()), subcommand, pages)?;
     }
-    for (name, command) in pages {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(command).render(&mut page)?;
-        write_whole(&request.out.join(format!("{name}.1")), &page)?;
+    Ok(())
+}
+
+fn without_help(command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    let command = command.disable_help_subcommand(true);
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, without_help))
+}
+
+/// Shows a page: by `man` on a terminal that has it, else as text.
+fn show(page: &Page) -> Result<Status, Failure> {
+    if std::io::stdout().is_terminal() {
+        let child = process::Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn();
+        if let Ok(mut child) = child {
+            if let Some(mut input) = child.stdin.take() {
+                // A reader that has seen enough closes the pipe.
+                let _ = input.write_all(&page.roff);
+            }
+            if child.wait()?.success() {
+                return Ok(Status::Done);
+            }
+        }
     }
+    super::print(&page.text)?;
     Ok(Status::Done)
 }

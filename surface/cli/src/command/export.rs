@@ -22,7 +22,7 @@ pub(super) fn run(request: &Export) -> Result<Status, Failure> {
         program: std::env::current_exe()?.display().to_string(),
         site_file: fs::canonicalize(&request.site)?.display().to_string(),
     };
-    let written = export(&site, kind, &paths).map_err(Failure::new)?;
+    let written = export(&site, kind, &paths);
     match &request.out {
         Some(folder) => write(folder, &written)?,
         None => {

@@ -8,11 +8,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use quietcore_site::Model;
+use quietcore_program::place::Scalar;
+use quietcore_program::{Access, Options, Place};
+use quietcore_site::{FoundModel, FoundVariable, Model};
+use quietcore_units::Nanos;
 
 use crate::arguments::Init;
 use crate::machine;
 use crate::status::{Failure, Status};
+use crate::terminal::say;
 
 /// A model that can't be written beside the site file.
 #[derive(Debug, thiserror::Error)]
@@ -30,14 +34,63 @@ enum ModelError {
 
 pub(super) fn run(request: &Init) -> Result<Status, Failure> {
     let machine = machine::read_facts(&*machine::stop_flag()?)?.machine();
+    if let Some(folder) = &request.model {
+        let found = found(folder)?;
+        let file = file_written().unwrap_or_else(|| format!("{}.toml", found.name));
+        super::print(&quietcore_site::init_found(&machine, &found, &file))?;
+        return Ok(Status::Done);
+    }
     if let Some(model) = request.example.model()
         && write_beside(Path::new(""), model)?
     {
         let (folder, count) = (model.folder, model.files.len());
         eprintln!("wrote `{folder}` ({count} files), the model that the site file names");
     }
-    super::print(&quietcore_site::init(&machine, request.example))?;
+    let file = file_written().unwrap_or_else(|| format!("{}.toml", request.example.name()));
+    super::print(&quietcore_site::init(&machine, request.example, &file))?;
     Ok(Status::Done)
+}
+
+/// The name of the file that standard output goes to; `None` where it goes elsewhere.
+fn file_written() -> Option<String> {
+    let path = fs::read_link("/proc/self/fd/1").ok().filter(|path| path.is_file())?;
+    Some(path.file_name()?.to_string_lossy().into_owned())
+}
+
+/// What is in the folder of a program: it is built, since the compiler alone knows its variables.
+fn found(folder: &Path) -> Result<FoundModel, Failure> {
+    let builds = tempfile::Builder::new().prefix("quietcore-builds-").tempdir()?;
+    let build = quietcore_program::build(folder, &Options::default(), builds.path())
+        .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
+    for remark in &build.remarks {
+        say(format_args!("remark: {remark}"));
+    }
+    let all = || build.symbols.leaves(None, usize::MAX);
+    let of = |access: Access| {
+        let some = all().filter(move |(_, place)| place.access == access);
+        some.filter(|(_, place)| place.scalar != Scalar::Address).map(variable).collect()
+    };
+    let rates = build.interface.rates.iter();
+    let kernel = build.interface.kernel.as_ref();
+    let tick = kernel.and_then(|kernel| kernel.counter.as_ref()).map(|it| Nanos::new(it.tick_ns));
+    Ok(FoundModel {
+        folder: folder.display().to_string().trim_end_matches('/').to_owned(),
+        name: build.model.clone(),
+        oil: kernel.map(|kernel| kernel.oil.clone()),
+        periods: rates.map(|rate| rate.period_ns.map(Nanos::new).or(tick)).collect(),
+        inputs: of(Access::Input),
+        outputs: of(Access::Output),
+        has_parameters: all().any(|(_, place)| place.access == Access::Parameter),
+    })
+}
+
+fn variable((path, place): (String, Place)) -> FoundVariable {
+    FoundVariable {
+        path,
+        type_name: place.scalar.to_string(),
+        is_switch: place.scalar == Scalar::Bool,
+        is_float: matches!(place.scalar, Scalar::F32 | Scalar::F64),
+    }
 }
 
 /// Writes a model below `parent`; `false` if it is there already.

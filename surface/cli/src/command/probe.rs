@@ -270,13 +270,7 @@ fn start_loads(loads: &[LoadRequest]) -> Result<Option<LoadSet>, Failure> {
 /// Whether an injected delay was seen in every record; true where none was injected.
 fn injection_seen(run: &Run, records: &[Record]) -> bool {
     let injected = run.partitions.iter().find_map(|it| it.work.injected());
-    let Some(injected) = injected else { return true };
-    records.iter().all(|record| {
-        record
-            .spikes
-            .iter()
-            .any(|spike| spike.release == injected.release && spike.latency_ns >= injected.delay_ns)
-    })
+    injected.is_none_or(|injected| records.iter().all(|record| injected.is_seen(record)))
 }
 
 /// What a run by hand is called in its evidence, and what it is judged by.

@@ -1,4 +1,4 @@
-//! Probes, as a person has them measured.
+//! Probes, comparisons and the first steps, as a person has them done.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,5 +6,8 @@
 #[path = "../command/mod.rs"]
 mod command;
 
+mod comparing;
+mod ethercat;
+mod first_program;
 mod memory;
 mod osek;

@@ -121,7 +121,9 @@ fn accesses_are_measured_in_turns_kept_and_shown_again() {
     let shown = call(folder.path(), &["show", "run", "--json"]);
     assert_eq!(shown.out, run.out);
     let text = call(folder.path(), &["show", "run"]).out;
-    for words in ["random access", "pressure, neighbours", "routine beside", "seed 001, figure 6"] {
+    for words in
+        ["random access", "pressure, neighbours", "routine beside", "scordino2020, figure 6"]
+    {
         assert!(text.contains(words), "`{words}` in {text}");
     }
     let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
@@ -129,7 +131,7 @@ fn accesses_are_measured_in_turns_kept_and_shown_again() {
     assert_eq!(call(folder.path(), &["report", "run", "--csv", "tables"]).status, Some(0));
     let table = fs::read_to_string(folder.path().join("tables/memory.csv")).unwrap();
     assert_eq!(table.lines().count(), 1 + 4 * 5);
-    let beside = call(folder.path(), &["compare", "run", "--with", "001/figure-6"]);
+    let beside = call(folder.path(), &["compare", "run", "--with", "scordino2020/figure-6"]);
     assert_eq!(beside.status, Some(2));
     assert!(beside.err.contains("`show` and the report put them beside"), "{}", beside.err);
 }

@@ -1,4 +1,4 @@
-//! Slowdowns of a kernel's routines, as figure 6 of seed 001 has them.
+//! Slowdowns of a kernel's routines, as figure 6 of scordino2020 has them.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::published;
 use crate::record::{Record, Routine, RoutineRun, Trigger};
 
 /// The table of the published slowdowns.
-const TABLE: &str = "001/figure-6";
+const TABLE: &str = "scordino2020/figure-6";
 
 /// What neighbours cost a routine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -59,12 +59,37 @@ pub(super) fn check(
             collector.refuse(
                 &connect,
                 "nothing says which channel is which signal of the plant",
-                "write for example `connect = { input_1 = \"level\" }`",
+                example(device, kind),
             );
         }
         return None;
     };
     wires(written, device, kind, &connect, collector)
+}
+
+/// A connection of this terminal with this plant, to be written.
+fn example(device: Device, kind: PlantKind) -> String {
+    let channel = quietcore_segment::describe(device.name())
+        .ok()
+        .and_then(|description| description.signals.first().copied());
+    let plant = quietcore_segment::plant::by_name(kind.name()).map(|plant| plant.connections());
+    let Some((channel, plant)) = channel.zip(plant) else {
+        return "name a channel and a signal of the plant".to_owned();
+    };
+    // A switch belongs to a terminal that switches.
+    let is_switch = channel.unit.is_empty();
+    let signals = match channel.direction {
+        SignalDirection::Actuator => plant.actuators,
+        SignalDirection::Sensor => plant.sensors,
+    };
+    let like = signals.iter().find(|signal| signal.unit.is_empty() == is_switch);
+    match like.or_else(|| signals.first()) {
+        Some(signal) => {
+            let (channel, signal) = (channel.name, signal.name);
+            format!("write for example `connect = {{ {channel} = \"{signal}\" }}`")
+        }
+        None => format!("put another device there: a `{kind}` has no signal for it"),
+    }
 }
 
 fn wires(

@@ -64,7 +64,7 @@ fn controls_of_a_profile_are_checked() {
     expect_problem(&own("like = \"iso13\""), "profile.own.like", "did you mean `iso1`?");
     let taken = |name: &str| text(&format!("[[profile]]\nname = \"{name}\"\n"));
     for name in ["iso7", "isolation"] {
-        let problem = format!("`{name}` is the name of the isolation matrix of seed 003");
+        let problem = format!("`{name}` is the name of the isolation matrix of hofer2019");
         expect_problem(&taken(name), &format!("profile.{name}.name"), &problem);
     }
 }
@@ -89,7 +89,7 @@ fn the_matrix_has_twelve_profiles_and_a_word_for_all() {
     expected.sort();
     assert_eq!(all_off, expected);
     assert!(iso12.description.contains("as iso10 on one kernel"), "{}", iso12.description);
-    assert!(iso1.description.contains("row 1 of seed 003, table I"), "{}", iso1.description);
+    assert!(iso1.description.contains("row 1 of hofer2019, table I"), "{}", iso1.description);
     let place = |row: usize| profiles[row - 1].loads.first().map(|load| load.place);
     let places = [2, 4, 6, 8, 10, 12].map(place);
     let (anywhere, other) = (Some(LoadPlace::Anywhere), Some(LoadPlace::OtherCpus));

@@ -1,7 +1,9 @@
 //! What each control does, and the smallest set that reaches the class.
 
 use maud::{Markup, html};
-use quietcore_record::experiment::{Confirmed, ControlEffect, Effect, Figure, Ratio, Tuning};
+use quietcore_record::experiment::{
+    Confirmed, ControlEffect, Effect, Figure, Ratio, SetsFound, Tuning,
+};
 
 use crate::figures::{self, NONE};
 use crate::plot;
@@ -10,13 +12,15 @@ use crate::text::experiment::name_of;
 
 /// The smallest set that reaches the class, or that there is none.
 pub(super) fn hero(tuning: &Tuning) -> Markup {
-    let (tone, word) = match &tuning.smallest {
-        Some(none) if none.is_empty() => ("pass", "It needs no control".to_owned()),
-        Some(set) => ("pass", format!("It needs {}", set_of(set))),
-        None if tuning.confirmed.is_empty() => {
-            ("neutral", "No set was tried against the class".to_owned())
-        }
-        None => ("fail", "No set of controls reaches the class".to_owned()),
+    let (tone, word) = match tuning.found() {
+        SetsFound::Smallest([]) => ("pass", "It needs no control".to_owned()),
+        SetsFound::Smallest(set) => ("pass", format!("It needs {}", set_of(set))),
+        SetsFound::Untried => ("neutral", "No set was tried against the class".to_owned()),
+        SetsFound::NoneReaches => ("fail", "No set of controls reaches the class".to_owned()),
+        SetsFound::NotShown(rounds, needed) => (
+            "unproven",
+            format!("Not shown that a set reaches the class: {rounds} of {needed} rounds"),
+        ),
     };
     let of = |wanted: Effect| {
         let effects = tuning.effects.iter().filter(|effect| effect.effect == wanted);

@@ -26,8 +26,8 @@ const BEYOND: &str = "Releases beyond the limit, their share of all, and the pro
 pub(super) fn section(summary: &Summary<'_>) -> Markup {
     html! {
         p.remark {
-            "The twelve rows of seed 003, table I, on this machine: which isolation is worth what. "
-            "Each row is a profile, measured once and one after the other."
+            "The twelve rows of hofer2019, table I, on this machine: which isolation is worth what."
+            " Each row is a profile, measured once and one after the other."
         }
         @for matrix in &summary.isolation {
             h3 {
@@ -58,7 +58,7 @@ fn plot_of(matrix: &IsolationMatrix) -> Markup {
             }
             p.legend {
                 span class="key many" { "measured here" }
-                span class="key few" { "seed 003, table I: a guest of VirtualBox, three kernels" }
+                span class="key few" { "hofer2019, table I: a guest of VirtualBox, three kernels" }
             }
             (plot::isolation(matrix))
         }
@@ -99,7 +99,7 @@ fn table(
                         th.over scope="colgroup" colspan="2" { "releases beyond" }
                         @if !kernels.is_empty() {
                             th.over scope="colgroup" colspan=(kernels.len()) {
-                                "seed 003, table I: mean, and below it the maximum"
+                                "hofer2019, table I: mean, and below it the maximum"
                             }
                         }
                     }
@@ -210,8 +210,8 @@ fn method() -> Markup {
                 p {
                     "Stress is the papers' load: ten workers that compute square roots and ten "
                     "that allocate, touch and free 64 MB, as the program " code { "stress" } " was "
-                    "called in seed 000. Seed 003 uses the same program and does not print how. "
-                    "Where others are not kept off, the load may run on the partition's CPUs too; "
+                    "called in queiroz2023. hofer2019 uses the same program and does not print how."
+                    " Where others are not kept off, the load may run on the partition's CPUs too; "
                     "under version 2 of cgroups no load balancing keeps it off all the same."
                 }
                 @for remark in remarks { p { (with_code(&sentence(remark))) } }

@@ -142,7 +142,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                     span.name { "Minimum to maximum over the mean alone, the mean as a ring" }
                     span.sub {
                         "logarithmic; the median ratio of the blocks is written above; grey is "
-                        "what seed 001 says of its figure 6"
+                        "what scordino2020 says of its figure 6"
                     }
                 }
                 p.legend {
@@ -182,8 +182,8 @@ fn method() -> Markup {
         h3 { "What is measured" }
         div.prose {
             p {
-                "A partition reads working sets of many sizes, as the benchmark of Scordino et "
-                "al. (seed 001, section V-A) does. " b { "Random" } " accesses follow one cycle "
+                "A partition reads working sets of many sizes, as the benchmark of scordino2020 "
+                "(section V-A) does. " b { "Random" } " accesses follow one cycle "
                 "through all lines of the set, in which each line says where the next one is: "
                 "none can begin before the one before has ended, so the time of one is its "
                 "latency. " b { "Sequential" } " ones read the same lines from begin to end and "

@@ -76,7 +76,7 @@ pub(super) fn routines(rows: &[RoutineSlowdown]) -> Markup {
                             "max beside"
                         }
                         th.n scope="col" title="Bounds that the text on figure 6 gives" {
-                            "seed 001"
+                            "scordino2020"
                         }
                     }
                 }

@@ -1,5 +1,6 @@
 //! All statistics of all records, each explained, and the loads with what they achieved.
 
+pub(super) mod round_trips;
 mod scan;
 mod tables;
 

@@ -1,5 +1,5 @@
-//! The routines of a kernel beside neighbours, as figure 6 of seed 001 has them: minimum, mean and
-//! maximum over the mean without neighbours, and what the paper says of each.
+//! The routines of a kernel beside neighbours, as figure 6 of scordino2020 has them: minimum, mean
+//! and maximum over the mean without neighbours, and what the paper says of each.
 //!
 //! Horizontal places are percentages, so that text keeps its size on a telephone.
 

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use quietcore_evidence::Evidence;
-use quietcore_record::{compare, published};
+use quietcore_record::compare::{self, RunComparison};
+use quietcore_record::published;
 use quietcore_report::comparison;
+use serde::Serialize;
 
 use crate::arguments::Compare;
-use crate::finish;
 use crate::status::{Failure, Status};
+use crate::{finish, terminal};
 
 pub(in crate::command) fn run(request: &Compare) -> Result<Status, Failure> {
     match (&request.folder, &request.other, &request.with) {
@@ -19,25 +21,50 @@ pub(in crate::command) fn run(request: &Compare) -> Result<Status, Failure> {
     }
 }
 
+/// What `--json` prints of two runs: which folder is which, and the comparison.
+#[derive(Serialize)]
+struct TwoRuns<'a> {
+    a: String,
+    b: String,
+    #[serde(flatten)]
+    compared: &'a RunComparison,
+}
+
 fn two_runs(a: &Path, b: &Path, json: bool) -> Result<Status, Failure> {
+    no_table(a, b)?;
+    let (name_a, name_b) = (a.display().to_string(), b.display().to_string());
     let (a, b) = (read(a)?, read(b)?);
     let compared = compare::compare_runs(&a.records, &b.records);
     if json {
-        super::print_json(&compared)?;
+        super::print_json(&TwoRuns { a: name_a, b: name_b, compared: &compared })?;
     } else {
-        super::print(&comparison::runs(&compared))?;
+        let folders = format!("A is {name_a}\nB is {name_b}\n\n");
+        super::print(&(folders + &comparison::runs(&compared, terminal::width())))?;
     }
     Ok(trust(&[&a, &b]))
+}
+
+/// Whoever names a published table where a folder belongs hears of `--with`.
+fn no_table(folder: &Path, other: &Path) -> Result<(), Failure> {
+    let table = other.to_str().and_then(|id| published::find(id).ok());
+    let Some(table) = table.filter(|_| !other.exists()) else { return Ok(()) };
+    Err(Failure::new(format!(
+        "{}: this is a published table and no folder; put the run beside it with `quietcore \
+         compare {} --with {}`",
+        other.display(),
+        folder.display(),
+        table.id
+    )))
 }
 
 fn with_table(folder: &Path, table: &str, json: bool) -> Result<Status, Failure> {
     let table = published::find(table)?;
     let evidence = read(folder)?;
-    let beside = compare::with_table(&finish::as_slept(&evidence.records), table)?;
+    let beside = finish::beside(&evidence.records, table)?;
     if json {
         super::print_json(&beside)?;
     } else {
-        super::print(&comparison::beside(&beside))?;
+        super::print(&comparison::beside(&beside, terminal::width()))?;
     }
     Ok(trust(&[&evidence]))
 }
@@ -47,13 +74,26 @@ fn list_tables(json: bool) -> Result<Status, Failure> {
         super::print_json(&published::tables())?;
         return Ok(Status::Done);
     }
+    super::print(&listing())?;
+    Ok(Status::Done)
+}
+
+/// The tables of each paper below its citation.
+fn listing() -> String {
+    let width = published::tables().iter().map(|table| table.id.len()).max().unwrap_or_default();
     let mut text = String::new();
+    let mut paper = "";
     for table in published::tables() {
-        writeln!(text, "{:<14} {}", table.id, table.title)
+        if table.citation.key != paper {
+            let gap = if paper.is_empty() { "" } else { "\n" };
+            paper = table.citation.key;
+            writeln!(text, "{gap}{}", table.citation.line())
+                .expect("writing to a string cannot fail");
+        }
+        writeln!(text, "  {:<width$}  {}", table.id, table.title)
             .expect("writing to a string cannot fail");
     }
-    super::print(&text)?;
-    Ok(Status::Done)
+    text
 }
 
 /// Damaged evidence is compared, and not as if it were whole.
@@ -66,7 +106,7 @@ fn trust(compared: &[&Evidence]) -> Status {
 fn read(folder: &Path) -> Result<Evidence, Failure> {
     let evidence = finish::read(folder)?;
     for damage in &evidence.damage {
-        crate::terminal::say(format_args!("damaged: {}: {damage}", folder.display()));
+        terminal::say(format_args!("damaged: {}: {damage}", folder.display()));
     }
     Ok(evidence)
 }

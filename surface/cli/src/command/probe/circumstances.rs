@@ -53,6 +53,7 @@ impl Circumstances<'_> {
             site_sha256: String::new(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
             injected: None,
+            injection: None,
         }
     }
 

@@ -13,14 +13,19 @@ use quietcore_units::Nanos;
 use super::{CYCLES_MAX, Identity, RUN_MAX, keep, load, measured, of_pinning};
 use crate::arguments::Exec;
 use crate::files::{self, SiteFile};
-use crate::machine;
 use crate::programs;
 use crate::status::{Failure, Status};
+use crate::{finish, machine, terminal};
+
+/// What its records are called.
+const PROBE: &str = "exec";
 
 pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let SiteFile { site, sha256, .. } = files::read_site(&request.site)?;
     let length = length(request, &site)?;
+    let table = request.with.as_deref().map(published::find).transpose()?;
+    table.map_or(Ok(()), |table| compare::stands_beside(PROBE, table))?;
     let facts = machine::read_facts(&stop)?;
     super::super::plan::make_run(&site, &facts)?;
     let built = programs::build(&site, programs::folder_of(&request.site))?;
@@ -64,9 +69,9 @@ pub(super) fn run(request: &Exec) -> Result<Status, Failure> {
     };
     let evidence = keep(writer.as_ref(), &facts, records, &identity)?;
     super::super::show::print_evidence(&evidence, request.json)?;
-    if let Some(table) = &request.with {
-        let beside = compare::with_table(&evidence.records, published::find(table)?)?;
-        super::super::print(&comparison::beside(&beside))?;
+    if let Some(table) = table {
+        let beside = finish::beside(&evidence.records, table)?;
+        super::super::print(&comparison::beside(&beside, terminal::width()))?;
     }
     Ok(if failed { Status::NotPassed } else { Status::Done })
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use quietcore_evidence::Writer;
 use quietcore_load::LoadSet;
 use quietcore_probe::guest::irq::{
-    self, IrqMeasured, IrqPlan, PERIOD_MAX, PERIOD_MIN, PUBLISHED_INTERRUPTS, PUBLISHED_PERIOD,
+    self, INTERRUPTS_MAX, IrqMeasured, IrqPlan, PERIOD_MAX, PERIOD_MIN, PUBLISHED_INTERRUPTS,
+    PUBLISHED_PERIOD,
 };
 use quietcore_probe::guest::runner::Outcome;
 use quietcore_probe::thread::Place;
@@ -93,6 +94,20 @@ fn wanted(request: &Irq, online: CpuSet) -> Result<Wanted, Failure> {
             problems.push(format!("--period {period}: stands there twice"));
         }
     }
+    let interrupts = |period: Nanos| match request.duration {
+        Some(duration) if period > Nanos::ZERO => duration.whole_times(period),
+        _ => request.interrupts,
+    };
+    for period in &request.period {
+        if !(1..=INTERRUPTS_MAX).contains(&interrupts(*period)) {
+            problems.push(format!(
+                "--duration: with a period of {period} these are {} interrupts; give a time of 1 \
+                 to {} of them",
+                thousands(interrupts(*period)),
+                thousands(INTERRUPTS_MAX)
+            ));
+        }
+    }
     let mut cpu = |option: &str, asked: Option<u32>, default: Option<CpuId>| {
         let id = asked.map_or(default, CpuId::new);
         if !id.is_some_and(|id| online.contains(id)) {
@@ -119,7 +134,7 @@ fn wanted(request: &Irq, online: CpuSet) -> Result<Wanted, Failure> {
     }
     let plan = |period: &Nanos| IrqPlan {
         period: *period,
-        interrupts: request.interrupts,
+        interrupts: interrupts(*period),
         warm_up: WARM_UP,
         place: Place { cpu: own, policy: Policy::Fifo(request.priority) },
         board: Place { cpu: board, policy: Policy::Fifo(request.priority + 1) },
@@ -187,6 +202,7 @@ fn record(plan: &IrqPlan, measured: IrqMeasured, circumstances: &Circumstances<'
         }),
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters { planned_cycles: plan.interrupts, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

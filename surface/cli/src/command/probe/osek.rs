@@ -16,7 +16,8 @@ use quietcore_evidence::Writer;
 use quietcore_host::Facts;
 use quietcore_load::{LoadRequest, LoadSet};
 use quietcore_probe::osek::{
-    self, ClockUsed, Measured, PUBLISHED_LOOPS, Place, Plan, Progress, Series, Trigger, Variant,
+    self, ClockUsed, LOOPS_MAX, Measured, PUBLISHED_LOOPS, Place, Plan, Progress, Series, Trigger,
+    Variant,
 };
 use quietcore_process::setting::Policy;
 use quietcore_record::record::Record;
@@ -32,6 +33,8 @@ use records::Run;
 
 /// Loops before each series that are run and forgotten, as many as are published.
 const WARM_UP: u64 = PUBLISHED_LOOPS;
+/// Loops of the run that says how long one takes.
+const TRIAL_LOOPS: u64 = 1_000;
 /// Progress is shown from here on; what is done sooner needs none.
 const QUIET_FOR: Duration = Duration::from_secs(2);
 /// Time between two looks.
@@ -48,6 +51,10 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
     }
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
+    let request = &fitted(request, |short| {
+        let Wanted { plan, place, .. } = wanted(short, facts.machine().online)?;
+        watched(&plan, place, ClockUsed::choose(), &stop).map(|_| ())
+    })?;
     let Wanted { plan, place, loads } = wanted(request, facts.machine().online)?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
@@ -77,6 +84,19 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
         return Err(Failure::new("quietcore: stopped before anything was measured"));
     }
     tell(request, writer.as_ref(), &facts, records)
+}
+
+/// The request with a number of loops in place of a time. `run` measures what it is given, so that
+/// it is known how long a loop takes.
+fn fitted(request: &Osek, run: impl FnOnce(&Osek) -> Result<(), Failure>) -> Result<Osek, Failure> {
+    let Some(duration) = request.duration else { return Ok(request.clone()) };
+    let short = Osek { loops: vec![TRIAL_LOOPS], ..request.clone() };
+    let begin = Instant::now();
+    run(&short)?;
+    let taken = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX).max(1);
+    let loops = u128::from(duration.get()) * u128::from(TRIAL_LOOPS) / u128::from(taken);
+    let loops = u64::try_from(loops).unwrap_or(LOOPS_MAX).clamp(1, LOOPS_MAX);
+    Ok(Osek { loops: vec![loops], ..request.clone() })
 }
 
 /// Keeps the records and prints them.

@@ -15,7 +15,7 @@ use quietcore_probe::thread::Place;
 use quietcore_record::class::{CYCLE_PART, catalogue};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
-use quietcore_record::record::{Counters, RECORD_SCHEMA, Record, Spike, Timeline};
+use quietcore_record::record::{Counters, Injected, RECORD_SCHEMA, Record, Spike, Timeline};
 use quietcore_units::{CpuId, Nanos};
 
 use super::super::circumstances::Circumstances;
@@ -131,6 +131,8 @@ fn record(
     );
     conditions.injected =
         plan.injection.map(|it| format!("{} at release {}", it.delay, it.release));
+    conditions.injection =
+        plan.injection.map(|it| Injected { delay_ns: it.delay.get(), release: it.release });
     let mut record = Record {
         schema: RECORD_SCHEMA.to_owned(),
         name: format!("{PARTITION}.{profile}.task0"),
@@ -151,6 +153,7 @@ fn record(
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters { ..counters(plan.cycles, &task, &counted) },
         spikes: spikes(measured),
         ledgers: None,
@@ -161,11 +164,7 @@ fn record(
         invalid_because: circumstances.invalid_in_guest(standing),
     };
     record.conditions.duration_ns = record.release.count().saturating_mul(plan.period.get());
-    let injected = plan.injection.map(|it| quietcore_record::record::check::Injected {
-        delay_ns: it.delay.get(),
-        release: it.release,
-    });
-    let wrong = self_check(&record, injected);
+    let wrong = self_check(&record, record.conditions.injection);
     record.invalid_because.extend(wrong);
     Ok(record)
 }

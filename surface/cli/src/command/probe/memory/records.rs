@@ -148,6 +148,7 @@ impl Maker<'_> {
             invalid_because: circumstances.invalid(standing),
             memory: Some(run),
             trial: None,
+            round_trip: None,
         };
         record.interrupted = self.stopped && record.release.count() < planned;
         record.invalid_because.extend(wrong.iter().cloned());

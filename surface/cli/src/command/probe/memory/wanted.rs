@@ -9,7 +9,7 @@ use quietcore_probe::memory::plan::{Sets, WORKING_SET_MIN, default_most};
 use quietcore_probe::thread::Place;
 use quietcore_process::field::PageKind;
 use quietcore_process::setting::Policy;
-use quietcore_record::record::CacheLevel;
+use quietcore_record::record::{CacheLevel, Routine};
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
 use crate::arguments::{Memory, MemoryPart};
@@ -21,6 +21,8 @@ const BLOCK_MAX: Nanos = Nanos::from_millis(20);
 const BLOCK_MIN: Nanos = Nanos::from_micros(200);
 /// The longest way through a working set.
 const WARM_UP_MAX: Nanos = Nanos::from_secs(30);
+/// The most rounds.
+const ROUNDS_MAX: u32 = 1_000;
 /// The name of the partition's group where it has ways of its own.
 const GROUP: &str = "memory";
 /// The working set of a pressure where neither curve nor cache tell one.
@@ -102,6 +104,9 @@ impl Wanted {
         if problems.is_empty() && wanted.has(MemoryPart::Curves) {
             wanted.ways = ways(request, facts, &mut problems);
         }
+        if let Some(duration) = request.duration {
+            wanted.rounds = wanted.rounds_within(duration);
+        }
         if problems.is_empty() { Ok(wanted) } else { Err(Failure::new(problems.join("\n"))) }
     }
 
@@ -128,6 +133,25 @@ impl Wanted {
         let half = self.caches.last().map_or(WORKING_SET, |level| level.bytes / 2);
         let most = self.sizes.last().copied().unwrap_or(WORKING_SET);
         self.whole(half.min(most))
+    }
+
+    /// How many rounds have their blocks within a time: one at least.
+    fn rounds_within(&self, duration: Nanos) -> u32 {
+        // With neighbours and without.
+        const WAYS: u64 = 2;
+        let mut blocks = 0;
+        if self.has(MemoryPart::Curves) {
+            let again = if matches!(self.ways, Ways::Count(_)) { 2 } else { 1 };
+            blocks += (self.sizes.len() * self.patterns.len()) as u64 * WAYS * again;
+        }
+        if self.has(MemoryPart::Pressure) {
+            blocks += u64::from(self.steps) * WAYS;
+        }
+        if self.has(MemoryPart::Routines) {
+            blocks += Routine::ALL.len() as u64 * WAYS;
+        }
+        let round = self.block * blocks.max(1);
+        u32::try_from(duration.whole_times(round)).unwrap_or(u32::MAX).clamp(1, ROUNDS_MAX)
     }
 
     /// What this machine doesn't give.
@@ -258,7 +282,7 @@ fn levels(domains: &[CacheDomain], cpu: CpuId) -> Vec<CacheLevel> {
     levels
 }
 
-/// How many ways the partition gets: as asked for, or a third as in seed 001; tried once.
+/// How many ways the partition gets: as asked for, or a third as in scordino2020; tried once.
 fn ways(request: &Memory, facts: &Facts, problems: &mut Vec<String>) -> Ways {
     if request.no_ways {
         return Ways::Unasked;

@@ -16,7 +16,7 @@ use super::super::circumstances::Circumstances;
 use super::super::guest::{PARTITION, activity, machine as of_guest};
 use super::super::start_loads;
 use super::records::of_series;
-use super::{WARM_UP, Wanted, tell, wanted};
+use super::{WARM_UP, Wanted, fitted, tell, wanted};
 use crate::arguments::Osek;
 use crate::status::{Failure, Status};
 use crate::{machine, terminal};
@@ -31,6 +31,12 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let Wanted { plan, place, loads } = wanted(request, facts.machine().online)?;
+    let request = &fitted(request, |short| {
+        let loops = short.loops.iter().copied().max().unwrap_or(1);
+        let plan = GuestOsekPlan { loops, warm_up: WARM_UP, variant: plan.variant, place };
+        let measured = osek::measure(&plan, |_| stop.load(Relaxed));
+        measured.map(|_| ()).map_err(|error| Failure::new(format!("quietcore: {error}")))
+    })?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
     let mut records = Vec::new();

@@ -96,6 +96,7 @@ pub(in crate::command::probe) fn of_series(
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters { planned_cycles: series.loops, ..Counters::default() },
         spikes: Vec::new(),
         ledgers: None,

@@ -1,0 +1,257 @@
+//! A site file for a model that is there: what was found in its folder, and stubs for the rest.
+//!
+//! The file runs as it is, without a fieldbus. The one it might have stands below in comments, with
+//! a channel of the simulated segment for each input and output: with the `#` taken away it is a
+//! site file, too, and what remains is to name the SubDevices that there are.
+
+use quietcore_record::class::{Class, catalogue};
+use quietcore_units::Nanos;
+
+use super::{PROFILES, SCHEMA_LINE, can_be_planned, host, line, notation, split};
+use crate::init::Example;
+use crate::machine::Machine;
+use crate::read;
+
+/// The most inputs, and the most outputs, that stubs are written for: more fill more pages than
+/// anyone reads.
+const STUBS_MAX: usize = 64;
+/// The period that is written where nothing says one.
+const PERIOD_GUESSED: Nanos = Nanos::from_millis(10);
+
+/// A scalar of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundVariable {
+    /// Its path, such as `servo_U.position`.
+    pub path: String,
+    /// Its type, in words.
+    pub type_name: String,
+    /// Whether it is a switch, which a digital channel carries.
+    pub is_switch: bool,
+    /// Whether it is a number with a fraction, which a scale may stand for.
+    pub is_float: bool,
+}
+
+/// What was found in a model's folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundModel {
+    /// The folder, as the site file names it.
+    pub folder: String,
+    /// The model's name.
+    pub name: String,
+    /// The OIL file that makes it an OSEK program.
+    pub oil: Option<String>,
+    /// The period of each of its rates, the fastest first, where the code says it.
+    pub periods: Vec<Option<Nanos>>,
+    /// Its inputs.
+    pub inputs: Vec<FoundVariable>,
+    /// Its outputs.
+    pub outputs: Vec<FoundVariable>,
+    /// Whether it has parameters, as `NAME_P`.
+    pub has_parameters: bool,
+}
+
+/// Writes a commented site file for a model that fits `machine`; it is called `file` in its own
+/// comments.
+pub fn init_found(machine: &Machine, model: &FoundModel, file: &str) -> String {
+    let whole = write(machine, model, file, &PROFILES);
+    let Ok(site) = read(file, whole.as_bytes(), &catalogue()) else {
+        return whole;
+    };
+    let possible: Vec<_> =
+        PROFILES.into_iter().filter(|profile| can_be_planned(&site, profile, machine)).collect();
+    if possible.is_empty() { whole } else { write(machine, model, file, &possible) }
+}
+
+fn write(machine: &Machine, model: &FoundModel, file: &str, profiles: &[&str]) -> String {
+    let (own, others) = split(machine);
+    let name = safe_name(&model.name);
+    let kind = match &model.oil {
+        Some(oil) => format!("an OSEK program by `{oil}`"),
+        None => "generated C".to_owned(),
+    };
+    let mut text = SCHEMA_LINE.to_owned();
+    text.push_str(&format!("# The model `{}` of `{}`: {kind}.\n#\n", model.name, model.folder));
+    for (verb, what) in [
+        ("plan", "what would be done, and whether it can be"),
+        ("up", "run it; `quietcore top` shows how it does"),
+        ("qualify", "judge its timing under load"),
+    ] {
+        text.push_str(&format!("#   quietcore {:<24}{what}\n", format!("{verb} {file}")));
+    }
+    text.push_str(&format!("\n[site]\nschema = \"quietcore.site/1\"\nname = \"{name}\"\n\n"));
+    text.push_str(&host(Example::Quickstart, &others));
+    let period = model.periods.first().copied().flatten();
+    let class = class_of(period.unwrap_or(PERIOD_GUESSED));
+    let judged = class.cycle_ns.map_or_else(String::new, |ns| format!(": {} cycles", set(ns)));
+    text.push_str(&format!(
+        "[[partition]]\nname = \"{name}\"\n{}backend = \"process\"\n\n[partition.vcr]\n{}\n",
+        line(
+            &format!("class = \"{}\"", class.name),
+            &format!("what the timing is judged against{judged}")
+        ),
+        line(&format!("cpus = {}", notation(&std::iter::once(own).collect())), "a CPU of its own"),
+    ));
+    text.push_str(&program(model, period));
+    text.push_str(&fieldbus(model, &name, period.unwrap_or(PERIOD_GUESSED)));
+    let quoted: Vec<_> = profiles.iter().map(|profile| format!("\"{profile}\"")).collect();
+    text.push_str(&format!(
+        "[campaign]\n# tp1: not pinned, no load     tp3: not pinned, load anywhere\n# tp2: pinned, \
+         no load         tp4: pinned, load on the other CPUs\nprofiles = [{}]\n{}{}",
+        quoted.join(", "),
+        line("duration = \"40 s\"", "each profile"),
+        line("exceedance = 1e-2", "a first impression: fewer than 1 in 100 cycles")
+    ));
+    text
+}
+
+fn program(model: &FoundModel, period: Option<Nanos>) -> String {
+    let mut text = "[partition.program]\n".to_owned();
+    text.push_str(&line(&format!("model = \"{}\"", model.folder), "relative to this file"));
+    let words = |found: Option<Nanos>| match found {
+        Some(_) => "as a remark in the code says",
+        None => "nothing in the code says it: is it yours?",
+    };
+    let written = |found: Option<Nanos>, factor: u64| {
+        set(found.map_or(PERIOD_GUESSED.get() * factor, Nanos::get))
+    };
+    let is_single = model.periods.len() < 2;
+    if is_single {
+        let setting = format!("period = \"{}\"", written(period, 1));
+        let comment = if model.oil.is_some() { "the tick of its kernel" } else { words(period) };
+        text.push_str(&line(&setting, comment));
+    }
+    text.push_str(&line("priority = 80", "of SCHED_FIFO"));
+    text.push_str(&line("early_wake = \"adaptive\"", "sleep to shortly before, then spin"));
+    text.push_str(&line("on_fault = \"zero\"", "what the outputs become when it fails"));
+    if model.has_parameters {
+        let setting = format!("retain = [\"{}_P.*\"]", model.name);
+        text.push_str(&line(&setting, "kept when it starts again"));
+    }
+    text.push('\n');
+    for (index, found) in model.periods.iter().enumerate().filter(|_| !is_single) {
+        let factor = 10_u64.pow(u32::try_from(index).unwrap_or(0).min(9));
+        text.push_str(&format!(
+            "[[partition.program.task]]\nname = \"rate{index}\"\n{}\n",
+            line(&format!("period = \"{}\"", written(*found, factor)), words(*found))
+        ));
+    }
+    text
+}
+
+/// The line of SubDevices, and the channel of each variable, in comments.
+fn fieldbus(model: &FoundModel, partition: &str, cycle: Nanos) -> String {
+    if model.inputs.is_empty() && model.outputs.is_empty() {
+        return "# The model has no inputs and outputs (`NAME_U`, `NAME_Y`). Any other global \
+                variable can be\n# mapped to a fieldbus as well.\n\n"
+            .to_owned();
+    }
+    let mut stub = format!(
+        "[fieldbus.ec0]\npartition = \"{partition}\"\n{}cycle = \"{}\"\n\n{}name = \
+         \"head\"\ndevice = \"coupler\"\n",
+        line("interface = \"sim\"", "or a network interface"),
+        set(cycle.get()),
+        line("[[fieldbus.ec0.subdevice]]", "in the order of the line"),
+    );
+    let mut maps = String::new();
+    for (variables, way) in [(&model.inputs, "input"), (&model.outputs, "output")] {
+        for is_switch in [false, true] {
+            let chosen = variables.iter().take(STUBS_MAX).filter(|it| it.is_switch == is_switch);
+            let chosen: Vec<_> = chosen.collect();
+            let (kind, channels) = if is_switch { ("digital", 8) } else { ("analog", 4) };
+            for (number, part) in chosen.chunks(channels).enumerate() {
+                let device = format!("{kind}-{way}-{}", number + 1);
+                stub.push_str(&format!(
+                    "\n[[fieldbus.ec0.subdevice]]\nname = \"{device}\"\ndevice = \
+                     \"{kind}-{way}-{channels}\"\n"
+                ));
+                for (channel, variable) in part.iter().enumerate() {
+                    maps.push_str(&map(variable, &format!("{device}.{way}_{}", channel + 1), way));
+                }
+            }
+        }
+        if variables.len() > STUBS_MAX {
+            let more = variables.len() - STUBS_MAX;
+            maps.push_str(&format!("\n# {more} {way}s more are not written here.\n"));
+        }
+    }
+    stub.push_str(&maps);
+    format!(
+        "# What the program reads and writes. Without a fieldbus its inputs keep their values,\n\
+         # which `quietcore set` and `force` change. Take the first `#` of each line below away,\n\
+         # and each is connected to a channel of a simulated line; then name the SubDevices that\n\
+         # you have. docs/site-file.md lists those that can be simulated, with their plants.\n\
+         #\n{}\n",
+        commented(&stub)
+    )
+}
+
+fn map(variable: &FoundVariable, entry: &str, way: &str) -> String {
+    let setting = format!("variable = \"{}\"", variable.path);
+    let mut text = format!(
+        "\n[[fieldbus.ec0.map]]\n{}entry = \"{entry}\"\n",
+        line(&setting, &format!("{way}, {}", variable.type_name))
+    );
+    if variable.is_float && !variable.is_switch {
+        text.push_str(&line("scale = 3.0518509e-4", "10 V at 32 767: one count in your unit"));
+    }
+    text
+}
+
+/// Each line as a comment.
+fn commented(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("# {line}").trim_end().to_owned() + "\n");
+    lines.collect()
+}
+
+/// The class whose cycle is nearest to a period, and not shorter.
+fn class_of(period: Nanos) -> Class {
+    let names = ["high-speed-io", "motion-control", "fast-control-loop", "process-control"];
+    let all = catalogue();
+    let fits = |name: &str| {
+        let class = all.iter().find(|class| class.name == name);
+        class.filter(|class| class.cycle_ns.is_some_and(|cycle| cycle >= period.get()))
+    };
+    let found = names.iter().find_map(|name| fits(name));
+    let slowest = || all.iter().find(|class| class.name == "slow-control");
+    found.or_else(slowest).cloned().expect("the catalogue has these classes")
+}
+
+/// A time as a site file has it.
+fn set(ns: u64) -> String {
+    [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)]
+        .into_iter()
+        .find(|(_, unit)| ns >= *unit && ns.is_multiple_of(*unit))
+        .map_or_else(|| format!("{ns} ns"), |(name, unit)| format!("{} {name}", ns / unit))
+}
+
+/// A model's name as one that a site file takes.
+fn safe_name(name: &str) -> String {
+    let safe: String = name
+        .chars()
+        .map(|c| c.to_ascii_lowercase())
+        .map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' })
+        .take(64)
+        .collect();
+    let safe = safe.trim_start_matches(['-', '_']);
+    if safe.is_empty() { "program".to_owned() } else { safe.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_names_are_as_a_site_file_takes_them() {
+        assert_eq!((set(1_000_000).as_str(), set(2_500_000).as_str()), ("1 ms", "2500 us"));
+        assert_eq!((safe_name("_PID v2").as_str(), safe_name("").as_str()), ("pid-v2", "program"));
+    }
+
+    #[test]
+    fn a_class_is_never_faster_than_the_period() {
+        let name = |period: Nanos| class_of(period).name;
+        assert_eq!(name(Nanos::from_millis(1)), "motion-control");
+        assert_eq!(name(Nanos::from_millis(2)), "fast-control-loop");
+        assert_eq!(name(Nanos::from_micros(50)), "high-speed-io");
+        assert_eq!(name(Nanos::from_secs(1)), "slow-control");
+    }
+}

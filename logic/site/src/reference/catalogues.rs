@@ -1,0 +1,208 @@
+//! What a site file can name, as tables: classes, SubDevices, plants, and what a model holds. Each
+//! is made from what the checks themselves look at.
+
+use quietcore_record::class::{Class, JitterDefinition, catalogue};
+use quietcore_segment::device::NAMES;
+use quietcore_segment::plant::{self, PLANT_NAMES, PlantSignal};
+use quietcore_segment::{DataType, Description, Entry};
+use quietcore_units::Nanos;
+
+/// What stands where there is nothing.
+const NONE: &str = "–";
+
+/// The chapters, in their order.
+pub(super) fn catalogues() -> String {
+    [classes(), subdevices(), plants(), MODEL.to_owned()].concat()
+}
+
+fn classes() -> String {
+    let mut text = "
+## Published classes
+
+The names that `class` takes, beside those of `[[class]]`. The largest release latency is a tenth of
+the cycle; a jitter is compared as `jitter_definition` says, `whiskers` where nothing else is said.
+
+| name | what it is | cycle | latency, at most | jitter, at most | source |
+|------|------------|------:|-----------------:|----------------:|--------|
+"
+    .to_owned();
+    for class in catalogue() {
+        let time = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), set_time);
+        text.push_str(&format!(
+            "| `{}` | {} | {} | {} | {} | {} |\n",
+            class.name,
+            class.title,
+            time(class.cycle_ns),
+            time(class.latency_limit_ns()),
+            jitter(&class),
+            class.source
+        ));
+    }
+    text
+}
+
+fn jitter(class: &Class) -> String {
+    let Some(jitter_ns) = class.jitter_ns else { return NONE.to_owned() };
+    let how = match class.jitter_definition {
+        JitterDefinition::Whiskers => "",
+        JitterDefinition::PeakToPeak => ", peak to peak",
+        JitterDefinition::Successive => ", successive",
+    };
+    format!("{}{how}", set_time(jitter_ns))
+}
+
+/// A time that somebody chose, without the digits of a measured one.
+fn set_time(ns: u64) -> String {
+    let text = Nanos::new(ns).to_string().replace('\u{a0}', " ");
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
+fn subdevices() -> String {
+    let mut text = "
+## SubDevices of the simulated segment
+
+The names that `device` takes, with the entries that `map` can name as `SUBDEVICE.ENTRY`. An input
+is what the program reads, an output what it writes. A SubDevice on a real interface has entries of
+its own, named by their object: `SUBDEVICE.0x6064:0`.
+
+| device | entry | object | direction | type | one count is |
+|--------|-------|--------|-----------|------|--------------|
+"
+    .to_owned();
+    for name in NAMES {
+        let Ok(device) = quietcore_segment::describe(name) else { continue };
+        if device.inputs.is_empty() && device.outputs.is_empty() {
+            text.push_str(&format!("| `{name}` | none: it only begins the line | | | | |\n"));
+        }
+        for (direction, entries) in [("input", &device.inputs), ("output", &device.outputs)] {
+            entries.iter().for_each(|entry| text.push_str(&entry_row(&device, direction, entry)));
+        }
+    }
+    text
+}
+
+fn entry_row(device: &Description, direction: &str, entry: &Entry) -> String {
+    // A channel of a terminal counts over the range of its connector.
+    let connector = device.signals.iter().find(|signal| signal.name == entry.name);
+    let count = match connector {
+        _ if !entry.unit.is_empty() => entry.unit.to_owned(),
+        Some(signal) if entry.data_type != DataType::Bool => {
+            format!("{} {} / 32 767", signal.maximum, signal.unit)
+        }
+        _ => NONE.to_owned(),
+    };
+    format!(
+        "| `{}` | `{}` | `0x{:04X}:{}` | {direction} | {} | {count} |\n",
+        device.name,
+        entry.name,
+        entry.index,
+        entry.subindex,
+        type_name(entry.data_type)
+    )
+}
+
+const fn type_name(data_type: DataType) -> &'static str {
+    match data_type {
+        DataType::Bool => "bit",
+        DataType::U8 => "u8",
+        DataType::U16 => "u16",
+        DataType::U32 => "u32",
+        DataType::U64 => "u64",
+        DataType::I8 => "i8",
+        DataType::I16 => "i16",
+        DataType::I32 => "i32",
+        DataType::I64 => "i64",
+        DataType::F32 => "f32",
+        DataType::F64 => "f64",
+    }
+}
+
+fn plants() -> String {
+    let mut text = "
+## Plants behind the simulated segment
+
+The names that `plant` takes, with the signals that `connect` can name. An actuator stands behind an
+output channel, a sensor behind an input channel; a servo drive is connected to its axis by itself.
+Behind a terminal of 10 V one raw count is the value in the last column, which is the `scale` of a
+`map` whose variable is in the signal's unit; the raw range is what the terminal then shows.
+
+| plant | signal | kind | range | raw range | scale | meaning |
+|-------|--------|------|-------|-----------|------:|---------|
+"
+    .to_owned();
+    for name in PLANT_NAMES {
+        let Some(plant) = plant::by_name(name) else { continue };
+        let connections = plant.connections();
+        for (kind, signals) in
+            [("actuator", connections.actuators), ("sensor", connections.sensors)]
+        {
+            signals.iter().for_each(|it| text.push_str(&signal_row(name, kind, it)));
+        }
+    }
+    text
+}
+
+fn signal_row(plant: &str, kind: &str, signal: &PlantSignal) -> String {
+    let is_switch = signal.unit.is_empty() && signal.maximum == 1.0;
+    let unit = match signal.unit {
+        "" | "1" => String::new(),
+        unit => format!(" {unit}"),
+    };
+    let range = if is_switch {
+        "off, on".to_owned()
+    } else {
+        format!("{} to {}{unit}", rounded(signal.minimum), rounded(signal.maximum))
+    };
+    let raw = |value: f64| (value / signal.per_count).round();
+    let (raw, scale) = if is_switch {
+        ("0, 1".to_owned(), NONE.to_owned())
+    } else {
+        (format!("{} to {}", raw(signal.minimum), raw(signal.maximum)), scale(signal.per_count))
+    };
+    format!(
+        "| `{plant}` | `{}` | {kind} | {range} | {raw} | {scale} | {} |\n",
+        signal.name, signal.meaning
+    )
+}
+
+/// A limit in two decimals at most.
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+/// A scale as a site file takes it.
+fn scale(value: f64) -> String {
+    if value < 1e-3 { format!("{value:e}") } else { value.to_string() }
+}
+
+const MODEL: &str = "
+## What a model folder holds
+
+`model` names a folder of C as Simulink Embedded Coder writes it, or written by hand in the same
+style. `quietcore init --model FOLDER` says what it found in one, as a site file to begin with.
+
+| what | where | needed |
+|------|-------|--------|
+| `NAME_initialize(void)` | any `.c` of the folder | yes: it gives the model its name |
+| `NAME_step(void)` | any `.c` of the folder | yes; or `NAME_step0`, `NAME_step1`, … a \
+                      function a rate, or `NAME_step(int_T tid)`, or `NAME_output` with \
+                      `NAME_update` |
+| `NAME_terminate(void)` | any `.c` of the folder | no |
+| `NAME_U`, a structure | a global variable | no: the inputs, as `NAME_U.position` |
+| `NAME_Y`, a structure | a global variable | no: the outputs |
+| `NAME_P`, a structure | a global variable | no: the parameters that `set` and `retain` name |
+| `NAME_B`, `NAME_DW` | global variables | no: signals and states, to be watched and retained |
+| `NAME_step(void) /* Sample time: [0.001s, 0.0s] */` | a comment before the function's \
+                      body | no: the period that `init` writes |
+| headers | the folder itself | all that the sources include; \
+                      `rtwtypes.h` is added where it is missing |
+| an OIL file | the folder itself | only in an OSEK program, which it makes of the folder |
+
+Any other global variable can be watched, set and mapped as well. Files that no function needs are
+left out, and `plan` says so.
+";

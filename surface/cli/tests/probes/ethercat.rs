@@ -1,0 +1,49 @@
+//! Round trips of EtherCAT, as a person has them measured, on the simulated segment.
+
+use serde_json::Value;
+
+use crate::command::call;
+
+/// Goal: what is kept is the same evidence as what is printed, and it can be read and compared.
+#[test]
+fn round_trips_are_measured_kept_shown_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = call(folder.path(), &["probe", "ethercat", "--cycles", "2000", "--out", "run"]);
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    assert!(run.out.contains("EtherCAT on sim") && run.out.contains("Scordino"), "{}", run.out);
+    let shown = call(folder.path(), &["show", "run", "--json"]);
+    assert_eq!(shown.status, Some(0), "{}", shown.err);
+    let document: Value = serde_json::from_str(&shown.out).unwrap();
+    let record = &document["records"][0];
+    assert_eq!(
+        (&record["probe"], &record["statistics"]["count"]),
+        (&"ethercat".into(), &2000.into())
+    );
+    assert_eq!(record["round_trip"]["cycles"], 2000);
+    assert!(record["conditions"]["machine"]["kernel"].is_string(), "{record}");
+    assert!(document["verdicts"].as_array().unwrap().is_empty(), "no class judges a round trip");
+    assert_eq!(call(folder.path(), &["report", "run"]).status, Some(0));
+    let with = call(folder.path(), &["compare", "run", "--with", "scordino2020/table-1"]);
+    assert_eq!(with.status, Some(0), "{}", with.err);
+    assert!(with.out.contains("ERIKA"), "{}", with.out);
+    let refused = call(folder.path(), &["compare", "run", "--with", "queiroz2023/table-4"]);
+    assert!(refused.err.contains("there are: ethercat"), "{}", refused.err);
+}
+
+/// Goal: every probe takes a time, in place of a number.
+#[test]
+fn a_time_may_stand_for_a_number_of_cycles() {
+    let folder = tempfile::tempdir().unwrap();
+    let timed = ["probe", "ethercat", "--duration", "200ms", "--period", "1ms", "--json"];
+    let run = call(folder.path(), &timed);
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(document["cycles"], 200);
+    for probe in ["latency", "exec", "ethercat", "irq", "osek", "memory"] {
+        let help = call(folder.path(), &["probe", probe, "--help"]).out;
+        assert!(help.contains("--duration <D>") && help.contains("--out <DIR>"), "{probe}: {help}");
+    }
+    let short = ["probe", "ethercat", "--duration", "1us", "--period", "1ms"];
+    let refused = call(folder.path(), &short);
+    assert!(refused.status == Some(2) && refused.err.contains("shorter than the period"));
+}
