@@ -30,8 +30,6 @@ use quietcore_record::record::{Record, Scan};
 use quietcore_record::statistics::Statistics;
 use quietcore_record::verdict::{Verdict, worst};
 
-use crate::figures;
-
 pub(crate) use experiment::{achieved, cause, set_of, worst as worst_cell};
 pub use interrupts::{Beside, InterruptLine, beside, lines};
 pub(crate) use isolation::{
@@ -49,11 +47,6 @@ pub(crate) use stalls::{Stall, explain_command, stalls};
 
 /// Keys of `Conditions::machine` that make up the machine in one line, in this order.
 const MACHINE_LINE: [&str; 5] = ["cpu_model", "cpus_online", "kernel", "preemption", "hypervisor"];
-
-/// What acceptance asks for: the probability per cycle of being late that a PASS excludes.
-const ACCEPTANCE: f64 = 1e-6;
-/// A PASS that excludes no less than this is a quick look.
-const QUICK_LOOK: f64 = 1e-5;
 
 /// The profile of imported data.
 const IMPORTED: &str = "imported";

@@ -62,7 +62,8 @@ pub(crate) fn check(site: &Site, site_file: &Path) -> Result<Checked, Failure> {
         return Ok(checked);
     }
     let passing = tempfile::Builder::new().prefix("quietcore-builds-").tempdir()?;
-    let kept = Places::of_environment().and_then(|places| places.state_folder(site.name(), site_file));
+    let kept =
+        Places::of_environment().and_then(|places| places.state_folder(site.name(), site_file));
     let build_folder = kept.map_or_else(|_| passing.path().to_owned(), |kept| kept.join("builds"));
     let workshop = Workshop { site_folder: folder_of(site_file).to_owned(), build_folder };
     for partition in site.partitions() {

@@ -284,6 +284,7 @@ fn empty(partition: &str, profile: &str, label: &str) -> Record {
         interrupt: None,
         memory: None,
         trial: None,
+        round_trip: None,
         counters: Counters::default(),
         spikes: Vec::new(),
         ledgers: None,

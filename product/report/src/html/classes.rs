@@ -5,7 +5,7 @@ use quietcore_record::class::Class;
 
 use super::elements::{badge, mini, quantity, sentence, with_code};
 use crate::figures;
-use crate::summary::{Cell, Column, PartitionSummary, Summary};
+use crate::summary::{Cell, Column, Figure, PartitionSummary, Summary};
 
 /// Partitions with one profile each that still share one table.
 const JOINT_MAX: usize = 8;

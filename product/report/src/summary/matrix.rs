@@ -274,7 +274,9 @@ fn gap(partition: &str, evidence: &Evidence) -> Option<String> {
     // Profiles that are missing for the same reason are told together.
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     let missing: Vec<_> = evidence.missing().collect();
-    for missing in missing.iter().filter(|missing| missing.partition == partition && missing.reserved) {
+    for missing in
+        missing.iter().filter(|missing| missing.partition == partition && missing.reserved)
+    {
         let because = missing.because.as_str();
         match reasons.iter_mut().find(|(known, _)| *known == because) {
             Some((_, profiles)) => profiles.push(&missing.profile),

@@ -62,7 +62,8 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     let places = Places::of_environment()?;
     let running = Running::up(plan, &places, &mut |line| crate::terminal::say(line))?;
     crate::terminal::say(format_args!("{name}: up; {}", how_to_end(request)));
-    let log = request.detached.then(|| background::Log::of(&places, &name, &request.site)).transpose()?;
+    let log =
+        request.detached.then(|| background::Log::of(&places, &name, &request.site)).transpose()?;
     let partitions = stay(&running, request, &stop, log.as_ref());
     let timing = timing_of(running.site(), &partitions);
     for left in running.down() {
