@@ -3,11 +3,13 @@
 //! They are made when a run ends, and whoever opens the page believes it. So they are derived again
 //! when a folder is shown, and one that says something else is named.
 
+pub mod published;
+
 use std::io;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::document;
-use quietcore_record::published::{self, BoxPlot};
+use quietcore_record::published::{BoxPlot, find};
 use serde_json::Value;
 
 use crate::{Published, PublishedBox, html, junit};
@@ -145,7 +147,7 @@ fn published_beside(evidence: &Evidence) -> Vec<Published> {
     if evidence.manifest.origin != Origin::Campaign {
         return Vec::new();
     }
-    let Ok(table) = published::find(BASELINE_TABLE) else { return Vec::new() };
+    let Ok(table) = find(BASELINE_TABLE) else { return Vec::new() };
     let measured = |row: &BoxPlot| {
         row.label.contains(BASELINE)
             && evidence.records.iter().any(|record| Some(&record.profile) == row.profile.as_ref())

@@ -32,9 +32,9 @@ pub(crate) use statistics::escaped;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use quietcore_evidence::{Evidence, Origin};
 
+use crate::Published;
 use crate::figures::moment;
 use crate::plot::Frame;
-use crate::published::Published;
 use crate::summary::Summary;
 
 pub(crate) const STYLE: &str = include_str!("html/style.css");

@@ -25,11 +25,10 @@ pub mod html;
 pub mod index;
 pub mod junit;
 mod plot;
-pub mod published;
 pub mod recording;
 pub mod summary;
 pub mod table;
 pub mod text;
 
-pub use published::{Published, PublishedBox};
+pub use derived::published::{Published, PublishedBox};
 pub use summary::Summary;

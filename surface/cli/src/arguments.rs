@@ -1,6 +1,7 @@
 //! What can be written on the command line. Parsing only: opens no file, reads no clock, prints
 //! nothing.
 
+mod documents;
 mod experiment;
 mod export;
 mod memory;
@@ -15,6 +16,7 @@ use quietcore_probe::job::Injection;
 use quietcore_probe::osek::{LOOPS_MAX, OTHERS_MAX};
 use quietcore_units::{CpuSet, Nanos};
 
+pub(crate) use documents::{Completions, Man, Schema, SchemaKind};
 pub(crate) use experiment::{Disturb, Rounds, Tune};
 pub(crate) use export::{Export, ExportFor};
 pub(crate) use memory::{Memory, MemoryPart};
@@ -569,37 +571,4 @@ pub(crate) struct Segment {
     /// The CPU to run on
     #[arg(long, value_name = "N")]
     pub(crate) cpu: Option<u32>,
-}
-
-/// A document that has a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchemaKind {
-    /// The site file
-    Site,
-    /// What `show --json` prints
-    Evidence,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Schema {
-    /// Which document
-    #[arg(value_enum, default_value_t = SchemaKind::Site)]
-    pub(crate) document: SchemaKind,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Completions {
-    /// The shell
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Man {
-    /// The command whose page is shown, such as `probe latency`; without one that of the program
-    #[arg(conflicts_with = "out")]
-    pub(crate) command: Vec<String>,
-    /// Write the pages of all commands into this folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
 }

@@ -6,8 +6,8 @@ use quietcore_record::statistics::Statistics;
 
 use crate::figures;
 use crate::plot::{self, BoxFigures, End, Frame, Limit, Scale};
-use crate::published::{Published, PublishedBox};
 use crate::summary::{RecordSummary, Summary};
+use crate::{Published, PublishedBox};
 
 /// A row: what it is, how it is coloured, and its box.
 struct Row<'a> {
@@ -42,7 +42,8 @@ pub(super) fn section(summary: &Summary<'_>, frame: &Frame, published: &[Publish
             "One logarithmic axis for all. Boxes reach from the lower to the upper quartile, the "
             "stroke is the median, the diamond the mean, whiskers end at p2.5 and p97.5 "
             "(queiroz2023). Circles are the worst single releases, the tall stroke is the maximum. "
-            "Dashed lines are latency limits: a tenth of 1, 10 and 100 ms, and of the declared cycle."
+            "Dashed lines are latency limits: a tenth of 1, 10 and 100 ms, and of the declared "
+            "cycle."
         }
         div.boxes {
             (axis(scale, &limits))

@@ -97,8 +97,7 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "A delay was put in on purpose, and the record does not show it",
             "What the probe did not see once it may not see at other times: none of its figures \
              can be trusted.",
-            "Run it again with a longer delay; if that isn't seen either, report a fault of the \
-             probe.",
+            "Run it again with a longer delay; one that isn't seen either is a fault of the probe.",
         ),
         NoticeKind::Injected => (
             "A delay was put in on purpose",

@@ -1,6 +1,8 @@
 //! What has happened to the partitions of a site, for those who ask later. Each partition has a
 //! bounded history of its own, so that one in trouble does not push out what the others told.
 
+pub(in crate::keeper) mod quiet;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -21,7 +21,6 @@ mod conduct;
 mod forces;
 mod incarnation;
 mod log;
-mod quiet;
 mod request;
 mod reservation;
 mod saving;
@@ -54,6 +53,7 @@ use crate::control::{
 use crate::running_monitor::post::Post;
 
 pub(crate) use log::EventLog;
+use log::quiet::Quiet;
 pub(crate) use request::{Prepared, Request};
 use saving::{Saving, unlike_initial};
 
@@ -147,7 +147,7 @@ impl Keeper {
             proving: None,
             forces: forces::Forces::default(),
             saving,
-            quiet: quiet::Quiet::default(),
+            quiet: Quiet::default(),
             printing,
             events,
             published: Arc::clone(&published),
@@ -227,7 +227,7 @@ struct Kept {
     /// What is forced, whatever becomes of the process.
     forces: forces::Forces,
     saving: Saving,
-    quiet: quiet::Quiet,
+    quiet: Quiet,
     printing: conduct::Printing,
     events: Arc<EventLog>,
     published: Arc<Published>,

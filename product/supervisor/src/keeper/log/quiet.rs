@@ -13,14 +13,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Which warnings were told when.
 #[derive(Debug, Default)]
-pub(super) struct Quiet {
+pub(in crate::keeper) struct Quiet {
     last: HashMap<(&'static str, Option<u32>), (Instant, u64)>,
 }
 
 impl Quiet {
     /// Whether to tell an event, perhaps of a SubDevice or a task: `None` not to, otherwise how
     /// many of its kind were left out.
-    pub(super) fn admit(
+    pub(in crate::keeper) fn admit(
         &mut self,
         kind: &'static str,
         whose: Option<u32>,
