@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use quietcore_oil::{Configuration, Problems, Reading};
+use quietcore_oil::{Configuration, NotIncluded, Problems, Reading};
 
 /// The kernel, for C: position independent code that needs the C library and nothing else.
 pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libquietcore_osek.a"));
@@ -64,8 +64,10 @@ pub fn read(path: &Path, reading: Reading) -> Result<Configuration, OilError> {
     let mut include = |file: &str| {
         let path = folder.join(file);
         read_text(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => format!("there is no `{}`", path.display()),
-            _ => error.to_string(),
+            io::ErrorKind::NotFound => {
+                NotIncluded::Missing(format!("there is no `{}`", path.display()))
+            }
+            _ => NotIncluded::Unreadable(error.to_string()),
         })
     };
     Ok(quietcore_oil::read(&name, &text, reading, &mut include)?)

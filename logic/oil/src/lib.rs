@@ -15,7 +15,9 @@
 //! ```
 //! let text = r#"OIL_VERSION = "2.5";
 //!               CPU small { OS kernel; TASK blink { PRIORTY = 1; }; };"#;
-//! let mut none = |_: &str| Err("no file".to_owned());
+//! use quietcore_oil::NotIncluded;
+//!
+//! let mut none = |_: &str| Err(NotIncluded::Missing("no file".to_owned()));
 //! let problems = quietcore_oil::read("small.oil", text, Default::default(), &mut none);
 //! let shown = problems.expect_err("`PRIORITY` is misspelled").to_string();
 //! assert_eq!(
@@ -52,3 +54,4 @@ pub use problem::{PROBLEMS_MAX, Problem, Problems, Remark};
 pub use read::{Reading, decode, read};
 pub use reference::reference;
 pub use tables::{Function, Tables};
+pub use text::including::NotIncluded;

@@ -5,7 +5,7 @@ use crate::check::check;
 use crate::configuration::Configuration;
 use crate::foreign;
 use crate::problem::{Collector, Problems};
-use crate::text::including::tokens;
+use crate::text::including::{NotIncluded, tokens};
 use crate::text::sections::parse;
 
 /// How a text is read.
@@ -29,7 +29,7 @@ pub fn read(
     name: &str,
     text: &str,
     reading: Reading,
-    include: &mut dyn FnMut(&str) -> Result<String, String>,
+    include: &mut dyn FnMut(&str) -> Result<String, NotIncluded>,
 ) -> Result<Configuration, Problems> {
     let mut collector = Collector::new(reading.strict);
     let tokens = tokens(name, text, include, &mut collector);

@@ -122,7 +122,7 @@ fn a_partition_killed_at_any_moment_is_restarted_and_loses_no_retained_value() {
     }
     let down = bench.call(&["down"]);
     assert_eq!(down.status, Some(0), "{}", down.err);
-    assert!(supervisor.wait().unwrap().success());
+    assert_eq!(supervisor.wait().unwrap().code(), Some(1), "it was killed, which is a fault");
     assert!(bench.processes().is_empty(), "{:?}", bench.processes());
     let left: Vec<_> = fs::read_dir(bench.folder.path().join("run")).unwrap().flatten().collect();
     assert!(left.is_empty(), "{left:?}");

@@ -25,7 +25,7 @@ use std::sync::LazyLock;
 use crate::problem::Collector;
 use crate::schema::{Kind, Shape};
 use crate::text::declaration::{Declaration, Fallback, Range};
-use crate::text::including::tokens;
+use crate::text::including::{NotIncluded, tokens};
 use crate::text::place::Word;
 use crate::text::sections::parse;
 use crate::text::tree::{Block, Object, Tree};
@@ -62,7 +62,8 @@ static IMPLEMENTATIONS: LazyLock<Vec<Implementation>> = LazyLock::new(|| {
 /// The tree of a definition, which is read as strictly as any text.
 fn shipped(text: &str) -> Tree {
     let mut collector = Collector::new(true);
-    let tokens = tokens("shipped", text, &mut |_| Err(String::new()), &mut collector);
+    let tokens =
+        tokens("shipped", text, &mut |_| Err(NotIncluded::Missing(String::new())), &mut collector);
     parse(&tokens, &mut collector)
 }
 
@@ -174,7 +175,12 @@ mod tests {
     fn the_shipped_definitions_are_read_without_a_problem() {
         for text in [ERIKA_2, ERIKA_3, TRAMPOLINE, OTHERS] {
             let mut collector = Collector::new(true);
-            let tokens = tokens("shipped", text, &mut |_| Err(String::new()), &mut collector);
+            let tokens = tokens(
+                "shipped",
+                text,
+                &mut |_| Err(NotIncluded::Missing(String::new())),
+                &mut collector,
+            );
             let tree = parse(&tokens, &mut collector);
             assert!(!tree.declarations.objects.is_empty());
             if let Err(problems) = collector.finish() {

@@ -3,6 +3,8 @@
 //! The files come from a callback, because this crate reads none. Files that include each other,
 //! too many of them and too much text are refused.
 
+use std::fmt;
+
 use crate::problem::Collector;
 use crate::text::lexeme::{Item, Token, TokenKind, items};
 use crate::text::place::Place;
@@ -16,7 +18,24 @@ pub(crate) const INCLUDE_DEPTH_MAX: usize = 8;
 pub(crate) const INCLUDES_MAX: usize = 100;
 
 /// Gives the text of an included file, or says why there is none.
-pub(crate) type Include<'i> = dyn FnMut(&str) -> Result<String, String> + 'i;
+pub(crate) type Include<'i> = dyn FnMut(&str) -> Result<String, NotIncluded> + 'i;
+
+/// Why there is no text of an included file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotIncluded {
+    /// There is no such file; the words say where it was looked for.
+    Missing(String),
+    /// It is there and can't be read, for this reason.
+    Unreadable(String),
+}
+
+impl fmt::Display for NotIncluded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(why) | Self::Unreadable(why) => f.write_str(why),
+        }
+    }
+}
 
 /// What is known while files are put together.
 struct Including<'r, 'i> {
@@ -167,12 +186,13 @@ impl Including<'_, '_> {
         names
     }
 
-    /// A file that is not there. Before the CPU only definitions of an implementation stand; what
+    /// A file that is not there, or can't be read, which is an error anywhere. Before the CPU only definitions of an implementation stand; what
     /// they define beyond the language is used for nothing here.
-    fn missing(&mut self, place: Place, written: &str, reasons: &[String]) {
-        let why = reasons.join("; ");
+    fn missing(&mut self, place: Place, written: &str, reasons: &[NotIncluded]) {
+        let is_there = reasons.iter().any(|reason| matches!(reason, NotIncluded::Unreadable(_)));
+        let why = reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         let refused = format!("it can't be included: {why}");
-        if self.depth > 0 || self.in_cpu {
+        if is_there || self.depth > 0 || self.in_cpu {
             self.collector.refuse(place, written, refused);
             return;
         }

@@ -1,6 +1,6 @@
 //! What is done with a text that a stranger wrote; shared with the fuzz target.
 
-use quietcore_oil::{Function, Reading, Tables, header, oil, read, rust, source};
+use quietcore_oil::{Function, NotIncluded, Reading, Tables, header, oil, read, rust, source};
 use quietcore_osek::check::check;
 use quietcore_osek::configuration::{Entry, Hooks};
 
@@ -19,7 +19,7 @@ fn use_reading(text: &str, reading: Reading) {
         // A file that includes itself, one that is there, and none.
         "a" => Ok("EVENT included; #include \"a\"\n".to_owned()),
         "b" => Ok("EVENT other;\n".to_owned()),
-        _ => Err("there is no such file".to_owned()),
+        _ => Err(NotIncluded::Missing("there is no such file".to_owned())),
     };
     match read("hostile.oil", text, reading, &mut include) {
         Err(problems) => {

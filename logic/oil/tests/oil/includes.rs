@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use quietcore_oil::{Configuration, Problems, read};
+use quietcore_oil::{Configuration, NotIncluded, Problems, read};
 
 use crate::support::STRICT;
 
@@ -15,7 +15,7 @@ fn read_files(main: &str, files: &[(&str, &str)]) -> Result<Configuration, Probl
         files
             .get(name)
             .map(|text| (*text).to_owned())
-            .ok_or_else(|| "there is no such file".to_owned())
+            .ok_or_else(|| NotIncluded::Missing("there is no such file".to_owned()))
     })
 }
 

@@ -2,19 +2,21 @@
 
 use std::path::PathBuf;
 
-use quietcore_oil::{Configuration, Problems, Reading, read};
+use quietcore_oil::{Configuration, NotIncluded, Problems, Reading, read};
 
 /// A strict reading.
 pub(crate) const STRICT: Reading = Reading { strict: true, tick_ns: None };
 
 /// Reads a text that includes nothing as `a.oil`, strictly.
 pub(crate) fn read_text(text: &str) -> Result<Configuration, Problems> {
-    read("a.oil", text, STRICT, &mut |_| Err("nothing can be included here".to_owned()))
+    read("a.oil", text, STRICT, &mut |_| {
+        Err(NotIncluded::Missing("nothing can be included here".to_owned()))
+    })
 }
 
 /// Reads such a text as those of others are read.
 pub(crate) fn understand(text: &str) -> Result<Configuration, Problems> {
-    let mut none = |_: &str| Err("nothing can be included here".to_owned());
+    let mut none = |_: &str| Err(NotIncluded::Missing("nothing can be included here".to_owned()));
     read("a.oil", text, Reading::default(), &mut none)
 }
 

@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 
-use quietcore_oil::{Configuration, Problems, Reading};
+use quietcore_oil::{Configuration, NotIncluded, Problems, Reading};
 
 use super::{Linked, Recipe, debug_info, refused, uses_services};
 use crate::build::image::LinkedFile;
@@ -65,7 +65,7 @@ pub(super) fn find(
         let beside = beside.unwrap_or_else(|| wanted.to_owned());
         let found = files.oil.iter().chain(&files.included).find(|file| file.name == beside);
         let text = found.map(|file| quietcore_oil::decode(file.content.clone()));
-        text.ok_or_else(|| format!("there is no `{beside}` in the folder"))
+        text.ok_or_else(|| NotIncluded::Missing(format!("there is no `{beside}` in the folder")))
     };
     let reading = Reading { strict: false, tick_ns: options.tick_ns };
     let configuration = quietcore_oil::read(&name, &text, reading, &mut include)

@@ -7,7 +7,7 @@ mod understood;
 
 use std::fs;
 
-use quietcore_oil::{Configuration, Problems, Reading, decode, oil, read};
+use quietcore_oil::{Configuration, NotIncluded, Problems, Reading, decode, oil, read};
 
 use crate::support::{STRICT, assert_stored, repository_file};
 
@@ -15,7 +15,9 @@ use crate::support::{STRICT, assert_stored, repository_file};
 fn read_file(name: &str, reading: Reading) -> Result<Configuration, Problems> {
     let folder = repository_file("logic/oil/tests/foreign");
     let text = decode(fs::read(folder.join(name)).unwrap());
-    read(name, &text, reading, &mut |wanted| Err(format!("there is no `{wanted}`")))
+    read(name, &text, reading, &mut |wanted| {
+        Err(NotIncluded::Missing(format!("there is no `{wanted}`")))
+    })
 }
 
 fn names() -> Vec<String> {
@@ -70,7 +72,8 @@ fn a_strict_reading_refuses_all_of_them() {
 fn what_is_understood_can_be_written_down_strictly() {
     for name in names().iter().filter(|name| !name.starts_with("refused")) {
         let text = oil(&accepted(name));
-        let again = read("again.oil", &text, STRICT, &mut |_| Err(String::new()));
+        let again =
+            read("again.oil", &text, STRICT, &mut |_| Err(NotIncluded::Missing(String::new())));
         let again = again.unwrap_or_else(|problems| panic!("{name}: {problems}\n{text}"));
         assert_eq!(again.remarks(), [], "{name}");
         assert_eq!(oil(&again), text, "{name}");
