@@ -105,6 +105,11 @@ impl<'map> Changes<'map> {
         })
     }
 
+    /// Whether groups wait to be applied.
+    pub(crate) fn has_commands(&mut self) -> bool {
+        self.commands.has_commands()
+    }
+
     /// Applies the groups that wait, each whole or not at all. Returns whether variables were
     /// released, which then are what they were before they were forced.
     #[inline]

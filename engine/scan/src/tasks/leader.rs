@@ -94,13 +94,16 @@ impl<'map, B: Fieldbus> Leader<'map, B> {
     }
 
     /// Applies commands while no cycle is run, so that what is set then can be seen and holds in
-    /// the first step.
+    /// the first step. Without any, nothing is written: who counts scans counts none.
     pub fn take_while_paused<P: Program>(
         &mut self,
         builds: &Builds<'_, P>,
         shared: &Shared,
         now: Nanos,
     ) {
+        if !self.changes.has_commands() {
+            return;
+        }
         let Some(build) = builds[usize::from(shared.active())] else { return };
         let Some(data) = self.region.writable_data(slot_of(build.stage.slot)) else { return };
         self.task.recorder.begin_scan(self.task.cycle);

@@ -45,6 +45,11 @@ impl<'map> CommandConsumer<'map> {
         })
     }
 
+    /// Whether commands wait to be taken.
+    pub fn has_commands(&mut self) -> bool {
+        self.queue.available() > 0
+    }
+
     /// Takes the next group, if there is one of at most `budget` commands. A cycle starts with a
     /// budget of [`COMMANDS_PER_CYCLE`] and subtracts what it took; a group that no longer fits
     /// stays for the next cycle. One load where there is none.
