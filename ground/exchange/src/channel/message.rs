@@ -4,7 +4,7 @@
 //! |------------------:|---------|
 //! | 0 | its bytes |
 //! | 1 | when it was sent, on the monotonic clock, in ns |
-//! | 2 … | the bytes |
+//! | 2 … | the bytes, and what fills the message up to an even part of a cache line, or to whole ones |
 
 use core::fmt;
 

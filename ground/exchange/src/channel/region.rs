@@ -31,7 +31,7 @@ use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"QUIETCHN");
 /// Raised with every change of meaning.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 /// Changes with every change of layout.
 pub(super) const LAYOUT_HASH: u64 = fnv(&[
     ENTRY_WORDS,

@@ -19,6 +19,7 @@ pub const CHANNEL_BYTES_MAX: usize = 64 << 20;
 pub(super) const ENTRY_WORDS: usize = 8;
 /// Cells start on cache lines, so that two writers never share one.
 const LINE_BYTES: usize = 64;
+const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES;
 
 /// Something that a channel carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,9 +185,14 @@ impl Entry {
     }
 }
 
-/// Words of a queue's message.
+/// Words of a queue's message and of what fills it up.
+///
+/// Short messages share a cache line evenly, longer ones begin on one. A message that began in the
+/// middle of a line and ended in the next would be written while the one before it is read, and
+/// each side would fetch both lines twice.
 pub(super) fn message_words(message_bytes: u16) -> usize {
-    MESSAGE_HEADER_WORDS + words_for(usize::from(message_bytes))
+    let words = MESSAGE_HEADER_WORDS + words_for(usize::from(message_bytes));
+    if words < LINE_WORDS { words.next_power_of_two() } else { words.next_multiple_of(LINE_WORDS) }
 }
 
 /// Walks over entries and says where their cells lie.
@@ -250,4 +256,22 @@ pub fn channel_bytes(entries: &[Entry]) -> Result<usize, ChannelShapeError> {
         walk.place(entry)?;
     }
     walk.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_message_lies_in_more_cache_lines_than_it_must() {
+        for message_bytes in 1..=QUEUE_MESSAGE_BYTES_MAX {
+            let words = message_words(message_bytes);
+            let needed = MESSAGE_HEADER_WORDS + words_for(usize::from(message_bytes));
+            assert!(words >= needed && words < 2 * needed, "{message_bytes} bytes: {words} words");
+            for first in (0..8).map(|number| number * words % LINE_WORDS) {
+                let lines = (first + needed).div_ceil(LINE_WORDS);
+                assert_eq!(lines, needed.div_ceil(LINE_WORDS), "{message_bytes} bytes");
+            }
+        }
+    }
 }

@@ -3,10 +3,10 @@
 //! | word | meaning | written by |
 //! |-----:|---------|------------|
 //! | 0 | `head`: records published | producer |
-//! | 1 … 7 | what the producer counts | producer |
-//! | 8 | `tail`: records taken | consumer |
-//! | 9 … 15 | what the consumer counts | consumer |
-//! | 16 … | records of equal length, record `n` at place `n mod capacity` | producer |
+//! | 16 … 31 | what the producer counts | producer |
+//! | 32 | `tail`: records taken | consumer |
+//! | 48 … 63 | what the consumer counts | consumer |
+//! | 64 … | records of equal length, record `n` at place `n mod capacity` | producer |
 //!
 //! ```text
 //! producer   tail (acquire): is there room? │ records │ head (release)
@@ -22,9 +22,14 @@
 
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
 
-/// Words in front of the records: a cache line for each side.
-pub const HEADER_WORDS: usize = 16;
-const TAIL: usize = 8;
+/// Words between two that different sides write, or that one side writes and the other waits for:
+/// two cache lines, since processors fetch lines in pairs.
+const APART: usize = 16;
+const PRODUCER_COUNTS: usize = APART;
+const TAIL: usize = 2 * APART;
+const CONSUMER_COUNTS: usize = 3 * APART;
+/// Words in front of the records.
+pub const HEADER_WORDS: usize = 4 * APART;
 
 /// Words of a queue.
 pub const fn queue_words(capacity: usize, record_words: usize) -> usize {
@@ -86,9 +91,10 @@ impl<'m> Producer<'m> {
         self.queue.capacity
     }
 
-    /// Words of the producer's cache line that are free for its counts.
+    /// Words for the producer's counts. The consumer does not wait for them, and so they lie apart
+    /// from `head`, which it does wait for.
     pub fn counts(&self) -> &'m [AtomicU64] {
-        &self.queue.header[1..TAIL]
+        &self.queue.header[PRODUCER_COUNTS..TAIL]
     }
 
     /// Whether `count` more records have room.
@@ -149,9 +155,9 @@ impl<'m> Consumer<'m> {
         Some(Self { queue, next, head: next, resets: 0 })
     }
 
-    /// Words of the consumer's cache line that are free for its counts.
+    /// Words for the consumer's counts.
     pub fn counts(&self) -> &'m [AtomicU64] {
-        &self.queue.header[TAIL + 1..]
+        &self.queue.header[CONSUMER_COUNTS..]
     }
 
     /// How often the queue had to be emptied because its head was impossible.

@@ -14,7 +14,9 @@ pub const fn words_for(bytes: usize) -> usize {
 #[inline]
 pub fn store_bytes(words: &[AtomicU64], bytes: &[u8]) {
     let (whole, rest) = bytes.as_chunks::<WORD_BYTES>();
-    for (word, chunk) in words.iter().zip(whole) {
+    // Cut first: where the number of bytes is a constant, no loop is left.
+    let places = words.get(..whole.len()).unwrap_or(words);
+    for (word, chunk) in places.iter().zip(whole) {
         word.store(u64::from_le_bytes(*chunk), Relaxed);
     }
     if !rest.is_empty()
