@@ -166,7 +166,7 @@ fn the_parts_lie_where_they_were_agreed_to_lie() {
         outputs: page(2, 64 + 16),
         data_a: page(3, 4096),
         data_b: page(4, 4096),
-        commands: page(5, 4096 + 128 + 64 * 32),
+        commands: page(5, 4096 + 512 + 64 * 32),
         events: page(7, 2 * 4096),
         traces: page(9, 4096),
         forces: page(10, 64 + 256 * 32),

@@ -138,7 +138,7 @@ fn what_is_no_channel_of_ours_is_refused_with_both_sides_named() {
         assert_eq!(memory.channel_view().err(), Some(error));
         error.to_string()
     };
-    assert!(refused(8, 9).contains("version 9, this program version 1"));
+    assert!(refused(8, 9).contains("version 9, this program version 2"));
     assert!(refused(16, 7).contains("layout 0x0000000000000007"));
     assert!(refused(24, 99).contains("99 bytes and its contents need"));
     assert!(refused(32, 3).contains("entry 3 of the channel is on the wrong side"));

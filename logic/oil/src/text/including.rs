@@ -186,8 +186,9 @@ impl Including<'_, '_> {
         names
     }
 
-    /// A file that is not there, or can't be read, which is an error anywhere. Before the CPU only definitions of an implementation stand; what
-    /// they define beyond the language is used for nothing here.
+    /// A file that is not there, or that is there and can't be read, which is an error anywhere.
+    /// Before the CPU only definitions of an implementation stand; what they define beyond the
+    /// language is used for nothing here.
     fn missing(&mut self, place: Place, written: &str, reasons: &[NotIncluded]) {
         let is_there = reasons.iter().any(|reason| matches!(reason, NotIncluded::Unreadable(_)));
         let why = reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
