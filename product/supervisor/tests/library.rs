@@ -30,8 +30,11 @@ fn goes_on(site: &Site, restarts: u32) {
 }
 
 fn printed(site: &Site) -> String {
-    let path = site.folder.path().join("state/press/axis/printed.log");
-    std::fs::read_to_string(path).unwrap_or_default()
+    let states = std::fs::read_dir(site.folder.path().join("state")).unwrap().flatten();
+    let of_site = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("press@");
+    let mut of_sites = states.filter(|state| of_site(&state.file_name()));
+    let state = of_sites.next().unwrap().path();
+    std::fs::read_to_string(state.join("axis/printed.log")).unwrap_or_default()
 }
 
 /// Goal: what a program prints goes nowhere but where it can be read.
