@@ -278,11 +278,20 @@ fn write(path: &Path, journal: &Journal) -> Result<(), JournalError> {
 
 fn remove(path: &Path) -> Result<(), JournalError> {
     let removed = match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if is_absent(path, &error) => Ok(()),
         Err(error) => Err(error),
         Ok(()) => sync_folder(path),
     };
     removed.map_err(JournalError::io(path, "removed"))
+}
+
+/// Whether a file could not be removed because there is none. A file system that is only read says
+/// that it is before it looks for the file.
+fn is_absent(path: &Path, error: &io::Error) -> bool {
+    let is_not_found = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    is_not_found(error)
+        || error.kind() == io::ErrorKind::ReadOnlyFilesystem
+            && fs::symlink_metadata(path).err().as_ref().is_some_and(is_not_found)
 }
 
 fn sync_folder(path: &Path) -> io::Result<()> {

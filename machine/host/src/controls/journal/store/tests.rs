@@ -161,3 +161,14 @@ fn the_journal_is_found_from_another_mount_namespace() {
     symlink("pid:[4026532000]", proc.join("self/ns/pid")).unwrap();
     assert_eq!(root(&source), Path::new("/"), "number 1 is somebody else there");
 }
+
+/// Goal: a file system that is only read hinders nobody who has nothing to remove there.
+#[test]
+fn what_is_not_there_need_not_be_removed_where_nothing_can_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("outlives-boot.json");
+    let read_only = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
+    assert!(is_absent(&path, &read_only));
+    fs::write(&path, "{}").unwrap();
+    assert!(!is_absent(&path, &read_only), "what is owed is there, and stays");
+}
