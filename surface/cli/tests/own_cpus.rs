@@ -176,7 +176,8 @@ fn every_row_of_the_isolation_matrix_is_measured() {
     let ended = said(&output.unwrap());
     let evidence: Value = serde_json::from_str(&ended.out).unwrap_or_default();
     let rows = evidence["isolation"][0]["rows"].as_array().expect(&ended.err);
-    assert!(rows.iter().all(|row| row["release"]["count"] == 20), "{rows:?}");
+    let is_whole = rows.iter().all(|row| row["release"]["count"] == 20);
+    assert!(is_whole, "{}\n{rows:?}", ended.err);
     let changed = evidence["records"][8]["conditions"]["machine"]["controls"].to_string();
     for control in ["interrupts", "kernel-threads", "workqueues", "programs", "load-balance"] {
         let reasons = rows[8]["not_as_asked"].to_string();
