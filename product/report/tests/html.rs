@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means, Share};
+use quietcore_record::record::Spike;
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use roxmltree::{Document, Node};
 use serde_json::json;
@@ -542,4 +543,37 @@ fn late_releases_have_a_section_that_adds_up() {
     assert!(page.contains("<code>vmstat_update</code>"));
     let without = html::render(&mixed(), &[]);
     assert!(!without.contains("Where the time of late releases went"));
+}
+
+/// Goal: no link of a row leads nowhere, wherever the row stands.
+/// Method: a traced record whose stalls fill the table and are all explained, beside one with a
+/// lesser stall that is not: only the table of its own record has that one.
+#[test]
+fn a_stall_below_the_worst_links_to_the_command_too() {
+    let late = |release: u64, latency_ns| Spike {
+        release,
+        at_ns: release * 1_000_000,
+        latency_ns,
+        wakeup_ns: latency_ns,
+        cpu: 1,
+        conditions: Vec::new(),
+    };
+    let mut traced = record("tp2", 1, 40_000, QUIET, 2);
+    traced.spikes = (0..16).map(|index| late(index * 10, 900_000 - index)).collect();
+    let mut ledgers = Ledgers::new(50_000, Means::Trace);
+    for Spike { release, at_ns, latency_ns, cpu, .. } in traced.spikes.clone() {
+        let what = "spinner (9)".to_owned();
+        let shares = vec![Share { cause: Cause::Thread, what, ns: latency_ns, times: 1 }];
+        let (counted, stack, remarks) = (Vec::new(), Vec::new(), Vec::new());
+        ledgers.add(Ledger { release, at_ns, latency_ns, cpu, shares, counted, stack, remarks });
+    }
+    traced.ledgers = Some(ledgers);
+    let mut other = record("tp3", 1, 40_000, QUIET, 3);
+    other.spikes = vec![late(7, 30_000)];
+    let page = html::render(&evidence(vec![traced.clone(), other], EXCEEDANCE), &[]);
+    check(&page);
+    assert_eq!(page.matches("href=\"#explain\"").count(), 1);
+    assert!(page.contains("--explain 10us"), "for the one that is not explained");
+    let explained = html::render(&evidence(vec![traced], EXCEEDANCE), &[]);
+    assert!(!explained.contains("id=\"explain\""));
 }

@@ -40,7 +40,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
             "one row: what is told is the latest of them."
         }
         (table(shown, summary, true))
-        (command(shown))
+        (command(&all))
         @if all.len() > shown.len() {
             details {
                 summary { "The worst of each record" }
@@ -102,7 +102,8 @@ fn line((record, stall): &Row<'_>, summary: &Summary<'_>, with_record: bool) -> 
     }
 }
 
-/// What the ledger says; else what was sampled meanwhile; else how to find out.
+/// Names the causes that the ledger has; without one, what was sampled meanwhile and a link to the
+/// command that finds out.
 fn cause(stall: &Stall<'_>) -> Markup {
     html! {
         @if let Some(ledger) = stall.ledger {
@@ -113,7 +114,7 @@ fn cause(stall: &Stall<'_>) -> Markup {
             @if !stall.worst.conditions.is_empty() {
                 div { "Meanwhile: " (stall.worst.conditions.join("; ")) }
             }
-            div { a href="#explain" { "Not explained; the command below does" } }
+            div { a href="#explain" { "Not explained; this command finds out" } }
         }
     }
 }
@@ -125,7 +126,7 @@ fn parts(ledger: &Ledger) -> Vec<Part> {
         .collect()
 }
 
-/// The command for the worst of those that nothing explains.
+/// The command for the worst of those that nothing explains, which each row of them links to.
 fn command(rows: &[Row<'_>]) -> Markup {
     let unexplained = rows.iter().find(|(_, stall)| stall.ledger.is_none());
     html! {
