@@ -7,8 +7,8 @@ use quietcore_record::published::Figure;
 use quietcore_units::Nanos;
 
 use crate::figures::NONE;
-use crate::table::{Side, Table, visible};
-use crate::text::{WIDTH_MIN, wrap};
+use crate::table::{Side, Table};
+use crate::text::Page;
 
 /// Columns of a figure.
 const FIGURE: usize = 12;
@@ -18,56 +18,46 @@ const MISSED: &str = "missed_cycles";
 
 /// Run A against run B, as text of at most `width` columns.
 pub fn runs(comparison: &RunComparison, width: usize) -> String {
-    let mut page = Page::new(width);
+    let mut page = Page::new(width, false);
     for pair in &comparison.comparisons {
         page.pair(pair);
     }
     for (side, names) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !names.is_empty() {
-            page.wrapped(&format!("only in {side}: "), &names.join(", "));
+            page.paragraph(&format!("only in {side}: "), &names.join(", "));
         }
     }
     if !comparison.left_out.is_empty() {
         let names = comparison.left_out.join(", ");
-        page.wrapped("", &format!("Compared within a run only, by `show`: {names}"));
+        page.paragraph("", &format!("Compared within a run only, by `show`: {names}"));
     }
     if comparison.comparisons.is_empty() {
-        page.wrapped("", "The runs have no record of the same partition, profile and CPU.");
+        page.paragraph("", "The runs have no record of the same partition, profile and CPU.");
     }
-    page.text
+    page.into_text()
 }
 
 /// A run beside a published table, as text of at most `width` columns.
 pub fn beside(beside: &SideBySide, width: usize) -> String {
-    let mut page = Page::new(width);
-    page.wrapped("", &format!("{} ({})", beside.title, beside.table));
-    page.wrapped("", &beside.source);
+    let mut page = Page::new(width, false);
+    page.paragraph("", &format!("{} ({})", beside.title, beside.table));
+    page.paragraph("", &beside.source);
     page.line("");
     for row in &beside.rows {
         page.row(row);
     }
     for remark in &beside.remarks {
-        page.wrapped("remark: ", remark);
+        page.paragraph("remark: ", remark);
     }
     for name in &beside.left_out {
-        page.wrapped("left out: ", name);
+        page.paragraph("left out: ", name);
     }
-    page.text
-}
-
-/// The text so far.
-struct Page {
-    text: String,
-    width: usize,
+    page.into_text()
 }
 
 impl Page {
-    fn new(width: usize) -> Self {
-        Self { text: String::new(), width: width.max(WIDTH_MIN) }
-    }
-
     fn pair(&mut self, pair: &Comparison) {
-        self.wrapped("", &format!("{} against {}", pair.b, pair.a));
+        self.paragraph("", &format!("{} against {}", pair.b, pair.a));
         let mut table = Table::new()
             .leading("", Side::Left)
             .numbers(["A", "B"], FIGURE)
@@ -95,23 +85,23 @@ impl Page {
         let differing =
             pair.statistics.iter().filter(|statistic| statistic.finding == Finding::Differs);
         for statistic in differing {
-            self.wrapped("  ", &statistic.sentence);
+            self.paragraph("  ", &statistic.sentence);
         }
         if let Some(beyond) = &pair.beyond {
-            self.wrapped("  ", &beyond.sentence);
+            self.paragraph("  ", &beyond.sentence);
         }
         for remark in &pair.remarks {
-            self.wrapped("  remark: ", remark);
+            self.paragraph("  remark: ", remark);
         }
         for assumption in &pair.assumptions {
-            self.wrapped("  assumed: ", assumption);
+            self.paragraph("  assumed: ", assumption);
         }
         self.line("");
     }
 
     fn row(&mut self, row: &SideRow) {
         let other = if row.same_profile { "" } else { " (other conditions)" };
-        self.wrapped("", &format!("{} beside {}{other}", row.record, row.published));
+        self.paragraph("", &format!("{} beside {}{other}", row.record, row.published));
         let mut table = Table::new()
             .leading("", Side::Left)
             .numbers(["measured", "published"], FIGURE)
@@ -126,27 +116,6 @@ impl Page {
         }
         self.table(&table);
         self.line("");
-    }
-
-    fn table(&mut self, table: &Table) {
-        for line in table.lines(self.width, false) {
-            self.line(&line);
-        }
-    }
-
-    fn line(&mut self, words: &str) {
-        self.text.push_str(words.trim_end());
-        self.text.push('\n');
-    }
-
-    /// Breaks text at spaces so that it fits; the lines after the first are indented alike.
-    fn wrapped(&mut self, head: &str, words: &str) {
-        let indent = " ".repeat(head.chars().count());
-        let room = self.width - indent.len();
-        for (index, line) in wrap(&visible(words), room).into_iter().enumerate() {
-            let head = if index == 0 { head } else { &indent };
-            self.line(&format!("{head}{line}"));
-        }
     }
 }
 

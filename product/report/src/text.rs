@@ -28,8 +28,9 @@ use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::verdict::Verdict;
 
 use crate::figures;
-use crate::summary::{Notice, NoticeKind, PartitionSummary, Summary, quick_look};
-use crate::table::visible as plain;
+use crate::summary::{Notice, PartitionSummary, Summary, quick_look};
+use crate::table::visible;
+use table::look;
 
 /// The narrowest text; below it a table of verdicts makes no sense.
 pub const WIDTH_MIN: usize = 60;
@@ -40,12 +41,12 @@ const VERDICT_WIDTH: usize = 14;
 /// The report as text of at most `width` columns (at least [`WIDTH_MIN`]), with escape sequences
 /// for colour where `color` is true.
 pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
-    let width = width.max(WIDTH_MIN);
     let summary = Summary::of(evidence);
-    let mut page = Page { text: String::new(), width, color };
+    let mut page = Page::new(width, color);
     page.head(&summary);
-    let grave = |notice: &&Notice| notice.kind <= NoticeKind::Contradicted;
-    summary.notices.iter().filter(grave).for_each(|notice| page.notice(notice));
+    let (grave, others): (Vec<_>, Vec<_>) =
+        summary.notices.iter().partition(|notice| notice.is_grave());
+    grave.into_iter().for_each(|notice| page.notice(notice));
     if summary.all_records().next().is_none() {
         let word = page.verdict(Verdict::NotProven, VERDICT_WIDTH);
         page.line(&format!("{word}nothing was measured"));
@@ -57,41 +58,38 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
             page.headline(partition, &summary);
         }
     }
-    let others = summary.notices.iter().filter(|notice| !grave(notice));
-    others.for_each(|notice| page.notice(notice));
+    others.into_iter().for_each(|notice| page.notice(notice));
     if by_hand {
         summary.records.iter().for_each(|record| page.probe(record));
         page.experiments(&summary);
-        page.memory(&summary);
-        summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
-        page.interrupts(&summary);
-        summary.round_trips.iter().for_each(|record| page.round_trips(record));
-        return page.text;
+    } else {
+        page.partitions(&summary);
+        page.isolation(&summary);
     }
-    for partition in &summary.partitions {
-        if summary.partitions.len() > 1 {
-            page.paragraph("", partition.name);
-        }
-        page.figures(partition, &summary);
-        page.scan(partition, &summary);
-        page.classes(partition);
-    }
-    page.isolation(&summary);
     page.memory(&summary);
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.interrupts(&summary);
     summary.round_trips.iter().for_each(|record| page.round_trips(record));
-    page.text
+    page.into_text()
 }
 
-/// The text so far.
-struct Page {
+/// A text that grows line by line, none of them wider than its width.
+pub(crate) struct Page {
     text: String,
     width: usize,
     color: bool,
 }
 
 impl Page {
+    /// An empty one of `width` columns, [`WIDTH_MIN`] at least.
+    pub(crate) fn new(width: usize, color: bool) -> Self {
+        Self { text: String::new(), width: width.max(WIDTH_MIN), color }
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
     fn head(&mut self, summary: &Summary<'_>) {
         let manifest = &summary.evidence.manifest;
         self.paragraph(
@@ -138,6 +136,18 @@ impl Page {
         self.line("");
     }
 
+    /// The figures of each partition, and how it stands with each class.
+    fn partitions(&mut self, summary: &Summary<'_>) {
+        for partition in &summary.partitions {
+            if summary.partitions.len() > 1 {
+                self.paragraph("", partition.name);
+            }
+            self.figures(partition, summary);
+            self.scan(partition, summary);
+            self.classes(partition);
+        }
+    }
+
     fn notice(&mut self, notice: &Notice) {
         let what = format!("{}: {}. {}", notice.title, notice.what, notice.cost);
         self.paragraph("! ", &what);
@@ -146,24 +156,19 @@ impl Page {
     }
 
     /// Appends a line as it is.
-    fn line(&mut self, line: &str) {
+    pub(crate) fn line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
 
-    /// Appends text that is wrapped, every line behind `indent`.
-    fn paragraph(&mut self, indent: &str, text: &str) {
-        let room = self.width - indent.chars().count();
-        let follow = " ".repeat(indent.chars().count());
-        for (index, line) in wrap(&plain(text), room).into_iter().enumerate() {
-            let indent = if index == 0 { indent } else { &follow };
-            self.line(&format!("{indent}{line}"));
-        }
+    /// Appends text that is wrapped, the first line behind `head` and the others indented alike.
+    pub(crate) fn paragraph(&mut self, head: &str, text: &str) {
+        self.hanging(head, head.chars().count(), text);
     }
 
     /// Appends text behind a head that may be coloured and takes `taken` columns.
     fn hanging(&mut self, head: &str, taken: usize, text: &str) {
-        for (index, line) in wrap(&plain(text), self.width - taken).into_iter().enumerate() {
+        for (index, line) in wrap(&visible(text), self.width - taken).into_iter().enumerate() {
             let follow = " ".repeat(taken);
             let head = if index == 0 { head } else { &follow };
             self.line(&format!("{head}{line}"));
@@ -173,15 +178,7 @@ impl Page {
     /// A verdict as sign and word in a field of `width` columns.
     fn verdict(&self, verdict: Verdict, width: usize) -> String {
         let text = format!("{:width$}", format!("{} {verdict}", figures::sign(verdict)));
-        if !self.color {
-            return text;
-        }
-        let code = match verdict {
-            Verdict::Pass => "32",
-            Verdict::NotProven => "33",
-            Verdict::Fail => "1;31",
-        };
-        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        look(verdict).paint(&text, self.color)
     }
 }
 
@@ -189,7 +186,7 @@ impl Page {
 const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
 
 /// Lines of at most `room` columns. A word that is longer is cut.
-pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
+fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line: Vec<char> = Vec::new();
     for mut word in words(text) {
@@ -243,13 +240,13 @@ mod tests {
 
     #[test]
     fn nothing_from_a_file_moves_the_cursor() {
-        assert_eq!(plain("a\u{1b}[2Jb\rc\u{202e}d"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d");
+        assert_eq!(visible("a\u{1b}[2Jb\rc\u{202e}d"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d");
     }
 
     proptest! {
         #[test]
         fn no_line_is_too_long(text in ".{0,200}", room in 5_usize..80) {
-            for line in wrap(&plain(&text), room) {
+            for line in wrap(&visible(&text), room) {
                 prop_assert!(line.chars().count() <= room);
             }
         }

@@ -20,7 +20,7 @@ pub(super) const NAME_MAX: usize = 34;
 
 impl Page {
     /// Appends a table.
-    pub(super) fn table(&mut self, table: &Table) {
+    pub(crate) fn table(&mut self, table: &Table) {
         for line in table.lines(self.width, self.color) {
             self.line(&line);
         }
@@ -127,7 +127,7 @@ fn decided(cell: &Cell) -> String {
     format!("{word} {}", figures::deciding_short(cell.figure))
 }
 
-const fn look(verdict: Verdict) -> Look {
+pub(super) const fn look(verdict: Verdict) -> Look {
     match verdict {
         Verdict::Pass => Look::Good,
         Verdict::NotProven => Look::Open,
