@@ -17,6 +17,11 @@ use crate::summary::{Figure, ProgramFault};
 /// What stands where there is no value.
 pub(crate) const NONE: &str = "–";
 
+/// A value as `write` shows it, or [`NONE`].
+pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NONE.to_owned(), write)
+}
+
 const NO_BREAK_SPACE: &str = "\u{a0}";
 
 /// A duration in ns.

@@ -99,7 +99,7 @@ fn own_row<'a>(
     statistics: &Statistics,
     figures: Option<BoxFigures>,
 ) -> Row<'a> {
-    let median = statistics.median_ns.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
+    let median = figures::or_dash(statistics.median_ns, figures::quantile);
     Row {
         label,
         class: if reserved { "own" } else { "own dim" },

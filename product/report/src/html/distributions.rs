@@ -122,8 +122,7 @@ fn woken(record: &RecordSummary<'_>) -> Option<String> {
 }
 
 fn three_of(statistics: &Statistics) -> String {
-    let quantile =
-        |value: Option<_>| value.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
+    let quantile = |value: Option<_>| figures::or_dash(value, figures::quantile);
     format!(
         "median {}, p99.9 {}, max {}",
         quantile(statistics.median_ns),

@@ -58,7 +58,7 @@ pub(crate) fn quantity(text: &str) -> Markup {
 
 /// A duration in a table, or a dash.
 pub(super) fn time(value_ns: Option<f64>) -> Markup {
-    quantity(&value_ns.map_or_else(|| figures::NONE.to_owned(), figures::nanos_f64))
+    quantity(&figures::or_dash(value_ns, figures::nanos_f64))
 }
 
 /// Text with what stands between backticks as code.

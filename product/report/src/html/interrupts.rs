@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::elements::time;
-use crate::figures::{self, NONE};
+use crate::figures;
 use crate::plot::{self, Range, Scale};
 use crate::summary::{Beside, InterruptLine, RecordSummary, Summary, beside, lines};
 
@@ -41,7 +41,7 @@ pub(super) fn hero(summary: &RecordSummary<'_>) -> Markup {
 }
 
 fn mean(line: &InterruptLine) -> String {
-    line.statistics.mean_ns.map_or_else(|| NONE.to_owned(), figures::nanos_f64)
+    figures::or_dash(line.statistics.mean_ns, figures::nanos_f64)
 }
 
 pub(super) fn section(summary: &Summary<'_>) -> Markup {

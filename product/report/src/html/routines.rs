@@ -12,8 +12,7 @@ use crate::summary::{KernelSummary, RoutineCell, RoutineRow, Summary};
 pub(super) fn hero(kernel: &KernelSummary<'_>) -> Markup {
     let median = |routine| {
         let cell = kernel.row(routine).and_then(RoutineRow::longest);
-        cell.and_then(|cell| cell.figures.median_ns)
-            .map_or_else(|| NONE.to_owned(), figures::nanos_f64)
+        figures::or_dash(cell.and_then(|cell| cell.figures.median_ns), figures::nanos_f64)
     };
     let tiles = [
         (Routine::Act, "ActivateTask, until the higher task runs"),
@@ -147,7 +146,7 @@ fn table(kernel: &KernelSummary<'_>) -> Markup {
 }
 
 fn line(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> Markup {
-    let time = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), figures::nanos_f64);
+    let time = |value: Option<f64>| figures::or_dash(value, figures::nanos_f64);
     let found = &cell.figures;
     html! {
         tr {
@@ -160,7 +159,7 @@ fn line(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> Markup {
                 found.mean_ns, found.p99_ns, found.p99_99_ns, Some(found.max_ns)] {
                 td.n { (quantity(&time(value))) }
             }
-            td.n { (found.median_counts.map_or_else(|| NONE.to_owned(), figures::count)) }
+            td.n { (figures::or_dash(found.median_counts, figures::count)) }
             td.n { (figures::count(cell.run.clamped)) }
         }
     }

@@ -135,7 +135,7 @@ fn verdict(run: &CourseRun<'_>) -> Markup {
 
 /// p99.9 and maximum, marked where the maximum is beyond the limit.
 fn figures_of(run: &CourseRun<'_>) -> Markup {
-    let p99_9 = run.found.p99_9.map_or_else(|| NONE.to_owned(), figures::quantile);
+    let p99_9 = figures::or_dash(run.found.p99_9, figures::quantile);
     html! {
         td.n { (quantity(&p99_9)) }
         td.n { (time(run.found.max_ns)) }
@@ -143,7 +143,7 @@ fn figures_of(run: &CourseRun<'_>) -> Markup {
 }
 
 fn time(value_ns: Option<u64>) -> Markup {
-    quantity(&value_ns.map_or_else(|| NONE.to_owned(), figures::nanos))
+    quantity(&figures::or_dash(value_ns, figures::nanos))
 }
 
 fn section(course: &Course<'_>, index: usize) -> Markup {

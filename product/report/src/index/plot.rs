@@ -132,8 +132,8 @@ fn names(svg: &mut Svg, scale: Scale, course: &Course<'_>) {
 }
 
 fn tooltip(run: &CourseRun<'_>) -> String {
-    let max = run.found.max_ns.map_or_else(|| figures::NONE.to_owned(), figures::nanos);
-    let p99_9 = run.found.p99_9.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
+    let max = figures::or_dash(run.found.max_ns, figures::nanos);
+    let p99_9 = figures::or_dash(run.found.p99_9, figures::quantile);
     format!(
         "{}: {}, p99.9 {p99_9}, maximum {max}",
         figures::moment(&run.entry.started_at),

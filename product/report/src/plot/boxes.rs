@@ -115,8 +115,7 @@ impl BoxFigures {
             let bound = if end.is_open() { "≥ " } else { "" };
             format!("{bound}{}", figures::nanos_f64(end.value()))
         };
-        let optional =
-            |value: Option<f64>| value.map_or_else(|| figures::NONE.to_owned(), figures::nanos_f64);
+        let optional = |value: Option<f64>| figures::or_dash(value, figures::nanos_f64);
         format!(
             "whiskers {} to {}, quartiles {} to {}, median {}, mean {}, maximum {}",
             written(self.whisker_low),

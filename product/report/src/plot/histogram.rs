@@ -90,7 +90,7 @@ fn about(summary: &RecordSummary<'_>, edges: &Edges) -> String {
     format!(
         "Histogram of {} releases in {bins}, count on a logarithmic axis. Median {}, maximum {}.",
         figures::count(statistics.count),
-        statistics.median_ns.map_or_else(|| figures::NONE.to_owned(), figures::quantile),
+        figures::or_dash(statistics.median_ns, figures::quantile),
         figures::maximum(statistics),
     )
 }

@@ -162,8 +162,7 @@ fn about(kernel: &KernelSummary<'_>) -> String {
         .to_owned();
     for row in &kernel.rows {
         if let Some(cell) = row.longest() {
-            let median =
-                cell.figures.median_ns.map_or_else(|| figures::NONE.to_owned(), figures::nanos_f64);
+            let median = figures::or_dash(cell.figures.median_ns, figures::nanos_f64);
             text.push_str(&format!(" {}: median {median}.", row.label()));
         }
     }

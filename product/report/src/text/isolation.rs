@@ -91,7 +91,7 @@ impl Page {
 
 fn values(found: Option<&IsolationFigures>) -> Vec<String> {
     let Some(found) = found else { return vec![NONE.to_owned(); 6] };
-    let time = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), figures::nanos_f64);
+    let time = |value: Option<f64>| figures::or_dash(value, figures::nanos_f64);
     let mut values = vec![
         figures::nanos(found.min_ns),
         time(Some(found.mean_ns)),

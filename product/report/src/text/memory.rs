@@ -69,7 +69,7 @@ impl Page {
             let time = |it: Option<quietcore_record::slowdown::Estimate>| {
                 it.map_or_else(|| NONE.to_owned(), |it| format!("{:.2}", it.median))
             };
-            let ratio = plateau.slowdown.as_ref().map_or_else(|| NONE.to_owned(), figures::ratio);
+            let ratio = figures::or_dash(plateau.slowdown.as_ref(), figures::ratio);
             let set = figures::bytes(plateau.working_set_bytes);
             table.row([place, set, time(plateau.alone), time(plateau.beside), ratio]);
         }
@@ -128,7 +128,7 @@ impl Page {
             .numbers(["alone ns"], VALUE)
             .numbers(["slowdown (95 %)", "scordino2020, figure 6"], RATIO);
         for row in routines {
-            let ratio = row.ratio.as_ref().map_or_else(|| NONE.to_owned(), figures::ratio);
+            let ratio = figures::or_dash(row.ratio.as_ref(), figures::ratio);
             let published = row.published.map_or_else(
                 || NONE.to_owned(),
                 |bounds| match bounds.least {

@@ -110,9 +110,8 @@ fn deadline(scan: &Scan) -> String {
 
 /// The usual figures of a latency in one line.
 pub(super) fn spread(statistics: &Statistics) -> String {
-    let quantile =
-        |value: Option<_>| value.map_or_else(|| figures::NONE.to_owned(), figures::quantile);
-    let mean = statistics.mean_ns.map_or_else(|| figures::NONE.to_owned(), figures::nanos_f64);
+    let quantile = |value: Option<_>| figures::or_dash(value, figures::quantile);
+    let mean = figures::or_dash(statistics.mean_ns, figures::nanos_f64);
     format!(
         "min {}, mean {mean}, median {}, p99 {}, p99.9 {}, max {}; {} cycles",
         figures::nanos(statistics.min_ns),

@@ -114,7 +114,7 @@ fn routine(row: &RoutineRow<'_>, cell: &RoutineCell<'_>) -> [String; 9] {
         nanoseconds(found.p99_ns),
         nanoseconds(found.p99_99_ns),
         nanoseconds(Some(found.max_ns)),
-        found.median_counts.map_or_else(|| NONE.to_owned(), figures::count),
+        figures::or_dash(found.median_counts, figures::count),
         figures::count(cell.run.clamped),
     ]
 }

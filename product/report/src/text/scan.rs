@@ -50,7 +50,7 @@ fn of_records(records: &[&RecordSummary<'_>], with_medians: bool) -> Table {
         .numbers(["overruns", "watchdog"], COUNT);
     for record in records {
         let Some(scan) = &record.scan else { continue };
-        let median = |value: Option<_>| value.map_or_else(|| NONE.to_owned(), figures::quantile);
+        let median = |value: Option<_>| figures::or_dash(value, figures::quantile);
         let overruns = match scan.scan.terms.deadline_ns {
             Some(_) => figures::count(scan.scan.counters.overruns),
             None => NONE.to_owned(),

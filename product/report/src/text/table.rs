@@ -39,11 +39,8 @@ impl Page {
         for index in records {
             let record = &summary.records[index];
             let statistics = &record.statistics;
-            let quantile = |value: Option<_>| {
-                value.map_or_else(|| figures::NONE.to_owned(), figures::quantile)
-            };
-            let missed =
-                statistics.missed_cycles.map_or_else(|| figures::NONE.to_owned(), figures::count);
+            let quantile = |value: Option<_>| figures::or_dash(value, figures::quantile);
+            let missed = figures::or_dash(statistics.missed_cycles, figures::count);
             let look = if record.record.reserved { Look::Plain } else { Look::Dim };
             let fields = [
                 cut(&visible(&record.label()), NAME_MAX),
@@ -101,8 +98,7 @@ impl Page {
         let mut rows: Vec<&ClassRow<'_>> = partition.rows.iter().collect();
         rows.sort_by_key(|row| Some(row.class.name.as_str()) != declared);
         for row in rows {
-            let time =
-                |ns: Option<u64>| ns.map_or_else(|| figures::NONE.to_owned(), figures::set_nanos);
+            let time = |ns: Option<u64>| figures::or_dash(ns, figures::set_nanos);
             let name = cut(&visible(&row.class.name), NAME_MAX);
             let mut fields = vec![Field::from(name), time(row.class.cycle_ns).into()];
             if with_limit {

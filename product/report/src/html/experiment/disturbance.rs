@@ -142,7 +142,7 @@ fn times(ratio: &Ratio) -> String {
 }
 
 fn tooltip(cell: &DisturbanceCell) -> String {
-    let of = |ratio: &Ratio| ratio.ratio.as_ref().map_or_else(|| NONE.to_owned(), figures::ratio);
+    let of = |ratio: &Ratio| figures::or_dash(ratio.ratio.as_ref(), figures::ratio);
     let mut text = format!("p99.9 {}; maximum {}", of(&cell.p99_9), of(&cell.max));
     if let Some(cause) = cause(cell) {
         text.push_str("; ");

@@ -100,7 +100,7 @@ pub(super) fn routines(rows: &[RoutineSlowdown]) -> Markup {
 }
 
 fn ratio(estimate: Option<Estimate>) -> String {
-    estimate.as_ref().map_or_else(|| NONE.to_owned(), figures::ratio)
+    figures::or_dash(estimate.as_ref(), figures::ratio)
 }
 
 fn published(row: &RoutineSlowdown) -> String {

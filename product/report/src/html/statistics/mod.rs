@@ -39,7 +39,7 @@ const GROUPS: [Group; 5] = [
             (&define::UPPER_QUARTILE, "", |r| quantile(r.statistics.q3_ns)),
             (&define::UPPER_WHISKER, "", |r| quantile(r.statistics.p97_5_ns)),
             (&define::MAXIMUM, "", |r| figures::maximum(&r.statistics)),
-            (&define::BOUND, "", |r| optional(r.statistics.bound_95, figures::one_in)),
+            (&define::BOUND, "", |r| figures::or_dash(r.statistics.bound_95, figures::one_in)),
             (&define::DEVIATION, "", |r| real(r.statistics.sd_ns)),
         ],
     ),
@@ -67,8 +67,10 @@ const GROUPS: [Group; 5] = [
     (
         "Missed cycles",
         &[
-            (&define::MISSED, "", |r| optional(r.statistics.missed_cycles, figures::count)),
-            (&define::MISS_RUN, "", |r| optional(r.statistics.longest_miss_run, figures::count)),
+            (&define::MISSED, "", |r| figures::or_dash(r.statistics.missed_cycles, figures::count)),
+            (&define::MISS_RUN, "", |r| {
+                figures::or_dash(r.statistics.longest_miss_run, figures::count)
+            }),
             (&define::EARLY, "", |r| figures::count(r.record.counters.early)),
             (&define::MIGRATIONS, "", |r| figures::count(r.record.counters.migrations)),
         ],
@@ -169,20 +171,16 @@ fn known(value_ns: u64) -> String {
     if value_ns == 0 { NONE.to_owned() } else { figures::nanos(value_ns) }
 }
 
-fn optional<T>(value: Option<T>, write: impl Fn(T) -> String) -> String {
-    value.map_or_else(|| NONE.to_owned(), write)
-}
-
 fn whole(value_ns: Option<u64>) -> String {
-    optional(value_ns, figures::nanos)
+    figures::or_dash(value_ns, figures::nanos)
 }
 
 fn real(value_ns: Option<f64>) -> String {
-    optional(value_ns, figures::nanos_f64)
+    figures::or_dash(value_ns, figures::nanos_f64)
 }
 
 fn quantile(value: Option<Quantile>) -> String {
-    optional(value, figures::quantile)
+    figures::or_dash(value, figures::quantile)
 }
 
 fn wakeup_median(record: &RecordSummary<'_>) -> String {

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use quietcore_record::record::RoundTripRun;
 
-use crate::figures::{self, NONE};
-use crate::html::elements::quantity;
+use crate::figures;
+use crate::html::elements::{quantity, time};
 use crate::summary::{RecordSummary, Summary, losses, rates};
 
 /// The answer, where the evidence is about round trips alone.
@@ -66,16 +66,15 @@ pub(in crate::html) fn section(summary: &Summary<'_>) -> Markup {
 
 fn row(record: &RecordSummary<'_>, run: &RoundTripRun) -> Markup {
     let found = &record.statistics;
-    let time = |text: String| html! { td.n { (quantity(&text)) } };
-    let of = |value: Option<_>| value.map_or_else(|| NONE.to_owned(), figures::quantile);
+    let quantile = |value: Option<_>| quantity(&figures::or_dash(value, figures::quantile));
     html! {
         tr {
             th scope="row" { (run.interface) span.sub { (run.subdevices) " SubDevices" } }
-            (time(figures::nanos(found.min_ns)))
-            (time(of(found.median_ns)))
-            (time(found.mean_ns.map_or_else(|| NONE.to_owned(), figures::nanos_f64)))
-            (time(of(found.p99_ns)))
-            (time(figures::maximum(found)))
+            td.n { (quantity(&figures::nanos(found.min_ns))) }
+            td.n { (quantile(found.median_ns)) }
+            td.n { (time(found.mean_ns)) }
+            td.n { (quantile(found.p99_ns)) }
+            td.n { (quantity(&figures::maximum(found))) }
             td.n { (figures::count(found.count)) }
         }
     }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use quietcore_record::record::Worst;
 use quietcore_record::statistics::Statistics;
 
-use super::{COLUMNS_MAX, Group, define, optional, quantile, table};
+use super::{COLUMNS_MAX, Group, define, quantile, table};
 use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, ScanSummary, Summary};
 
@@ -53,7 +53,7 @@ pub(super) const GROUPS: [Group; 4] = [
                 of(r, |scan| figures::count(scan.scan.counters.skipped_releases))
             }),
             (&define::WATCHDOG, "", |r| {
-                of(r, |scan| optional(scan.scan.terms.watchdog_ns, figures::set_nanos))
+                of(r, |scan| figures::or_dash(scan.scan.terms.watchdog_ns, figures::set_nanos))
             }),
             (&define::WATCHDOG_HITS, "", |r| {
                 of(r, |scan| figures::count(scan.scan.counters.watchdog_hits))
@@ -63,7 +63,7 @@ pub(super) const GROUPS: [Group; 4] = [
     (
         "Fieldbus",
         &[(&define::LOST_FRAMES, "", |r| {
-            of(r, |scan| optional(scan.scan.counters.lost_frames, figures::count))
+            of(r, |scan| figures::or_dash(scan.scan.counters.lost_frames, figures::count))
         })],
     ),
 ];
@@ -92,7 +92,7 @@ fn least(statistics: &Statistics) -> String {
 
 /// When the worst cycle came.
 fn worst(worst: Option<Worst>) -> String {
-    optional(worst, |worst| {
+    figures::or_dash(worst, |worst| {
         // Plain spaces: nothing in it is aligned at a decimal point.
         let after = figures::nanos(worst.at_ns).replace('\u{a0}', " ");
         format!("cycle {} after {after}", figures::count(worst.release))

@@ -129,8 +129,7 @@ fn row(
     is_first: bool,
 ) -> Markup {
     let statistics = &record.statistics;
-    let quantile =
-        |value: Option<_>| quantity(&value.map_or_else(|| NONE.to_owned(), figures::quantile));
+    let quantile = |value: Option<_>| quantity(&figures::or_dash(value, figures::quantile));
     let minimum =
         || if statistics.count == 0 { NONE.to_owned() } else { figures::nanos(statistics.min_ns) };
     html! {

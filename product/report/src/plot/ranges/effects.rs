@@ -100,7 +100,7 @@ fn times(value: f64) -> String {
 }
 
 fn tooltip(effect: &ControlEffect, ratio: &Ratio) -> String {
-    let text = ratio.ratio.as_ref().map_or_else(|| figures::NONE.to_owned(), figures::ratio);
+    let text = figures::or_dash(ratio.ratio.as_ref(), figures::ratio);
     format!("{}, {} without it: {text}", name_of(effect), ratio.figure.title())
 }
 
