@@ -24,10 +24,10 @@ use crate::summary::{PartitionSummary, RecordSummary, Summary, quick_look};
 
 pub use page::render;
 
-/// What a page of this kind says of itself. Whoever is to write one over another file looks for it.
+/// The name by which a page of this kind is known; a file without it is not written over.
 pub const GENERATOR: &str = "quietcore index/1";
 
-/// What is kept of one run.
+/// One run, as far as the page needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The folder, relative to the page.
@@ -41,7 +41,7 @@ pub struct Entry {
     is_damaged: bool,
 }
 
-/// What is kept of one partition.
+/// One partition of a run, as far as the page needs it.
 #[derive(Clone, Debug, PartialEq)]
 struct PartitionEntry {
     name: String,
@@ -57,7 +57,7 @@ struct PartitionEntry {
     conditions: BTreeMap<String, String>,
 }
 
-/// A condition that is another one than in the run before.
+/// A condition that differs from that of the run before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Change<'a> {
     name: &'a str,
@@ -65,14 +65,14 @@ struct Change<'a> {
     now: &'a str,
 }
 
-/// What stands where a run doesn't know a condition.
+/// Stands for a condition that a run doesn't know.
 const UNKNOWN: &str = "not known";
 
-/// Bytes of a sum that are shown; more tell nobody more.
+/// Number of digits of a sum that are shown; more would not help anybody.
 const SUM_SHOWN: usize = 12;
 
 impl Entry {
-    /// What is kept of the run in `folder`, a path relative to the page.
+    /// Keeps what the page needs of the run in `folder`, a path relative to the page.
     pub fn of(folder: &str, evidence: &Evidence) -> Self {
         let summary = Summary::of(evidence);
         let manifest = &evidence.manifest;
@@ -120,7 +120,7 @@ impl PartitionEntry {
         }
     }
 
-    /// What is another condition than `before`, in the order of the names.
+    /// Returns the conditions that differ from those of `before`, in the order of their names.
     fn changes<'a>(&'a self, before: &'a Self) -> Vec<Change<'a>> {
         let names: BTreeSet<&String> =
             self.conditions.keys().chain(before.conditions.keys()).collect();
@@ -136,7 +136,7 @@ impl PartitionEntry {
     }
 }
 
-/// The conditions of the records that count.
+/// The conditions of the records that count, each with all its values.
 fn conditions(
     counted: &[&RecordSummary<'_>],
     partition: &PartitionSummary<'_>,
@@ -193,8 +193,8 @@ struct Course<'a> {
 struct CourseRun<'a> {
     entry: &'a Entry,
     found: &'a PartitionEntry,
-    /// What changed since the run before; nothing for the first one.
-    changes: Vec<Change<'a>>,
+    /// The conditions that changed since the run before; `None` for the first run.
+    changes: Option<Vec<Change<'a>>>,
 }
 
 /// The courses of all campaigns: by site and partition, those with the newest run first.
@@ -220,7 +220,7 @@ fn courses(entries: &[Entry]) -> Vec<Course<'_>> {
                 }
             };
             let before = course.runs.last().map(|run| run.found);
-            let changes = before.map(|before| found.changes(before)).unwrap_or_default();
+            let changes = before.map(|before| found.changes(before));
             course.runs.push(CourseRun { entry, found, changes });
         }
     }

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use quietcore_evidence::Origin;
 
-use super::{Course, CourseRun, Entry, GENERATOR, courses, plot};
+use super::{Change, Course, CourseRun, Entry, GENERATOR, courses, plot};
 use crate::figures::{self, NONE};
 use crate::html::{
     POLICY, SCRIPT, STYLE, escaped, mini, quantity, sentence, tone, visible, with_code,
@@ -133,7 +133,7 @@ fn verdict(run: &CourseRun<'_>) -> Markup {
     }
 }
 
-/// p99.9 and maximum, marked where the maximum is beyond the limit.
+/// The cells of p99.9 and maximum.
 fn figures_of(run: &CourseRun<'_>) -> Markup {
     let p99_9 = figures::or_dash(run.found.p99_9, figures::quantile);
     html! {
@@ -178,15 +178,14 @@ fn section(course: &Course<'_>, index: usize) -> Markup {
                             th scope="col" { "Changed since the run before" }
                         }
                     }
-                    tbody { @for run in course.runs.iter().rev() { (row(run, course)) } }
+                    tbody { @for run in course.runs.iter().rev() { (row(run)) } }
                 }
             }
         }
     }
 }
 
-fn row(run: &CourseRun<'_>, course: &Course<'_>) -> Markup {
-    let is_first = course.runs.first().is_some_and(|first| std::ptr::eq(first.entry, run.entry));
+fn row(run: &CourseRun<'_>) -> Markup {
     html! {
         tr {
             th scope="row" {
@@ -197,17 +196,19 @@ fn row(run: &CourseRun<'_>, course: &Course<'_>) -> Markup {
             (figures_of(run))
             td.n { (figures::count(run.found.cycles)) }
             td.because {
-                @if is_first { span.dim { "the first run" } }
-                @else if run.changes.is_empty() { span.dim { "nothing" } }
-                @else { (changes(run)) }
+                @match run.changes.as_deref() {
+                    None => span.dim { "the first run" },
+                    Some([]) => span.dim { "nothing" },
+                    Some(all) => (changes(all)),
+                }
             }
         }
     }
 }
 
-fn changes(run: &CourseRun<'_>) -> Markup {
-    let (first, more) = run.changes.split_at(run.changes.len().min(CHANGES_MAX));
-    let line = |change: &super::Change<'_>| {
+fn changes(all: &[Change<'_>]) -> Markup {
+    let (first, more) = all.split_at(all.len().min(CHANGES_MAX));
+    let line = |change: &Change<'_>| {
         html! { div { "◇ " b { (change.name) } ": " (change.before) " → " (change.now) } }
     };
     html! {
@@ -248,7 +249,7 @@ fn others(entries: &[Entry]) -> Markup {
     }
 }
 
-/// What is not in the page, and why.
+/// The folders and runs that are not in the page, with the reason.
 fn missing(unread: &[(String, String)], left_out: usize) -> Markup {
     html! {
         @if !unread.is_empty() || left_out > 0 {

@@ -8,6 +8,7 @@ use quietcore_record::histogram::Quantile;
 
 use super::{Course, CourseRun};
 use crate::figures;
+use crate::html::tone;
 use crate::plot::{Anchor, Scale, Svg, X, time_mark};
 
 const HEIGHT: f64 = 220.0;
@@ -31,7 +32,7 @@ pub(super) fn trend(course: &Course<'_>) -> Option<PreEscaped<String>> {
     svg.text("name", (X::Percent(100.0), HEIGHT - 4.0), Anchor::End, "runs, the newest last →");
     limit(&mut svg, scale, course);
     for (index, run) in course.runs.iter().enumerate() {
-        if !run.changes.is_empty() {
+        if run.changes.as_ref().is_some_and(|changes| !changes.is_empty()) {
             let at = X::Percent(between(index, course.runs.len()));
             svg.line("changed", (at, TOP - 12.0), (at, BOTTOM));
             svg.text("changed-sign", (at, TOP - 14.0), Anchor::Middle, "◇");
@@ -44,17 +45,13 @@ pub(super) fn trend(course: &Course<'_>) -> Option<PreEscaped<String>> {
     names(&mut svg, scale, course);
     for (index, run) in course.runs.iter().enumerate() {
         let at = X::Percent(place(index, course.runs.len()));
-        let class = match run.found.verdict {
-            quietcore_record::verdict::Verdict::Pass => "sign pass",
-            quietcore_record::verdict::Verdict::NotProven => "sign unproven",
-            quietcore_record::verdict::Verdict::Fail => "sign fail",
-        };
-        svg.text(class, (at, BOTTOM + 18.0), Anchor::Middle, figures::sign(run.found.verdict));
+        let class = format!("sign {}", tone(run.found.verdict));
+        svg.text(&class, (at, BOTTOM + 18.0), Anchor::Middle, figures::sign(run.found.verdict));
     }
     Some(svg.finish())
 }
 
-/// An axis that holds all values and the newest limit.
+/// An axis that holds all values and limits; `None` where no run has a value.
 fn scale_of(course: &Course<'_>) -> Option<Scale> {
     let values = course.runs.iter().flat_map(|run| {
         let p99_9 = run.found.p99_9.map(Quantile::lower_bound);
@@ -72,13 +69,13 @@ fn y(scale: Scale, value_ns: f64) -> f64 {
     BOTTOM - scale.part(value_ns) * (BOTTOM - TOP)
 }
 
-/// Where a run lies, in per cent.
+/// The horizontal place of a run, in per cent.
 fn place(index: usize, count: usize) -> f64 {
     let steps = count.saturating_sub(1).max(1) as f64;
     LEFT + (RIGHT - LEFT) * index as f64 / steps
 }
 
-/// Between a run and the one before it.
+/// The middle between a run and the one before it, in per cent.
 fn between(index: usize, count: usize) -> f64 {
     f64::midpoint(place(index.saturating_sub(1), count), place(index, count))
 }
