@@ -13,7 +13,7 @@ use quietcore_units::Nanos;
 
 use crate::activity::Activity;
 use crate::findings::{Findings, PartitionFindings, StatesSeen};
-use crate::measure::Machine;
+use crate::measure::{LOADS_EVERY, Machine, POLL, READ_BACK_EVERY, SETTINGS_EVERY};
 use crate::run::{PartitionRun, Run};
 use crate::work::{TaskRun, Work};
 
@@ -25,9 +25,11 @@ const CONTROLS: &str = "controls";
 /// Where the conditions say what the partition had of the last-level cache and of the memory's
 /// bandwidth.
 const SHARE: &str = "memory_share";
-/// Where the conditions say how the run was watched.
+/// Where the conditions say how often a run is looked at.
 const WATCH: &str = "watch";
-/// The longest time between two looks at a run that is evidence; one is due every 100 ms.
+/// Where the conditions say how long nobody looked at this run.
+const WATCH_GAP: &str = "watch_gap";
+/// The longest time between two looks at a run that is evidence; one is due every [`POLL`].
 const WATCH_GAP_MAX: Nanos = Nanos::from_secs(1);
 /// Where the conditions say how much the partition's program printed.
 const PRINTED: &str = "printed";
@@ -123,8 +125,9 @@ impl Collector<'_> {
         if let Some(state) = state {
             activity.insert("memory_locked".to_owned(), state.locked.to_string());
         }
+        activity.insert(WATCH_GAP.to_owned(), gap_words(self.findings.watch_gap));
         let mut machine = self.machine.conditions.clone();
-        machine.insert(WATCH.to_owned(), watch_words(self.findings.watch_gap));
+        machine.insert(WATCH.to_owned(), watch_words());
         let controls = &self.findings.settings.controls;
         if !controls.is_empty() {
             machine.insert(CONTROLS.to_owned(), controls.clone());
@@ -213,15 +216,24 @@ impl Collector<'_> {
     }
 }
 
-/// How the run was watched, which is what a change may have been too short for.
-fn watch_words(longest: Nanos) -> String {
+/// Says how often a run is looked at: a change that was undone earlier is not seen.
+fn watch_words() -> String {
+    let every = |looks: u32| format!("every {} ms", (POLL * looks).as_millis());
     format!(
-        "tasks every 200 ms, loads every 1 s, settings of the machine every 5 s; a change that was \
-         undone between two looks is not seen; the longest time between two looks was {longest}"
+        "tasks {}, loads {}, settings of the machine {}; a change that was undone between two \
+         looks is not seen",
+        every(READ_BACK_EVERY),
+        every(LOADS_EVERY),
+        every(SETTINGS_EVERY)
     )
 }
 
-/// Why a run is no evidence that nobody watched for so long.
+/// Says how long nobody looked at a run. No fact about the machine: it is another one in each run.
+fn gap_words(longest: Nanos) -> String {
+    format!("the longest time between two looks was {longest}")
+}
+
+/// Returns why a run that nobody watched for `longest` is no evidence; `None` where it was watched.
 fn unwatched(longest: Nanos) -> Option<String> {
     (longest > WATCH_GAP_MAX).then(|| {
         format!(
@@ -231,7 +243,7 @@ fn unwatched(longest: Nanos) -> Option<String> {
     })
 }
 
-/// What a task did at the end of its run.
+/// Says in which state a task was at the end of its run.
 fn state_in_words(state: TaskState) -> String {
     match state {
         TaskState::Unused => "it has not begun".to_owned(),
@@ -244,7 +256,7 @@ fn state_in_words(state: TaskState) -> String {
     }
 }
 
-/// What went wrong with workers, each problem once: ten workers of one kind share their fate.
+/// Says what went wrong with workers, each problem once: ten workers of one kind share their fate.
 fn in_words(faults: &[WorkerFault]) -> String {
     let mut told: Vec<(String, usize)> = Vec::new();
     for fault in faults {

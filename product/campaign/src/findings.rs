@@ -35,7 +35,7 @@ pub(crate) struct PartitionFindings {
     pub(crate) states: Vec<StatesSeen>,
     /// What its process said.
     pub(crate) remarks: String,
-    /// How much its program printed.
+    /// Number of lines and bytes that its program printed.
     pub(crate) printed: Printed,
     /// What its program told.
     pub(crate) heard: Heard,
@@ -173,7 +173,8 @@ impl LoadFindings {
 }
 
 impl StatesSeen {
-    /// Notes what is in force now. More or less locked memory is no drift, and none is.
+    /// Notes the settings in force now. Locked memory may grow and shrink; a drift is that none is
+    /// left.
     pub(crate) fn note(&mut self, state: ThreadState) {
         match &self.first {
             None => self.first = Some(state),

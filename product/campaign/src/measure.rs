@@ -29,13 +29,13 @@ use crate::troubles::Listener;
 use crate::work::Work;
 
 /// Time between two looks at the exchange.
-const POLL: Duration = Duration::from_millis(100);
+pub(crate) const POLL: Duration = Duration::from_millis(100);
 /// Looks at the exchange between two looks at the kernel, once it has been looked at.
-const READ_BACK_EVERY: u32 = 2;
+pub(crate) const READ_BACK_EVERY: u32 = 2;
 /// Looks between two looks at the loads.
-const LOADS_EVERY: u32 = 10;
+pub(crate) const LOADS_EVERY: u32 = 10;
 /// Looks between two looks at the machine's settings.
-const SETTINGS_EVERY: u32 = 50;
+pub(crate) const SETTINGS_EVERY: u32 = 50;
 /// How long all workers of the loads may take until they work.
 const LOAD_START_MAX: Nanos = Nanos::from_secs(10);
 /// Time beyond the planned end after which a run counts as hung.

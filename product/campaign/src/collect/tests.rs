@@ -52,13 +52,13 @@ fn in_force(policy: u32, affinity: &str) -> ThreadState {
 
 /// The record of an exchange in which three cycles were recorded, after `change`.
 fn collect(first: Option<ThreadState>, change: impl FnOnce(&Exchange)) -> Record {
-    collect_with(first, Found::default(), change)
+    collect_with(first, |_| {}, change)
 }
 
-/// The same with what was found of the machine's settings.
+/// The same with what was found beside the exchange.
 fn collect_with(
     first: Option<ThreadState>,
-    settings: Found,
+    find: impl FnOnce(&mut Findings),
     change: impl FnOnce(&Exchange),
 ) -> Record {
     let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
@@ -90,7 +90,7 @@ fn collect_with(
     };
     let mut findings = Findings::begin(&run, &machine);
     findings.partitions[0].states[0].first = first;
-    findings.settings = settings;
+    find(&mut findings);
     let activity = Activity::begin();
     let collector =
         Collector { run: &run, findings: &findings, activity: &activity, machine: &machine };
@@ -155,7 +155,7 @@ fn settings_that_drifted_make_a_record_invalid() {
         absent: Vec::new(),
         drifts: vec!["/proc/irq/7: given `0`, holds `0,1`".to_owned(), "another".to_owned()],
     };
-    let record = collect_with(Some(in_force(1, "1")), found, |_| {});
+    let record = collect_with(Some(in_force(1, "1")), |findings| findings.settings = found, |_| {});
     assert_eq!(record.conditions.machine["controls"], "interrupts 20 changed");
     assert_eq!(record.degraded, ["control `governor` has no effect: refused"]);
     assert_eq!(
@@ -170,7 +170,20 @@ fn a_run_that_nobody_watched_for_long_is_no_evidence() {
     assert_eq!(unwatched(Nanos::from_millis(140)), None);
     let told = unwatched(Nanos::from_secs(5)).unwrap();
     assert!(told.starts_with("nobody watched the run for 5.00 s"), "{told}");
-    assert!(watch_words(Nanos::from_millis(140)).ends_with("between two looks was 140 ms"));
+}
+
+/// Goal: two runs on one machine have the same facts about it, whenever they were looked at.
+#[test]
+fn how_long_nobody_looked_is_no_fact_about_the_machine() {
+    let watched = |millis| {
+        let gap = Nanos::from_millis(millis);
+        collect_with(Some(in_force(1, "1")), |found| found.watch_gap = gap, |_| {}).conditions
+    };
+    let (one, other) = (watched(140), watched(150));
+    assert_eq!(one.machine, other.machine);
+    assert!(one.machine[WATCH].starts_with("tasks every 200 ms, loads every 1000 ms"));
+    assert_eq!(one.activity[WATCH_GAP], "the longest time between two looks was 140 ms");
+    assert_eq!(other.activity[WATCH_GAP], "the longest time between two looks was 150 ms");
 }
 
 /// Goal: what people read of a load is words, each said once.
