@@ -26,8 +26,7 @@ mod statistics;
 mod verdict;
 
 pub(crate) use course::how_many;
-pub(crate) use elements::{mini, quantity, sentence, tone, with_code};
-pub(crate) use statistics::escaped;
+pub(crate) use elements::{escaped, mini, quantity, sentence, tone, with_code};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use quietcore_evidence::{Evidence, Origin};
@@ -110,14 +109,14 @@ const TUNING: (&str, &str) = ("tuning", "Controls");
 /// The section of neighbours that were tried; only where there are some.
 const DISTURBANCE: (&str, &str) = ("disturbance", "Disturbance");
 
-/// The section of what takes something away from the verdicts; only where something does.
+/// The section of notices that limit the verdicts; only where there are some.
 const NOTICES: (&str, &str) = ("notices", "What limits this evidence");
 
 /// Sections that are about releases; left out where nothing was released.
 const OF_RELEASES: [&str; 6] =
     ["classes", "distributions", "comparison", "course", "figures", "method"];
 
-/// What the first section is called where the page begins with what was imported.
+/// The title of the first section where the page is about imported data.
 const IMPORTED: &str = "What was imported";
 
 /// The sections that there are, in their order.

@@ -85,6 +85,20 @@ pub(crate) fn sentence(text: &str) -> String {
     format!("{}{}{stop}", first.to_uppercase(), characters.as_str())
 }
 
+/// Text as a part of an address: a byte that is neither a letter, a digit nor plain becomes a
+/// percent sign with its number.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut address = String::with_capacity(text.len() + text.len() / 4);
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~,;:/".contains(&byte) {
+            address.push(char::from(byte));
+        } else {
+            address.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    address
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +119,11 @@ mod tests {
         let markup = |text| with_code(text).into_string();
         assert_eq!(markup("run `a<b` now"), "run <code>a&lt;b</code> now");
         assert_eq!(markup("it's `open"), "it's `open");
+    }
+
+    #[test]
+    fn every_byte_of_an_address_can_be_read_back() {
+        assert_eq!(escaped("a,b\n1.5,\"x µ\""), "a,b%0A1.5,%22x%20%C2%B5%22");
     }
 
     #[test]

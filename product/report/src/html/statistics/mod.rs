@@ -1,8 +1,8 @@
 //! All statistics of all records, each explained, and the loads with what they achieved.
 
+mod csv;
 pub(super) mod round_trips;
 mod scan;
-mod tables;
 
 use maud::{Markup, html};
 use quietcore_record::histogram::Quantile;
@@ -12,8 +12,7 @@ use super::elements::quantity;
 use crate::figures::{self, NONE};
 use crate::summary::{RecordSummary, Summary};
 
-pub(crate) use tables::escaped;
-pub(super) use tables::links;
+pub(super) use csv::links;
 
 /// Records side by side in one table; more fit neither a page nor a screen.
 const COLUMNS_MAX: usize = 6;

@@ -4,10 +4,12 @@ use maud::{Markup, html};
 use quietcore_evidence::Evidence;
 use quietcore_record::export;
 
-/// A larger table is not put into the page.
+use super::super::elements::escaped;
+
+/// The most bytes of a table that is put into the page.
 const EMBEDDED_MAX: usize = 192 << 10;
 
-/// Links that save the tables; of one that is too large it is said how to get it.
+/// Links that save the tables. Larger ones are named, with the command that writes all of them.
 pub(in crate::html) fn links(evidence: &Evidence) -> Markup {
     let tables = [
         ("records.csv", export::records_csv(&evidence.records)),
@@ -34,29 +36,5 @@ pub(in crate::html) fn links(evidence: &Evidence) -> Markup {
             code { "quietcore report . --csv tables" }
             " in the evidence folder writes all there are."
         }
-    }
-}
-
-/// Text as a part of an address: what is neither a letter, a digit nor plain is a percent sign with
-/// the byte.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut address = String::with_capacity(text.len() + text.len() / 4);
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~,;:/".contains(&byte) {
-            address.push(char::from(byte));
-        } else {
-            address.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    address
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_byte_can_be_read_back() {
-        assert_eq!(escaped("a,b\n1.5,\"x µ\""), "a,b%0A1.5,%22x%20%C2%B5%22");
     }
 }
