@@ -301,6 +301,10 @@ fn round_trips_are_shown_as_what_they_are() {
     let page = html::render(&evidence, &[]);
     assert!(page.contains("id=\"round-trips\"") && page.contains("No class judges a round trip"));
     assert!(!page.contains("Latency by profile"), "nothing was released");
+    let mut invalid = evidence;
+    invalid.records[0].invalid_because.push("`sim` was <reset>".to_owned());
+    let page = html::render(&invalid, &[]);
+    assert!(page.contains("<b>Not valid: </b><code>sim</code> was &lt;reset&gt;."));
 }
 
 /// Goal: beside each verdict stands what decided it; a class that failed by its jitter shows that.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::elements::time;
+use super::elements::{time, with_code};
 use crate::figures;
 use crate::plot::{self, Range, Scale};
 use crate::summary::{Beside, InterruptLine, RecordSummary, Summary, beside, lines};
@@ -62,7 +62,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                 (run.path) ". " (run.kernel) ". " (held.policy) " on CPU " (held.affinity) "."
             }
             @for because in &record.invalid_because {
-                p.remark { b { "Not valid: " } (because) "." }
+                p.remark { b { "Not valid: " } (with_code(because)) "." }
             }
             (plot_of(ranges, scale, !record.is_valid()))
             (table(lines, &published))
@@ -160,7 +160,6 @@ fn table(lines: &[InterruptLine], published: &[Beside]) -> Markup {
     }
 }
 
-/// A time, or a dash.
 fn method() -> Markup {
     html! {
         h3 { "What is measured" }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use quietcore_record::record::RoundTripRun;
 
 use crate::figures;
-use crate::html::elements::{quantity, time};
+use crate::html::elements::{quantity, time, with_code};
 use crate::summary::{RecordSummary, Summary, losses, rates};
 
 /// The answer, where the evidence is about round trips alone.
@@ -51,7 +51,7 @@ pub(in crate::html) fn section(summary: &Summary<'_>) -> Markup {
                 p.remark { (run.interface) ": " (rates(run)) "; " (losses(run)) "." }
             }
             @for because in &record.record.invalid_because {
-                p.remark { b { "Not valid: " } (because) "." }
+                p.remark { b { "Not valid: " } (with_code(because)) "." }
             }
         }
         div.prose {
