@@ -3,7 +3,7 @@
 use super::super::svg::{Anchor, Short, Svg};
 use super::{LINE, Labels, Place, width_of};
 
-/// How many lines above the marker its text may stand, where no place beside it is free.
+/// Number of lines above the marker in which its text may stand, where no place beside it is free.
 const LINES_MAX: u32 = 9;
 
 /// The tip of the triangle.
@@ -54,7 +54,7 @@ impl Marker {
         .into();
         let far: Vec<Place> = (2..LINES_MAX)
             .map(|line| y - f64::from(line) * LINE)
-            .flat_map(|y| [inward, Anchor::Middle, outward].map(|anchor| at(anchor, y)))
+            .flat_map(|y| [inward, Anchor::Middle, outward].map(|anchor| Place { x, y, anchor }))
             .collect();
         let first = near.iter().filter(|place| is_clear(place)).copied();
         if let Some(place) = labels.place(text, first) {
@@ -63,8 +63,7 @@ impl Marker {
         }
         if let Some(place) = labels.place(text, far.into_iter().filter(is_clear)) {
             svg.line("leader", (x, y - 7.0), (x, place.y + 3.0));
-            let x = if place.anchor == Anchor::Middle { place.x } else { x };
-            svg.text("maximum-label", (x, place.y), place.anchor, text);
+            svg.text("maximum-label", (place.x, place.y), place.anchor, text);
             return;
         }
         if let Some(place) = labels.place(text, near) {
