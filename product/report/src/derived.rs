@@ -23,7 +23,7 @@ pub const JUNIT: &str = "junit.xml";
 
 /// The table whose baseline stands beside a campaign: general-purpose Linux on bare metal.
 const BASELINE_TABLE: &str = "queiroz2023/table-3";
-/// How the table names that system.
+/// The name of that system in the table.
 const BASELINE: &str = "Baseline";
 
 /// A file of a folder that does not say what follows from the records.
@@ -34,19 +34,19 @@ pub enum DerivedError {
     Unreadable {
         /// The file.
         file: &'static str,
-        /// Why.
+        /// The reason.
         problem: String,
     },
-    /// It says something else, at this place.
+    /// It says something else at one place, the first that was found.
     #[error("`{file}` says {says} at `{place}`, and from the records follows {follows}")]
     Other {
         /// The file.
         file: &'static str,
-        /// Where, as keys and numbers.
+        /// The keys and numbers that lead to the place.
         place: String,
-        /// What it says.
+        /// The value in the file.
         says: String,
-        /// What follows.
+        /// The value that follows from the records.
         follows: String,
     },
     /// It is not the text that this version makes.
@@ -65,8 +65,8 @@ pub fn page(evidence: &Evidence) -> String {
     html::render(evidence, &published_beside(evidence))
 }
 
-/// What in a folder does not say what follows from its records. `stored` reads a file of it;
-/// `None` where it is not there, and says nothing.
+/// Derives the files of a folder again and returns what they say otherwise. `stored` reads a file
+/// of the folder by its name, `None` where there is none; a missing file says nothing wrong.
 pub fn differences(
     evidence: &Evidence,
     stored: &dyn Fn(&str) -> io::Result<Option<String>>,
@@ -123,8 +123,8 @@ fn first_difference(
             }
         }),
         (Value::Array(says), Value::Array(follows)) if says.len() == follows.len() => {
-            let pairs = says.iter().zip(follows).enumerate();
-            pairs.into_iter().find_map(|(index, (says, follows))| {
+            let mut pairs = says.iter().zip(follows).enumerate();
+            pairs.find_map(|(index, (says, follows))| {
                 first_difference(says, follows, format!("{place}.{index}"))
             })
         }

@@ -41,7 +41,7 @@ pub(crate) fn set_nanos(value_ns: u64) -> String {
     }
 }
 
-/// What decided a verdict, as a cell of a page says it.
+/// The figure that decided a verdict, in the words of a cell of the page.
 pub(crate) fn deciding(figure: Figure) -> String {
     match figure {
         Figure::Latency(ns) => format!("max {}", nanos(ns)),
@@ -67,7 +67,7 @@ pub(crate) fn deciding(figure: Figure) -> String {
     }
 }
 
-/// The same as short as a cell of the terminal.
+/// The same in the fewer columns of a cell of the terminal.
 pub(crate) fn deciding_short(figure: Figure) -> String {
     match figure {
         Figure::Latency(ns) => nanos(ns),

@@ -19,7 +19,7 @@ pub const NAME_MIN: usize = 14;
 /// Between two columns.
 const GAP: usize = 1;
 
-/// At which side of its column a cell stands.
+/// The side of its column at which a cell stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Words.
@@ -28,7 +28,7 @@ pub enum Side {
     Right,
 }
 
-/// How a cell looks where colour is asked for.
+/// The colour of a cell, where colour is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Look {
     /// As all text.
@@ -125,7 +125,7 @@ impl Table {
         self.rows.push(fields.into_iter().map(Into::into).collect());
     }
 
-    /// Whether every row and the heading fit in one line.
+    /// Returns whether the heading and every row fit in one line of `width` columns.
     pub fn fits(&self, width: usize) -> bool {
         self.taken(&self.widths(usize::MAX), 0..self.columns.len()) <= width
     }
@@ -153,7 +153,7 @@ impl Table {
         lines
     }
 
-    /// How wide each column is: as what stands in it, and no wider than the terminal.
+    /// The width of each column: that of its widest field, and `most` at most.
     fn widths(&self, most: usize) -> Vec<usize> {
         let width = |(index, column): (usize, &Column)| {
             let cells = self.rows.iter().filter_map(|row| row.get(index));
@@ -232,8 +232,8 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Text without what a terminal would obey, and with plain spaces: columns are counted in
-/// characters.
+/// Replaces what a terminal would obey, and spaces of other kinds by plain ones: columns are
+/// counted in characters.
 pub fn visible(text: &str) -> String {
     text.chars()
         .map(|c| match c {

@@ -65,7 +65,7 @@ pub(super) fn class_tables(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// Whether every cell would only say that the period is not known.
+/// Returns whether no cell could say more than that the period or the cycle is not known.
 fn is_unjudged(summary: &Summary<'_>) -> bool {
     let rows = summary.partitions.iter().flat_map(|partition| &partition.rows);
     let mut cells = rows.flat_map(|row| &row.cells).peekable();

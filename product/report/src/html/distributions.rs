@@ -110,7 +110,7 @@ fn numbers(record: &RecordSummary<'_>) -> String {
     text
 }
 
-/// What those compare who come from cyclictest, where the partition wakes early or slept.
+/// The wake-up latency, which is what cyclictest measures; `None` where it was not recorded.
 fn woken(record: &RecordSummary<'_>) -> Option<String> {
     record.record.wakeup.as_ref()?;
     Some(match &record.wakeup {

@@ -51,7 +51,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// Whether it is as grave as a verdict: no number can be believed.
+    /// Returns whether it makes all numbers worthless, and stands as large as a verdict.
     pub fn is_grave(&self) -> bool {
         self.kind <= NoticeKind::Contradicted
     }

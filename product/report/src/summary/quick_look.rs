@@ -6,13 +6,13 @@ use quietcore_units::Nanos;
 
 use super::{PartitionSummary, Summary};
 
-/// What excludes no more than this is a first impression: one late release in 100 s at 1 ms.
+/// A larger bound than this makes a PASS a quick look: one late release in 100 s at 1 ms.
 const QUICK_ABOVE: f64 = 1e-5;
 
-/// What acceptance asks for, which is the default of a site file.
+/// The exceedance that acceptance asks for, which is the default of a site file.
 const ACCEPTANCE: f64 = 1e-6;
 
-/// How little is excluded.
+/// A PASS that excludes little.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct QuickLook {
     /// The bound on the probability of a late release, at 95 % confidence.
@@ -21,7 +21,8 @@ pub(crate) struct QuickLook {
     period_ns: Option<u64>,
 }
 
-/// Whether the PASS of a partition is only a quick look; `None` for other verdicts.
+/// Returns how little the PASS of a partition excludes; `None` where that is enough, and for other
+/// verdicts.
 pub(crate) fn quick_look(
     partition: &PartitionSummary<'_>,
     summary: &Summary<'_>,
@@ -41,7 +42,7 @@ pub(crate) fn quick_look(
 }
 
 impl QuickLook {
-    /// What it means.
+    /// Says how little is excluded, and how many cycles acceptance takes.
     pub(crate) fn sentence(self) -> String {
         let every = self.period_ns.map(|period_ns| {
             let apart = Nanos::new((period_ns as f64 / self.bound) as u64);

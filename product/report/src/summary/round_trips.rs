@@ -13,7 +13,7 @@ pub(super) fn records(evidence: &Evidence) -> Vec<RecordSummary<'_>> {
     evidence.records.iter().filter(|record| record.round_trip.is_some()).map(summarise).collect()
 }
 
-/// What the cycles ran on, and how fast they went, in words.
+/// Says how many cycles a second there were, on average and in the slowest thousand.
 pub fn rates(run: &RoundTripRun) -> String {
     let mean = format!("mean {} cycles/s", figures::amount(run.mean_cycles_per_second));
     match run.sustained_cycles_per_second {
@@ -24,7 +24,7 @@ pub fn rates(run: &RoundTripRun) -> String {
     }
 }
 
-/// What was lost or came back wrong, in words.
+/// Says how many cycles lost a frame or came back wrong.
 pub fn losses(run: &RoundTripRun) -> String {
     format!(
         "of {} cycles {} lost a frame, {} came back with a wrong working counter",

@@ -17,9 +17,9 @@ pub(crate) struct Stall<'a> {
     pub(crate) worst: &'a Spike,
     /// The first and the last release.
     pub(crate) releases: (u64, u64),
-    /// How many of them are known one by one.
+    /// Number of them that the record has as spikes; it keeps the worst only.
     pub(crate) count: usize,
-    /// Where the time of the latest explained one went.
+    /// The ledger of the latest release that has one.
     pub(crate) ledger: Option<&'a Ledger>,
 }
 

@@ -1,4 +1,4 @@
-//! What was imported: the answer of a page about data of another program.
+//! Imported data of another program: how much there is, its figures, and what can be judged.
 
 use maud::{Markup, html};
 
@@ -50,7 +50,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// What is judged, and what is missing for it.
+/// Says whether classes are judged, and what is missing where none can pass.
 fn judged(summary: &Summary<'_>) -> String {
     if summary.records.iter().any(|record| record.record.period_ns.is_none()) {
         return "The data do not say with which period they were measured, so no class can pass. \

@@ -1,4 +1,4 @@
-//! What takes something away from the verdicts, and what it costs.
+//! Notices: each limits what the verdicts are worth, and says by how much and what helps.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::summary::{Notice, Summary};
 /// Records that a notice names one by one; more can be opened.
 const NAMED_MAX: usize = 6;
 
-/// Those that are not as grave as a verdict.
+/// The section of those that leave the numbers their worth.
 pub(in crate::html) fn section(summary: &Summary<'_>) -> Markup {
     html! {
         div.notices {
@@ -19,7 +19,7 @@ pub(in crate::html) fn section(summary: &Summary<'_>) -> Markup {
     }
 }
 
-/// What makes all numbers worthless, as large as a verdict.
+/// A notice that makes all numbers worthless, shown as large as a verdict.
 pub(super) fn alarm(notice: &Notice) -> Markup {
     html! {
         div.alarm role="alert" {

@@ -4,10 +4,10 @@ use super::super::frame::Limit;
 use super::spread::{Wanted, spread};
 use super::width_of;
 
-/// The least distance of two names.
+/// The least distance of two names, in pixels.
 const GAP: f64 = 7.0;
 
-/// How far a name may stand from its line; with flatter leaders nobody finds the way.
+/// The largest distance of a name from its line, in pixels; flatter leaders are hard to follow.
 const AWAY_MAX: f64 = 40.0;
 
 /// Names are smaller than the text that [`width_of`] measures.
@@ -17,7 +17,7 @@ const SMALLER: f64 = 0.93;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NamedLimit<'a> {
     pub(crate) limit: &'a Limit,
-    /// Where its line is; `None` where it lies beyond the axis.
+    /// The place of its line; `None` where it lies beyond the axis.
     pub(crate) line: Option<f64>,
     /// The middle of its name.
     pub(crate) name: f64,
@@ -25,12 +25,12 @@ pub(crate) struct NamedLimit<'a> {
 }
 
 impl Limit {
-    /// What is written at its line.
+    /// The text at its line.
     fn name(&self) -> &str {
         if self.declared { &self.label } else { &self.short }
     }
 
-    /// How much it matters: of what has no room the least is left out.
+    /// Its weight: where there is no room for all, the least is left out.
     const fn rank(&self) -> u8 {
         match (self.declared, self.usual) {
             (true, _) => 2,
