@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use quietcore_evidence::Evidence;
+use quietcore_evidence::{Evidence, NotMeasured};
 use quietcore_record::class::{Class, JitterDefinition};
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
@@ -273,10 +273,8 @@ fn columns<'a>(
 fn gap(partition: &str, evidence: &Evidence) -> Option<String> {
     // Profiles that are missing for the same reason are told together.
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    let missing: Vec<_> = evidence.missing().collect();
-    for missing in
-        missing.iter().filter(|missing| missing.partition == partition && missing.reserved)
-    {
+    let counts = |it: &&NotMeasured| it.partition == partition && it.reserved;
+    for missing in evidence.missing().filter(counts) {
         let because = missing.because.as_str();
         match reasons.iter_mut().find(|(known, _)| *known == because) {
             Some((_, profiles)) => profiles.push(&missing.profile),
