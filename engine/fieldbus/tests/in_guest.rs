@@ -20,7 +20,7 @@ use quietcore_microvm::image;
 use quietcore_microvm::machine::{Machine, MachineError};
 use quietcore_microvm::memory::Memory;
 use quietcore_microvm::net::{Counts, Link, Net, REGISTER_BYTES, Service};
-use quietcore_microvm::processor::{ProcessorError, Stopped};
+use quietcore_microvm::processor::{ProcessorError, Stopped, StuckBecause};
 use quietcore_segment::{Options, Segment, SubDevice};
 use quietcore_units::Nanos;
 use quietcore_wire::{PacketWire, SegmentWire, Server, TapError, TapWire};
@@ -175,7 +175,7 @@ fn run(image: &Path, link: Box<dyn Link>, service: Service, cycle: Nanos) -> Opt
         return None;
     }
     let stopped = match stopped {
-        Err(ProcessorError::Stuck { because, .. }) if because == "InternalError" => {
+        Err(ProcessorError::Stuck { because: StuckBecause::InternalError, .. }) => {
             quietcore_skip::skip!("this KVM interprets its guests, and knows no SSE");
             return None;
         }

@@ -157,10 +157,22 @@ impl fmt::Display for Alarm {
             ),
             Self::ErrorCounters { subdevice, counters } => write!(
                 f,
-                "SubDevice {subdevice}: error counters moved; invalid frames {:?}, lost links {:?}",
-                counters.invalid_frames, counters.lost_links
+                "SubDevice {subdevice}: error counters moved; by port, invalid frames {}, lost \
+                 links {}",
+                ByPort(counters.invalid_frames),
+                ByPort(counters.lost_links)
             ),
         }
+    }
+}
+
+/// A counter of each port, as people read them.
+struct ByPort([u8; 4]);
+
+impl fmt::Display for ByPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second, third, fourth] = self.0;
+        write!(f, "{first}, {second}, {third}, {fourth}")
     }
 }
 
@@ -222,6 +234,18 @@ mod tests {
         assert_eq!(counters.forwarded_errors, [8, 9, 10, 11]);
         assert_eq!((counters.processing_errors, counters.lost_links), (12, [16, 17, 18, 19]));
         assert_eq!(ErrorCounters::parse(&[]), ErrorCounters::default());
+    }
+
+    #[test]
+    fn error_counters_are_told_by_port() {
+        let registers: Vec<u8> = (0..20).collect();
+        let alarm =
+            Alarm::ErrorCounters { subdevice: 1, counters: ErrorCounters::parse(&registers) };
+        assert_eq!(
+            alarm.to_string(),
+            "SubDevice 1: error counters moved; by port, invalid frames 0, 2, 4, 6, lost links 16, \
+             17, 18, 19"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rustix::thread::gettid;
 /// Stack of the thread: small, because all of it is locked.
 const STACK_BYTES: usize = 256 << 10;
 
-/// What it costs where memory can't be locked.
+/// The remark where memory can't be locked, with its consequence.
 const NOT_LOCKED: &str = "memory is not locked, so a page fault may be part of a value; run as \
                           root, or raise the memlock limit";
 
@@ -39,7 +39,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// What holds for the calling thread, of which nothing is asked but that its memory is locked.
+    /// Locks the memory of the calling thread's process, changes nothing else, and reads back its
+    /// settings.
     pub fn of_this_thread() -> Self {
         let refused = setting::lock_memory().err();
         let degraded = refused.map(|error| format!("{NOT_LOCKED} ({error})"));

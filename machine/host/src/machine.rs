@@ -41,8 +41,8 @@ impl Facts {
         }
     }
 
-    /// What real-time threads may take of a CPU before the kernel stops them, in millionths; the
-    /// kernel's default where it does not say.
+    /// Returns the share of a CPU that real-time threads may take before the kernel stops them, in
+    /// millionths; the kernel's default where it does not say.
     fn real_time_ppm(&self) -> u32 {
         const DEFAULT_PPM: u32 = 950_000;
         let (runtime, period) =
@@ -53,8 +53,8 @@ impl Facts {
         u32::try_from(ppm).unwrap_or(DEFAULT_PPM)
     }
 
-    /// Whether guests run here, and the processor runs them; or why not. Whether it does is known
-    /// where guests were tried.
+    /// Returns why guests can't run here, or are not run by the processor, if so. That they are
+    /// interpreted is known only where one was tried.
     fn runs_guests(&self) -> Result<(), Obstacle> {
         let obstacle = |what: String| {
             let remedy = "choose `process`, or see `quietcore doctor`".to_owned();

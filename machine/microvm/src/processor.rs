@@ -5,6 +5,7 @@ pub mod counter;
 pub mod runner;
 mod state;
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
@@ -46,8 +47,30 @@ pub enum ProcessorError {
         /// The address of the instruction.
         address: u64,
         /// Why.
-        because: String,
+        because: StuckBecause,
     },
+}
+
+/// The reason for which KVM can't go on with a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StuckBecause {
+    /// KVM could not carry out an instruction, as one that does not run guests but interprets them
+    /// (`KVM_EXIT_INTERNAL_ERROR`).
+    #[error("KVM could not carry out an instruction (internal error)")]
+    InternalError,
+    /// The processor does not enter the guest, for this reason (Intel SDM volume 3, appendix C).
+    #[error("the processor does not enter it (reason {0:#x})")]
+    NotEntered(u64),
+    /// The guest was left for a reason that has no answer here (`KVM_EXIT_…` in Linux,
+    /// `include/uapi/linux/kvm.h`).
+    #[error("it was left for a reason that has no answer here (KVM exit {0})")]
+    Unanswered(u32),
+    /// It used an address where there is no memory and no device.
+    #[error("it used an address between its memory, where there is nothing")]
+    NoMemory,
+    /// The operating system refused to run it.
+    #[error("{0}")]
+    System(kvm_ioctls::Error),
 }
 
 /// Why a processor stopped running.
@@ -66,6 +89,19 @@ pub enum Stopped {
         /// The address of the instruction, or of the one behind it.
         instruction: u64,
     },
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended(status) => write!(f, "it ended with status {status}"),
+            Self::Shutdown => f.write_str("it reset itself"),
+            Self::Interrupted => f.write_str("a signal interrupted it"),
+            Self::WroteReadOnly { address, instruction } => {
+                write!(f, "it wrote to {address:#x}, which it may only read, at {instruction:#x}")
+            }
+        }
+    }
 }
 
 /// A processor of a machine, to be run by one thread.
@@ -244,19 +280,22 @@ impl Processor {
                 let (reason, stopped) = (Reason::Shutdown, Some(Stopped::Shutdown));
                 return Ok(Left { reason, detail: 0, begin, stopped });
             }
-            Ok(exit) => {
-                let because = format!("{exit:?}");
-                return Err(self.stuck(because));
+            Ok(VcpuExit::InternalError) => return Err(self.stuck(StuckBecause::InternalError)),
+            Ok(VcpuExit::FailEntry(reason, _)) => {
+                return Err(self.stuck(StuckBecause::NotEntered(reason)));
+            }
+            Ok(_) => {
+                let exit = self.file.get_kvm_run().exit_reason;
+                return Err(self.stuck(StuckBecause::Unanswered(exit)));
             }
             Err(error) if is_interruption(&error) => {
                 let (reason, stopped) = (Reason::Signal, Some(Stopped::Interrupted));
                 return Ok(Left { reason, detail: 0, begin, stopped });
             }
             Err(error) if error.errno() == libc::EFAULT => {
-                let because = "it used an address between its memory, where there is nothing";
-                return Err(self.stuck(because.to_owned()));
+                return Err(self.stuck(StuckBecause::NoMemory));
             }
-            Err(error) => return Err(self.stuck(error.to_string())),
+            Err(error) => return Err(self.stuck(StuckBecause::System(error))),
         };
         let stopped = match after {
             After::GoOn => None,
@@ -265,7 +304,7 @@ impl Processor {
         Ok(Left { reason, detail, begin, stopped })
     }
 
-    fn stuck(&self, because: String) -> ProcessorError {
+    fn stuck(&self, because: StuckBecause) -> ProcessorError {
         ProcessorError::Stuck { address: self.instruction(), because }
     }
 
@@ -308,7 +347,12 @@ mod tests {
     /// Goal: the words by which the lab knows an emulator that mixes up host and guest.
     #[test]
     fn a_guest_that_can_not_go_on_is_told_with_its_address() {
-        let stuck = ProcessorError::Stuck { address: 0xFFFF_FFFF_8000_0000, because: "so".into() };
-        assert!(stuck.to_string().contains("with the guest at 0xffffffff80000000: so"));
+        let because = StuckBecause::Unanswered(9);
+        let stuck = ProcessorError::Stuck { address: 0xFFFF_FFFF_8000_0000, because };
+        assert_eq!(
+            stuck.to_string(),
+            "KVM can't go on with the guest at 0xffffffff80000000: it was left for a reason that \
+             has no answer here (KVM exit 9)"
+        );
     }
 }

@@ -12,7 +12,7 @@ use quietcore_microvm::exits::{Exits, Reason};
 use quietcore_microvm::image;
 use quietcore_microvm::machine::{Machine, MachineError};
 use quietcore_microvm::memory::Memory;
-use quietcore_microvm::processor::{ProcessorError, Stopped};
+use quietcore_microvm::processor::{ProcessorError, Stopped, StuckBecause};
 
 /// A console and an end, and nothing else.
 #[derive(Default)]
@@ -72,7 +72,7 @@ fn run(image: &Path, job: u64) -> Option<Outcome> {
     image::write_host_page(machine.memory(), &page);
     let (ports, exits) = (Ports::default(), Exits::default());
     let stopped = match processor.run(&ports, &exits) {
-        Err(ProcessorError::Stuck { because, .. }) if because == "InternalError" => {
+        Err(ProcessorError::Stuck { because: StuckBecause::InternalError, .. }) => {
             quietcore_skip::skip!("this KVM interprets its guests, and knows no SSE");
             return None;
         }

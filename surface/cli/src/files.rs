@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::status::Failure;
 
-/// What stands for standard input.
+/// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// A file that can't be read.

@@ -86,9 +86,9 @@ pub(crate) fn read(folder: &Path) -> Result<Evidence, Failure> {
     Ok(quietcore_evidence::read(folder)?)
 }
 
-/// What in the folder does not say what follows from its records; nothing of one that is not as it
-/// was written, of which nothing follows. What `trusted` has signed is as it was made, if by an
-/// earlier version with other words.
+/// Names the files of the folder that do not say what follows from its records. Empty where the
+/// folder is not as it was written, since nothing follows from it then, and where `trusted` has
+/// signed it: an earlier version may have used other words.
 pub(crate) fn stale(
     folder: &Path,
     evidence: &Evidence,
@@ -105,7 +105,7 @@ pub(crate) fn stale(
     differences.iter().map(ToString::to_string).collect()
 }
 
-/// A run beside a published table, whose threads slept until their release.
+/// Puts a run beside a published table, whose threads slept until their release.
 pub(crate) fn beside(
     records: &[Record],
     table: &published::Table,

@@ -40,7 +40,7 @@ pub(crate) fn build(site: &Site, site_folder: &Path) -> Result<Built, Failure> {
 pub(crate) struct Checked {
     /// Each program that builds, with its partition and its folder as written.
     pub(crate) found: Vec<Found>,
-    /// What is wrong with the others, a problem or more each.
+    /// The problems of the others, at least one each.
     pub(crate) problems: Vec<String>,
 }
 

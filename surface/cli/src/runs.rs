@@ -21,7 +21,7 @@ const RUNS_MAX: usize = 200;
 /// The most folders that are looked at.
 const FOLDERS_MAX: usize = 10_000;
 
-/// How far into a page its generator stands.
+/// The first bytes of a page, within which its generator is named.
 const HEAD_BYTES: u64 = 512;
 
 /// The evidence folders in `root`, as their names; empty where it is no folder of runs.
@@ -94,18 +94,18 @@ fn beside(run: &Path) -> PathBuf {
     }
 }
 
-/// What stands where a page is to be written.
+/// The kind of file where a page is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// Nothing.
     None,
     /// A page of this kind.
     Ours,
-    /// What somebody else has written.
+    /// A file that somebody else has written.
     Others,
 }
 
-/// Looks whose file that is.
+/// Looks at the file there, without following a link.
 pub(crate) fn standing(path: &Path) -> Standing {
     match fs::symlink_metadata(path) {
         Err(_) => return Standing::None,

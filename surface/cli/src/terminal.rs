@@ -18,14 +18,14 @@ pub(crate) fn color() -> bool {
     io::stdout().is_terminal() && !refused && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Says something on standard error, which may quote text from elsewhere. A reader that has gone
-/// away is no reason to stop.
+/// Writes a line to standard error; it may quote text from elsewhere. A reader that has gone away
+/// is no reason to stop.
 pub(crate) fn say(words: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", harmless(&words.to_string()));
 }
 
-/// Text without what a terminal would obey, but for the colours of ours where it takes any: it may
-/// quote a manifest, a site file or a program. A control character is shown by its number.
+/// Shows control characters by their numbers, except our own colours where the terminal takes any:
+/// the text may quote a manifest, a site file or a program.
 pub(crate) fn harmless(text: &str) -> String {
     let colours = Palette::of_terminal();
     harmless_with(text, &colours)
@@ -50,12 +50,25 @@ fn harmless_with(text: &str, colours: &Palette) -> String {
     shown
 }
 
+/// Escapes what a terminal would obey in JSON, which may hold control characters from U+007F on as
+/// they are. A reader of the JSON gets the same strings.
+pub(crate) fn harmless_json(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{7f}'..='\u{9f}' => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+            _ => shown.push(c),
+        }
+    }
+    shown
+}
+
 /// Text from elsewhere without what a terminal would obey.
 pub(crate) fn visible(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// How wide text may be: as the terminal is, or as `COLUMNS` says where there is none.
+/// Returns the width of text in columns: the terminal's, or that of `COLUMNS` where there is none.
 pub(crate) fn width() -> usize {
     let asked = tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
     let said = || env::var("COLUMNS").ok()?.parse().ok();
@@ -94,6 +107,15 @@ impl Palette {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Goal: whoever reads the JSON gets the text as it was.
+    #[test]
+    fn json_stays_json_and_means_the_same() {
+        let odd = "a\x1b[2J\u{7f}\u{9b}2J\n\t\"\\µ";
+        let shown = harmless_json(&serde_json::to_string_pretty(&[odd]).unwrap());
+        assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown}");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&shown).unwrap(), [odd]);
+    }
 
     #[test]
     fn what_a_terminal_would_obey_is_shown_by_its_number() {

@@ -197,7 +197,7 @@ impl Guest {
                 let words = crash::words(&record, &own.unwrap_or_default(), &self.functions);
                 format!("{why}{words}")
             }
-            None => format!("{why}the guest ended unexpectedly ({:?})", outcome.ended),
+            None => format!("the guest ended unexpectedly: {}", outcome.ended),
         })
     }
 }

@@ -19,7 +19,7 @@ use quietcore_microvm::image;
 use quietcore_microvm::machine::{Machine, MachineError};
 use quietcore_microvm::memory::Memory;
 use quietcore_microvm::options::Options;
-use quietcore_microvm::processor::{Processor, ProcessorError, Stopped};
+use quietcore_microvm::processor::{Processor, ProcessorError, Stopped, StuckBecause};
 use quietcore_microvm::slot::{Access, Shared};
 use quietcore_probe::margin::Wake;
 use quietcore_process::exchange::Exchange;
@@ -441,7 +441,7 @@ fn run_image(
     let said = ports.said.into_inner().expect("whole");
     let crash = image::crash_record(machine.memory());
     match (asked, stopped) {
-        (_, Err(ProcessorError::Stuck { because, .. })) if because == "InternalError" => {
+        (_, Err(ProcessorError::Stuck { because: StuckBecause::InternalError, .. })) => {
             cannot!("this KVM interprets its guests, and knows no SSE")
         }
         (Err(panic), stopped) => {

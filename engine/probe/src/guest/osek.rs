@@ -101,8 +101,9 @@ fn read(
         }
         let name = Routine::ALL[*body as usize].name();
         if state == TaskState::Failed {
+            let how = way.map_or("no interrupt", |way| trigger_of(way).meaning());
             return Err(ProbeError::Unreadable(format!(
-                "loops of `{name}` did not come to the end of their routine ({way:?}); the guest's \
+                "loops of `{name}` did not come to the end of their routine ({how}); the guest's \
                  exits: {}",
                 outcome.exits_in_words()
             )));

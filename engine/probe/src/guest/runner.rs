@@ -22,7 +22,7 @@ use quietcore_microvm::image::{self, ImageError};
 use quietcore_microvm::machine::{Machine, MachineError};
 use quietcore_microvm::memory::{Memory, MemoryError};
 use quietcore_microvm::options;
-use quietcore_microvm::processor::{Processor, ProcessorError, Stopped};
+use quietcore_microvm::processor::{Processor, ProcessorError, Stopped, StuckBecause};
 use quietcore_microvm::runner::{Ended, Runner, RunnerError};
 use quietcore_microvm::slot::{Access, Shared, SharedError};
 use quietcore_process::exchange::Exchange;
@@ -305,13 +305,13 @@ fn check_end(ended: Ended, machine: &Machine, said: &str) -> Result<(), GuestErr
             "refused its job".to_owned()
         }
         Ended::Guest(Stopped::Shutdown) => "reset itself".to_owned(),
-        Ended::Stuck(ProcessorError::Stuck { because, .. }) if because == "InternalError" => {
+        Ended::Stuck(ProcessorError::Stuck { because: StuckBecause::InternalError, .. }) => {
             return Err(GuestError::Interpreted);
         }
         Ended::Stuck(error) => return Err(error.into()),
         ended => match image::crash_record(machine.memory()) {
             Some(crash) => format!("crashed: {} at {:#x}", crash.what(), crash.instruction),
-            None => format!("ended unexpectedly ({ended:?})"),
+            None => format!("ended unexpectedly: {ended}"),
         },
     };
     Err(GuestError::Ended { how, said: said.to_owned() })

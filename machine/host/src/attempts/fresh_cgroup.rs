@@ -10,8 +10,8 @@
 //! rmdir GROUP                                    always, also when something before failed
 //! ```
 //!
-//! Who is killed in between leaves the group. Its name says whose it is, and whoever tries next
-//! removes those whose process is gone.
+//! A process that is killed in between leaves its group behind. The group's name tells which
+//! process made it, and the next attempt removes the groups of processes that are gone.
 //
 // UNSAFETY: only a process of its own may enter the group, so the caller is forked. Between fork
 // and exit the child makes system calls and nothing else.
@@ -91,10 +91,10 @@ impl FreshCgroup {
     }
 }
 
-/// What groups are called that are made for this, up to the process and when it began.
+/// The beginning of a group's name; the process and when it began follow.
 const PREFIX: &str = "quietcore-doctor-";
 
-/// Makes the group, tries, removes it; and those that others have left.
+/// Makes the group, tries, and removes it, along with those that others have left.
 pub(super) fn attempt(place: &CgroupPlace) -> FreshCgroup {
     let source = Source::live();
     sweep(&place.folder, &source);
@@ -116,7 +116,8 @@ pub(super) fn attempt(place: &CgroupPlace) -> FreshCgroup {
     outcome
 }
 
-/// Removes the groups of processes that are gone. What can't be removed is tried again by the next.
+/// Removes the groups of processes that are gone. Those that can't be removed are left to the next
+/// attempt.
 fn sweep(place: &Path, source: &Source) {
     let Ok(entries) = fs::read_dir(place) else { return };
     for entry in entries.take(crate::ENTRY_LIMIT).filter_map(Result::ok) {
@@ -128,8 +129,8 @@ fn sweep(place: &Path, source: &Source) {
     }
 }
 
-/// Whose a group is, by the end of its name; without a time, as earlier versions named theirs, of
-/// a process that is gone.
+/// Returns the process that made a group, by the end of the group's name. Earlier versions wrote no
+/// time; such a group is taken for one of a process that is gone.
 fn owner(name: &str) -> Option<ProcessName> {
     let (process, began) = name.split_once('-').unwrap_or((name, "0"));
     let (process, began) = (process.parse().ok()?, began.parse().ok()?);

@@ -175,7 +175,10 @@ mod x86_64 {
         let started = Instant::now();
         match vcpu.run() {
             Ok(VcpuExit::Hlt) => Ok(started.elapsed()),
-            Ok(other) => Err(format!("/dev/kvm: the guest did not halt but: {other:?}")),
+            Ok(_) => {
+                let exit = vcpu.get_kvm_run().exit_reason;
+                Err(format!("/dev/kvm: the guest did not halt, but was left for KVM exit {exit}"))
+            }
             Err(error) if error.errno() == libc::EINTR => {
                 Err("/dev/kvm: the guest did not halt within 2 s".to_owned())
             }

@@ -105,13 +105,13 @@ impl Journal {
         Self { entries, ..Self::empty(boot) }
     }
 
-    /// What of it another boot will find changed, for nobody.
+    /// Returns the part that is still changed after a reboot, held by nobody.
     pub(super) fn lasting(&self) -> Self {
         self.clone().after_reboot(&self.boot)
     }
 
-    /// Takes over what another journal of this boot says. Of a setting in both, the earlier one
-    /// knows the original: what it gave is what the later one found.
+    /// Merges in another journal of this boot. Where both have a setting, the one that changed it
+    /// first knows the original: the value that it gave is what the other found.
     pub(super) fn adopt(&mut self, other: Self) {
         for holder in other.holders {
             if self.holder(&holder.name).is_none() {
@@ -230,7 +230,7 @@ impl Journal {
 }
 
 impl Entry {
-    /// Takes over what another journal says of the same setting.
+    /// Merges in what another journal says of the same setting.
     fn adopt(&mut self, theirs: Self) {
         if theirs.given == self.original {
             self.original = theirs.original;

@@ -37,7 +37,7 @@ impl ProcessName {
         Self { process, began, namespace: namespace_of(source, "self") }
     }
 
-    /// Whether it still runs. Of one that can't be seen from here it is assumed.
+    /// Returns whether it still runs; one that can't be seen from here is assumed to.
     pub fn lives(&self, source: &Source) -> bool {
         let own = namespace_of(source, "self");
         match (self.namespace, own) {
@@ -48,7 +48,7 @@ impl ProcessName {
         }
     }
 
-    /// Whether it runs in another namespace than this one, which is the first and sees all.
+    /// Returns whether it runs in another namespace; this process is in the first, which sees all.
     fn lives_in(&self, namespace: u64, source: &Source) -> bool {
         source.numbered("/proc", "").into_iter().any(|process| {
             namespace_of(source, &process.to_string()) == Some(namespace)

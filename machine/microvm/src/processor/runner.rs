@@ -19,6 +19,7 @@
 
 mod kick;
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,6 +60,17 @@ pub enum Ended {
     Told,
     /// A device panicked.
     Panicked,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Guest(stopped) => stopped.fmt(f),
+            Self::Stuck(error) => error.fmt(f),
+            Self::Told => f.write_str("it was told to end"),
+            Self::Panicked => f.write_str("a device of the guest panicked"),
+        }
+    }
 }
 
 /// How a guest came to its end.

@@ -111,6 +111,27 @@ fn leftovers_are_recognised_by_the_free_lock_and_removed() {
     assert!(!folder.join("build").exists());
 }
 
+/// Goal: the machine's journal, which lies among the running sites, is never taken for what a
+/// killed supervisor has left.
+#[test]
+fn folders_that_are_no_sites_are_neither_listed_nor_removed() {
+    let ground = ground();
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let journals = [JOURNAL, CONTAINERS].map(|name| ground.places.run_folder().join(name));
+    for folder in &journals {
+        make_own_folder(ground.places.run_folder(), RUN_VARIABLE).unwrap();
+        make_own_folder(folder, RUN_VARIABLE).unwrap();
+        fs::write(folder.join("journal.json"), "{}").unwrap();
+        fs::File::open(folder).unwrap().set_modified(long_ago).unwrap();
+    }
+    assert!(ground.places.running().unwrap().is_empty());
+    for folder in &journals {
+        assert!(folder.join("journal.json").exists(), "{}", folder.display());
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        assert!(matches!(check_name(name), Err(PlaceError::Name { .. })), "{name}");
+    }
+}
+
 #[test]
 fn claims_in_parallel_are_given_to_one() {
     let ground = ground();

@@ -1,4 +1,4 @@
-//! What the commands are asked that print documents: schemas, completions, pages of the manual.
+//! Arguments of the commands that print documents: schemas, completions, pages of the manual.
 
 use std::path::PathBuf;
 

@@ -57,7 +57,8 @@ fn file_written() -> Option<String> {
     Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
-/// What is in the folder of a program: it is built, since the compiler alone knows its variables.
+/// Builds the program in a folder, since only the compiler knows its variables, and returns what is
+/// in it.
 fn found(folder: &Path) -> Result<FoundModel, Failure> {
     let builds = tempfile::Builder::new().prefix("quietcore-builds-").tempdir()?;
     let build = quietcore_program::build(folder, &Options::default(), builds.path())

@@ -63,17 +63,20 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
 /// Prints text on standard output, without what a terminal would obey. A reader that has gone away,
 /// as `head` does, is no failure.
 fn print(text: &str) -> Result<(), Failure> {
+    write(&crate::terminal::harmless(text))
+}
+
+fn write(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    let text = crate::terminal::harmless(text);
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
 }
 
-/// Prints a document as JSON.
+/// Prints a document as JSON, without what a terminal would obey.
 fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(document)?;
     text.push('\n');
-    print(&text)
+    write(&crate::terminal::harmless_json(&text))
 }

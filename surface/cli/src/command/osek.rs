@@ -42,7 +42,7 @@ struct Remark {
     message: String,
 }
 
-/// How a file is read that no partition runs yet, so that nobody knows its cycle.
+/// Reads a file as of no partition yet, so that its cycle is not known.
 const fn reading(strict: bool) -> Reading {
     Reading { strict, tick_ns: None }
 }

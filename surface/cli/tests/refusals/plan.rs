@@ -49,7 +49,7 @@ fn plan(files: &[File<'_>], site: &str, arguments: &[&str]) -> Said {
     said(&command.args(["plan", "site.toml"]).args(arguments).output().unwrap())
 }
 
-/// Whether this machine can have the partition; else the test is skipped.
+/// Returns whether this machine can have the partition; skips the test where it can't.
 fn has_two_cpus() -> bool {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let compiler = Path::new("/usr/bin/gcc").exists();

@@ -90,9 +90,9 @@ impl JournalError {
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// Where that is kept which outlives a boot; `None` where the folder outlives it, too.
+    /// Folder for what outlives a boot; `None` where `folder` outlives it, too.
     lasting: Option<PathBuf>,
-    /// Where earlier versions had journals.
+    /// Folders in which earlier versions had journals.
     earlier: Vec<PathBuf>,
 }
 
@@ -210,8 +210,8 @@ impl Opened {
     }
 }
 
-/// The root of the machine's file system. A process with a mount namespace of its own has others
-/// folders there, and may look at those of the machine's first process if it can see that.
+/// Returns the root of the machine's file system. A process with a mount namespace of its own has
+/// other folders at `/`, and goes through the machine's first process where it can see that one.
 fn root(source: &Source) -> PathBuf {
     let namespace = |of: &str, kind: &str| source.link(&format!("/proc/{of}/ns/{kind}"));
     let sees_first = namespace("self", "pid").is_some_and(|it| it == Path::new(IN_FIRST_NAMESPACE));
@@ -285,8 +285,8 @@ fn remove(path: &Path) -> Result<(), JournalError> {
     removed.map_err(JournalError::io(path, "removed"))
 }
 
-/// Whether a file could not be removed because there is none. A file system that is only read says
-/// that it is before it looks for the file.
+/// Returns whether `error` means that there was no file to remove. A read-only file system refuses
+/// before it looks for the file.
 fn is_absent(path: &Path, error: &io::Error) -> bool {
     let is_not_found = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     is_not_found(error)

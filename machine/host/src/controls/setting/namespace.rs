@@ -83,7 +83,7 @@ fn find(source: &Source, namespace: u64) -> Result<File, SettingError> {
     )))
 }
 
-/// Where a namespace is mounted for a process.
+/// Returns where a process has a namespace mounted.
 fn mounted(source: &Source, process: u32, namespace: u64) -> Option<PathBuf> {
     let text = source.text(&format!("/proc/{process}/mountinfo"));
     // Number, parent, device, root in the file system, place.
@@ -95,7 +95,7 @@ fn mounted(source: &Source, process: u32, namespace: u64) -> Option<PathBuf> {
     Some(source.place(&format!("/proc/{process}/root{place}")))
 }
 
-/// The open file of a process that is the namespace.
+/// Returns the open file of a process that refers to a namespace.
 fn held(source: &Source, process: u32, namespace: u64) -> Option<PathBuf> {
     let files = fs::read_dir(source.place(&format!("/proc/{process}/fd"))).ok()?;
     let is_it = |place: &PathBuf| {
@@ -104,7 +104,7 @@ fn held(source: &Source, process: u32, namespace: u64) -> Option<PathBuf> {
     files.take(FILES_MAX).filter_map(|file| Some(file.ok()?.path())).find(is_it)
 }
 
-/// Whether this process sees all others of the machine, and what they have open.
+/// Returns whether this process sees all others of the machine, and what they have open.
 fn sees_all(source: &Source) -> bool {
     let is_first =
         source.link("/proc/self/ns/pid").is_some_and(|it| it.as_os_str() == IN_FIRST_NAMESPACE);

@@ -38,7 +38,7 @@ pub(in crate::command) fn run(request: &Import) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// What to do about records without a period; `None` where there are none that could have one.
+/// Returns a remark on how to give records a period; `None` where none lacks one.
 fn without_period(records: &[Record]) -> Option<String> {
     let open = |record: &&Record| record.period_ns.is_none() && record.degraded.is_empty();
     let count = records.iter().filter(open).count();

@@ -92,7 +92,7 @@ fn identity() -> Identity<'static> {
     }
 }
 
-/// How many cycles, and how far apart; all that is wrong with it becomes one failure.
+/// Makes the plan from the request; everything wrong with it becomes one failure.
 fn plan(request: &Ethercat) -> Result<Plan, Failure> {
     let mut problems = Vec::new();
     let zero = |duration: Option<Nanos>| duration == Some(Nanos::ZERO);
@@ -120,7 +120,7 @@ fn plan(request: &Ethercat) -> Result<Plan, Failure> {
     })
 }
 
-/// What was found.
+/// The SubDevices that came up, and what was measured.
 struct Found {
     subdevices: usize,
     measured: RoundTrips,

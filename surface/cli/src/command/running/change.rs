@@ -25,7 +25,7 @@ struct Document<'a> {
     changes: &'a [Change],
 }
 
-/// What a release leaves behind.
+/// Said after a release.
 const RELEASED: &str = "; it is as it was before the force";
 
 pub(in crate::command) fn set(request: &Set) -> Result<Status, Failure> {
@@ -117,7 +117,7 @@ fn without_effect(address: &Address, change: &Change, forced: bool) -> Option<St
     }
 }
 
-/// That the fieldbus writes a variable which was set, and what helps.
+/// Says that the fieldbus overwrites the variable that was set, and what to do.
 fn by_fieldbus(address: &Address, change: &Change) -> String {
     let variable = &change.variable;
     let value = change.value.as_deref().unwrap_or("VALUE");

@@ -16,7 +16,7 @@ use super::watch::put;
 use crate::arguments::Events;
 use crate::machine;
 use crate::status::{Failure, Status};
-use crate::terminal::visible;
+use crate::terminal::{harmless_json, visible};
 
 /// Time between two looks for new ones.
 const LOOK: Duration = Duration::from_millis(100);
@@ -122,7 +122,8 @@ fn wait_until_down(
 fn text(request: &Events, site: &str, events: &[EventLine]) -> String {
     let json = |event| {
         let line = Line { schema: "quietcore.event/1", site, event };
-        serde_json::to_string(&line).expect("texts and numbers can be written as JSON")
+        let text = serde_json::to_string(&line).expect("texts and numbers can be written as JSON");
+        harmless_json(&text)
     };
     let one = |event| if request.json { json(event) } else { line(event) };
     events.iter().map(|event| one(event) + "\n").collect()

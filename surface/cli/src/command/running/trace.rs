@@ -185,7 +185,7 @@ fn in_evidence(
     Ok((writer, path, table))
 }
 
-/// How long a trigger is waited for.
+/// The time limit for a trigger.
 struct Patience {
     limit: Option<Nanos>,
     since: Instant,
@@ -198,7 +198,7 @@ impl Patience {
         Self { limit: request.timeout, since: Instant::now(), over: None }
     }
 
-    /// Whether a trigger that is waited for still does not come any more.
+    /// Returns whether the limit has passed while the trigger is still awaited.
     fn is_over(&mut self, stage: Stage) -> bool {
         let limit = self.limit.filter(|_| matches!(stage, Stage::Waiting));
         self.over = limit.filter(|it| self.since.elapsed() >= Duration::from_nanos(it.get()));

@@ -83,8 +83,8 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     Ok(if well { Status::Done } else { Status::NotPassed })
 }
 
-/// What of the machine decides whether this site can run. A guest is tried only where there are to
-/// be some: it takes a moment, and seconds where guests are interpreted.
+/// Reads the facts that decide whether this site can run. A guest is tried only where the site has
+/// any: that takes a moment, and seconds where guests are interpreted.
 fn facts_for(site: &SiteFile) -> Facts {
     let mut facts = Facts::read_quickly();
     if site.partitions().iter().any(|it| it.backend == Backend::Kvm) {
@@ -101,8 +101,8 @@ fn how_to_end(request: &Up) -> String {
     }
 }
 
-/// What was wrong with a partition while its site was up, beside what its figures say of its
-/// cycles; `None` where nothing was.
+/// Describes what went wrong with a partition while its site was up, beyond its figures; `None`
+/// where nothing did.
 fn trouble(partition: &PartitionState) -> Option<String> {
     let PartitionState { name, state, faults, absent_cycles: absent, .. } = partition;
     let mut parts = Vec::new();

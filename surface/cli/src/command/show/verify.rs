@@ -12,22 +12,22 @@ use crate::status::{Failure, Status};
 /// The digits of a key's name that people compare.
 const ID_DIGITS: usize = 16;
 
-/// What was found of a folder, as `--json` prints it.
+/// The result of a verification, as `--json` prints it.
 #[derive(Serialize)]
 struct Finding {
     schema: &'static str,
-    /// Whether it is as it was signed by the key that was asked for, and nothing contradicts it.
+    /// True where it is as the key that was asked for signed it, and nothing contradicts it.
     genuine: bool,
     signature: Standing,
     /// The key that has signed it; absent where none has.
     keyid: Option<String>,
     /// The verdict that follows from the records.
     verdict: Verdict,
-    /// What is wrong, in words.
+    /// Everything wrong with it, in words.
     problems: Vec<String>,
 }
 
-/// How a folder stands to a key.
+/// The state of a folder's signature, given a key.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Standing {

@@ -135,7 +135,7 @@ impl Wanted {
         self.whole(half.min(most))
     }
 
-    /// How many rounds have their blocks within a time: one at least.
+    /// Returns the number of rounds whose blocks fit into `duration`, at least one.
     fn rounds_within(&self, duration: Nanos) -> u32 {
         // With neighbours and without.
         const WAYS: u64 = 2;

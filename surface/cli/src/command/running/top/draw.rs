@@ -299,12 +299,12 @@ fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
     lines
 }
 
-/// What held a task up for a while, and the releases that it made late.
+/// A time in which a task was held up, with the releases that it made late.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stall {
     /// The release that was the latest.
     worst: Spike,
-    /// How many of the worst releases it made late.
+    /// Number of the worst releases that it made late.
     releases: u64,
 }
 

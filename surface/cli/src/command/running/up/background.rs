@@ -124,12 +124,12 @@ fn start(request: &Up, log: &File) -> Result<Child, Failure> {
 pub(super) struct Log(PathBuf);
 
 impl Log {
-    /// That of a site; what it says goes there already.
+    /// Finds the log of a site, which standard output and error go to already.
     pub(super) fn of(places: &Places, site: &str, site_file: &Path) -> Result<Self, PlaceError> {
         Ok(Self(places.state_folder(site, site_file)?.join(LOG)))
     }
 
-    /// Begins it anew where it is long. What can't be had anew goes on as it is.
+    /// Begins the log anew where it is long; if that fails, the old one goes on.
     pub(super) fn keep_short(&self) {
         if let Some(file) = next(&self.0, LOG_BYTES_MAX) {
             let _ = replace_outputs(&file);
