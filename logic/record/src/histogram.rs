@@ -120,11 +120,13 @@ impl Histogram {
     }
 
     /// Adds a value.
+    #[inline]
     pub fn record(&mut self, value_ns: u64) {
         self.record_many(value_ns, 1);
     }
 
     /// Adds a value `times` times.
+    #[inline]
     pub fn record_many(&mut self, value_ns: u64, times: u64) {
         if times == 0 {
             return;
@@ -147,6 +149,7 @@ impl Histogram {
         self.note(self.overflow_from_ns, max_ns, times, sum_ns);
     }
 
+    #[inline]
     fn note(&mut self, min_ns: u64, max_ns: u64, times: u64, sum_ns: u64) {
         self.min_ns = if self.count == 0 { min_ns } else { self.min_ns.min(min_ns) };
         self.max_ns = self.max_ns.max(max_ns);
