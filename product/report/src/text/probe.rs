@@ -91,19 +91,25 @@ impl Page {
     }
 }
 
+/// A count with its noun.
+fn counted(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", figures::count(count))
+}
+
 /// What a task of a program was held to, and how often it did not hold it.
 fn deadline(scan: &Scan) -> String {
     let (terms, counters) = (&scan.terms, &scan.counters);
     let held = match terms.deadline_ns {
         None => "none".to_owned(),
         Some(deadline) => {
-            let overruns = figures::count(counters.overruns);
-            format!("{}: {overruns} overruns", figures::nanos(deadline))
+            let overruns = counted(counters.overruns, "overrun");
+            format!("{}: {overruns}", figures::nanos(deadline))
         }
     };
-    let hits = figures::count(counters.watchdog_hits);
+    let hits = counted(counters.watchdog_hits, "hit");
     let watchdog = terms.watchdog_ns.map_or_else(String::new, |watchdog| {
-        format!("; watchdog {}: {hits} hits", figures::nanos(watchdog))
+        format!("; watchdog {}: {hits}", figures::nanos(watchdog))
     });
     format!("{held}{watchdog}")
 }
