@@ -192,10 +192,10 @@ pub(crate) fn scan(
     sources.left_out.sort_by(|one, other| one.file.cmp(&other.file));
     if sources.compiled.is_empty() {
         let path = folder.to_owned();
-        return Err(if cpp > 0 {
-            FolderError::OnlyCpp { path }
-        } else {
-            FolderError::NoSource { path }
+        return Err(match foreign::of_folder_without_code(folder) {
+            _ if cpp > 0 => FolderError::OnlyCpp { path },
+            Some(what) => FolderError::Foreign { path, what },
+            None => FolderError::NoSource { path },
         });
     }
     Ok(sources)
