@@ -10,7 +10,7 @@ use quietcore_wording::{ALIKE_MAX, alike, list};
 const RATES_MAX: u32 = 64;
 
 /// The end of a class's name that some releases add to the name of the model.
-const CLASS_END: &str = "ModelClass";
+pub(crate) const CLASS_END: &str = "ModelClass";
 
 /// The entry points of a model. Functions are named as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
