@@ -61,7 +61,7 @@ pub enum Target {
     Guest,
 }
 
-/// What kind of program a folder holds.
+/// The kinds of programs that a folder may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -296,7 +296,7 @@ impl From<SymbolsFileError> for BuildError {
     }
 }
 
-/// How to have a folder with an OIL file taken for generated code.
+/// Says how a folder with an OIL file is taken for generated code, where it holds such code.
 fn kind_hint(is_generated: bool) -> &'static str {
     if is_generated {
         "\nthe folder also holds a generated program: to run that, write `kind = \"generated\"`"

@@ -40,7 +40,7 @@ pub(crate) struct RawType {
     /// The type that it refers to: of an element, of what a pointer points to, of a `typedef`.
     /// `None` means `void`.
     pub(crate) target: Option<EntryOffset>,
-    /// Whether it is an address that C++ writes as a reference.
+    /// It is an address that C++ writes as a reference.
     pub(crate) reference: bool,
     /// The classes and namespaces around it, as C++ writes them: `plant::Servo::`. Empty in C.
     pub(crate) scope: String,
@@ -121,7 +121,7 @@ pub(crate) struct Stripped<'a> {
     pub(crate) raw: &'a RawType,
     /// The outermost `typedef`'s name; empty where there is none.
     pub(crate) alias: &'a str,
-    /// What C++ writes before the name.
+    /// The classes and namespaces around the name, as in [`RawType::scope`].
     scope: &'a str,
     /// Whether a `const` was on the way.
     pub(crate) constant: bool,
@@ -155,7 +155,7 @@ impl Stripped<'_> {
 }
 
 impl RawFunction {
-    /// Whether the linker knows it by this name.
+    /// Returns whether the linker knows it by this name.
     pub(crate) fn is_linked_as(&self, name: &str) -> bool {
         let linkage = if self.linkage.is_empty() { &self.name } else { &self.linkage };
         self.external && linkage == name

@@ -27,7 +27,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use discover::{Discovery, Surroundings, discover};
-pub(crate) use entry::{Entry, choose};
+pub(crate) use entry::{CLASS_END, Entry, choose};
 pub(crate) use glue::{INSTANCE_PREFIX, OBJECT_NAME, SERVICES_NAME, glue};
 
 /// How the generator packed the model's data.

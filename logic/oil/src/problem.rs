@@ -102,7 +102,7 @@ impl Collector {
         }
     }
 
-    /// Whether what departs from the language is refused.
+    /// Returns whether departures from the language are refused.
     pub(crate) const fn is_strict(&self) -> bool {
         self.strict
     }
@@ -123,7 +123,7 @@ impl Collector {
         self.unused.add(kind, word);
     }
 
-    /// Says whose the unused attributes are.
+    /// Names the implementation that the unused attributes belong to.
     pub(crate) fn name_implementation(&mut self, name: &'static str) {
         self.unused.name_implementation(name);
     }

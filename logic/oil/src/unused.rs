@@ -1,4 +1,6 @@
-//! What a text has that belongs to another implementation: listed once, and used for nothing.
+//! Attributes and objects of another implementation that a text has: listed once, used for nothing.
+
+use std::collections::HashSet;
 
 use crate::text::place::Word;
 
@@ -12,8 +14,9 @@ pub(crate) struct Unused {
     first: Option<Word>,
     /// Names by kind, in the order of the text; those of objects have none.
     kinds: Vec<(Option<String>, Vec<String>)>,
-    names: usize,
-    /// Whose they are, where that is known.
+    /// All of them, so that each is listed once.
+    known: HashSet<(Option<String>, String)>,
+    /// The implementation that they belong to, where that is known.
     implementation: Option<&'static str>,
 }
 
@@ -23,21 +26,17 @@ impl Unused {
         if self.first.as_ref().is_none_or(|first| word.place < first.place) {
             self.first = Some(word.clone());
         }
-        let names = match self.kinds.iter_mut().find(|(known, _)| known.as_deref() == kind) {
-            Some((_, names)) => names,
-            None => {
-                self.kinds.push((kind.map(str::to_owned), Vec::new()));
-                let Some((_, names)) = self.kinds.last_mut() else { return };
-                names
-            }
-        };
-        if !names.contains(&word.text) {
-            names.push(word.text.clone());
-            self.names += 1;
+        let (kind, name) = (kind.map(str::to_owned), word.text.clone());
+        if !self.known.insert((kind.clone(), name.clone())) {
+            return;
+        }
+        match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, names)) => names.push(name),
+            None => self.kinds.push((kind, vec![name])),
         }
     }
 
-    /// Says whose they are.
+    /// Names the implementation that they belong to.
     pub(crate) fn name_implementation(&mut self, name: &'static str) {
         self.implementation = Some(name);
     }
@@ -56,7 +55,7 @@ impl Unused {
             }
         }
         let whose = self.implementation.map_or(String::new(), |name| format!(" ({name})"));
-        let more = match self.names - (NAMES_MAX - room) {
+        let more = match self.known.len() - (NAMES_MAX - room) {
             0 => String::new(),
             more => format!("; and {more} more"),
         };

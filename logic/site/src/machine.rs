@@ -35,11 +35,11 @@ pub struct Machine {
     /// (`sched_rt_runtime_us` other than -1). Then no thread under `SCHED_DEADLINE` may be pinned,
     /// except in a cpuset of its own, and none that never sleeps keeps its CPU.
     pub throttles: bool,
-    /// What it lets them take where it stops them, in millionths of a CPU.
+    /// The share that it leaves them, in millionths of a CPU, where it stops them.
     pub real_time_ppm: u32,
     /// Whether `/dev/cpu_dma_latency` can be opened for writing.
     pub dma_latency: bool,
-    /// Whether the processor runs guests of ours; or why not.
+    /// `Ok` where the processor runs guests of ours; else what stands in the way.
     pub kvm: Result<(), Obstacle>,
     /// The container runtimes that are installed, and what stands in the way of each.
     pub containers: Vec<(ContainerRuntime, Result<(), Obstacle>)>,

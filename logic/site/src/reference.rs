@@ -60,9 +60,6 @@ const NOTATION: &str = "
   dictionary.
 ";
 
-/// The last chapter; the catalogues stand before it.
-const ERRORS: &str = "\n## Errors\n";
-
 const RULES: &str = "
 ## What must fit together
 
@@ -121,7 +118,10 @@ once, so that the last two rows are measured as the two before them.
 
 `exceedance` is a probability per cycle. Without a single exceedance in n cycles, 95 % confidence
 excludes a probability of about 3/n: 1e-4 takes 29 956 cycles, 1e-6 takes 2 995 731.
+";
 
+/// The last chapter.
+const ERRORS: &str = "
 ## Errors
 
 All errors are shown at once, each with file, line, column and key, what is wrong and what would be
@@ -151,11 +151,9 @@ pub fn reference() -> String {
     for (header, table) in found {
         section(&mut text, &header, table);
     }
-    let (rules, errors) = RULES.split_once(ERRORS).unwrap_or((RULES, ""));
-    text.push_str(rules);
+    text.push_str(RULES);
     text.push_str(&catalogues::catalogues());
     text.push_str(ERRORS);
-    text.push_str(errors);
     text
 }
 

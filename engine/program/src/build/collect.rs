@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::build::image::LinkedFile;
+use crate::build::sources;
 use crate::debug::{DebugInfo, EntryOffset, RawKind, RawVariable, Shapes};
 use crate::interface::{INSTANCE_PREFIX, OBJECT_NAME};
 use crate::place::{Access, Memory};
@@ -31,7 +32,8 @@ pub(super) fn symbols(
     info: &DebugInfo,
     linked: &LinkedFile<'_>,
     image: DataImage,
-    (access, object): (&HashMap<String, Access>, Option<EntryOffset>),
+    access: &HashMap<String, Access>,
+    object: Option<EntryOffset>,
 ) -> Result<Symbols, SymbolsFileError> {
     let mut shapes = Shapes::new(info);
     let mut found = Vec::new();
@@ -156,8 +158,8 @@ fn named(found: Vec<Found<'_>>) -> Vec<Root> {
 
 /// A source file as part of a name: without its ending, and without what a path would be cut at.
 fn qualifier(unit: &str) -> String {
-    let endings = [".c", ".cpp", ".cc", ".cxx", ".C"];
-    let stem = endings.iter().find_map(|ending| unit.strip_suffix(ending)).unwrap_or(unit);
+    let stem = unit.rsplit_once('.').filter(|_| sources::is_compiled(unit));
+    let stem = stem.map_or(unit, |(stem, _)| stem);
     stem.replace(['.', '[', ']'], "_")
 }
 

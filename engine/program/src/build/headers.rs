@@ -53,7 +53,7 @@ const FALLBACK: [(&str, &str); 18] = [
 /// Included before anything else in code that expects a `long` of 32 bits.
 const SHORT_LONG_FILE: &str = "quietcore_short_long.h";
 
-/// Whether a build brings a header of this name along.
+/// Returns whether a build brings a header of this name along.
 pub(super) fn brings(name: &str) -> bool {
     HEADERS.iter().chain(&FALLBACK).any(|(brought, _)| *brought == name)
 }

@@ -113,7 +113,7 @@ pub(crate) fn defines_main(text: &str) -> bool {
     false
 }
 
-/// Whether a class or structure of this name is defined, not only declared.
+/// Returns whether a class or structure of this name is defined, not only declared.
 pub(crate) fn defines_class(text: &str, name: &str) -> bool {
     let tokens = tokens(text);
     tokens.windows(3).any(|three| {

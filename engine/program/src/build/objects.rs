@@ -65,7 +65,7 @@ impl Object {
         Ok(object)
     }
 
-    /// Whether it was compiled from C++.
+    /// Returns whether it was compiled from C++.
     pub(crate) fn is_cpp(&self) -> bool {
         sources::is_cpp(&self.name)
     }

@@ -174,7 +174,7 @@ impl Recipe<'_> {
             .collect();
         let model = &discovery.interface.model;
         let object = discovery.class_in(&info);
-        let symbols = collect::symbols(model, &info, &linked, data, (&access, object))?;
+        let symbols = collect::symbols(model, &info, &linked, data, &access, object)?;
         let chosen = selection.chosen.iter().map(|index| &objects[*index]);
         let warnings: Vec<Diagnostic> =
             chosen.chain([glue]).flat_map(|object| object.outcome.diagnostics()).collect();
@@ -306,36 +306,40 @@ impl Recipe<'_> {
         let written: Vec<String> = open.iter().map(|name| objects::written(name)).collect();
         let names: BTreeSet<&str> =
             written.iter().map(|name| name.rsplit("::").next().unwrap_or(name)).collect();
+        self.failed(objects, |file| {
+            let text = file.text();
+            let tokens = super::lexing::tokens(&text);
+            tokens.iter().any(|token| names.contains(token.text))
+        })
+    }
+
+    /// The outcomes of those files that did not compile and that `is_meant` chooses.
+    fn failed<'o>(
+        &self,
+        objects: &'o [Object],
+        is_meant: impl Fn(&SourceFile) -> bool,
+    ) -> Vec<&'o Outcome> {
         let failed = objects.iter().filter(|object| !object.outcome.success);
-        let wanted = failed.filter(|object| {
-            let file = self.sources.compiled.iter().find(|file| file.name == object.name);
-            file.is_some_and(|file| {
-                let text = file.text();
-                let tokens = super::lexing::tokens(&text);
-                tokens.iter().any(|token| names.contains(token.text))
-            })
+        let meant = failed.filter(|object| {
+            let mut files = self.sources.compiled.iter();
+            files.find(|file| file.name == object.name).is_some_and(&is_meant)
         });
-        wanted.map(|object| &object.outcome).collect()
+        meant.map(|object| &object.outcome).collect()
     }
 
     /// Another model may have been taken only because the file of the one that is meant does not
     /// compile.
     fn check_unbuilt(&self, objects: &[Object], entry: &Entry) -> Result<(), BuildError> {
-        let failed = objects.iter().filter(|object| !object.outcome.success);
-        let models = failed.filter(|object| {
-            let file = self.sources.compiled.iter().find(|file| file.name == object.name);
-            file.is_some_and(|file| {
-                let model = file.stem();
-                let text = file.text();
-                let has = |end: &str| {
-                    text.contains(&format!("{model}_{end}"))
-                        || text.contains(&format!("{model}::{end}"))
-                        || text.contains(&format!("{model}ModelClass::{end}"))
-                };
-                model != entry.model && has("initialize") && (has("step") || has("output"))
-            })
+        let outcomes = self.failed(objects, |file| {
+            let model = file.stem();
+            let text = file.text();
+            let has = |end: &str| {
+                text.contains(&format!("{model}_{end}"))
+                    || text.contains(&format!("{model}::{end}"))
+                    || text.contains(&format!("{model}{}::{end}", interface::CLASS_END))
+            };
+            model != entry.model && has("initialize") && (has("step") || has("output"))
         });
-        let outcomes: Vec<&Outcome> = models.map(|object| &object.outcome).collect();
         if outcomes.is_empty() || self.options.model.is_some() {
             Ok(())
         } else {
@@ -346,18 +350,9 @@ impl Recipe<'_> {
     /// The error of the interface, or that of the compiler where files that failed may be the
     /// reason: those with functions of a model where there are such, else all.
     fn or_refused(&self, error: InterfaceError, objects: &[Object]) -> BuildError {
-        let failed = || objects.iter().filter(|object| !object.outcome.success);
-        let of_model = failed().filter(|object| {
-            let file = self.sources.compiled.iter().find(|file| file.name == object.name);
-            file.is_some_and(|file| {
-                let text = file.text();
-                let has = |start: &str| text.contains(&format!("{start}initialize"));
-                (has("_") && text.contains("_step")) || (has("::") && text.contains("::step"))
-            })
-        });
-        let mut outcomes: Vec<&Outcome> = of_model.map(|object| &object.outcome).collect();
+        let mut outcomes = self.failed(objects, SourceFile::seems_generated);
         if outcomes.is_empty() {
-            outcomes = failed().map(|object| &object.outcome).collect();
+            outcomes = self.failed(objects, |_| true);
         }
         if outcomes.is_empty() { error.into() } else { refused(outcomes) }
     }

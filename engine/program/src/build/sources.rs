@@ -70,6 +70,13 @@ impl SourceFile {
     pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.content)
     }
+
+    /// Returns whether it seems to define a generated program, by the names of functions in it.
+    pub(crate) fn seems_generated(&self) -> bool {
+        let text = self.text();
+        let has = |name: &str| text.contains(name);
+        (has("_initialize") && has("_step")) || (has("::initialize") && has("::step"))
+    }
 }
 
 /// The files of a folder, sorted by name.
@@ -110,7 +117,7 @@ pub enum FolderError {
     Foreign {
         /// The file or folder.
         path: PathBuf,
-        /// What it is.
+        /// The kind that it is of.
         what: Foreign,
     },
     /// It could not be read.
@@ -192,10 +199,10 @@ pub(crate) fn scan(
     sources.left_out.sort_by(|one, other| one.file.cmp(&other.file));
     if sources.compiled.is_empty() {
         let path = folder.to_owned();
-        return Err(if cpp > 0 {
-            FolderError::OnlyCpp { path }
-        } else {
-            FolderError::NoSource { path }
+        return Err(match foreign::of_folder_without_code(folder) {
+            _ if cpp > 0 => FolderError::OnlyCpp { path },
+            Some(what) => FolderError::Foreign { path, what },
+            None => FolderError::NoSource { path },
         });
     }
     Ok(sources)
@@ -274,7 +281,7 @@ impl Scan<'_> {
         let file = SourceFile { name, content };
         if file.name.ends_with(".oil") {
             self.sources.oil.push(file);
-        } else if !file.name.ends_with(".c") && !is_cpp(&file.name) {
+        } else if !is_compiled(&file.name) {
             if ["h", "hpp", "hh", "hxx"].contains(&ending(&file.name))
                 && let Some((folder, _)) = file.name.rsplit_once('/')
             {
@@ -320,7 +327,12 @@ fn is_source(name: &str) -> bool {
     !name.starts_with('.') && SOURCE_ENDINGS.contains(&ending(name))
 }
 
-/// Whether a source file is C++.
+/// Returns whether a file is compiled by itself, and not only included.
+pub(crate) fn is_compiled(name: &str) -> bool {
+    ending(name) == "c" || is_cpp(name)
+}
+
+/// Returns whether a source file is C++.
 pub(crate) fn is_cpp(name: &str) -> bool {
     matches!(ending(name), "cpp" | "cc" | "cxx" | "C")
 }

@@ -1,5 +1,5 @@
-//! What the user is told of a build: what the folder was taken for, what the compiler warned of,
-//! and where there is none, why.
+//! Texts about a build for the user: the kind of program that the folder was taken for, the
+//! compiler's warnings, and the reasons where nothing could be built.
 
 pub(super) mod diagnostic;
 pub(super) mod foreign;
@@ -18,7 +18,7 @@ use crate::build::Build;
 const WARNINGS_TOLD_MAX: usize = 5;
 
 impl Build {
-    /// What the folder was taken for.
+    /// Names the kind of program that the folder was taken for.
     pub fn taken_for(&self) -> String {
         let interface = &self.interface;
         match &interface.kernel {
@@ -38,8 +38,7 @@ impl Build {
         }
     }
 
-    /// What the compiler warned of: how often, and the first few warnings, a line each. Empty where
-    /// it did not.
+    /// Counts the compiler's warnings and lists the first few, a line each. Empty without any.
     pub fn warnings_told(&self) -> Vec<String> {
         let count = self.warnings.len();
         if count == 0 {

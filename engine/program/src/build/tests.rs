@@ -54,7 +54,7 @@ fn read_all(bytes: &[u8], image: DataImage) {
     let Ok(info) = debug::read(&file) else {
         return;
     };
-    let Ok(symbols) = collect::symbols("d", &info, &linked, image, (&HashMap::new(), None)) else {
+    let Ok(symbols) = collect::symbols("d", &info, &linked, image, &HashMap::new(), None) else {
         return;
     };
     use_symbols(&symbols);
@@ -125,7 +125,7 @@ fn damaged_symbols_are_refused_or_harmless() {
     let linked = LinkedFile::parse(&bytes).unwrap();
     let info = debug::read(&object::File::parse(&*bytes).unwrap()).unwrap();
     let image = DataImage { address: 0x4000, bytes: 0x1000 };
-    let symbols = collect::symbols("d", &info, &linked, image, (&HashMap::new(), None)).unwrap();
+    let symbols = collect::symbols("d", &info, &linked, image, &HashMap::new(), None).unwrap();
     assert!(symbols.leaf_count() > 40);
     let whole = symbols.to_json();
     let mut numbers = Numbers(11);

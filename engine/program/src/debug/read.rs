@@ -77,7 +77,7 @@ struct Around {
     offset: EntryOffset,
     /// Position in the list of functions, where it is one.
     function: Option<usize>,
-    /// What C++ writes before the names in it; empty where that is nothing.
+    /// The classes and namespaces that C++ writes before the names in it; empty without any.
     scope: String,
 }
 
@@ -321,7 +321,7 @@ impl Context<'_, '_> {
         if text.len() > NAME_BYTES_MAX { String::new() } else { text }
     }
 
-    /// Whether the entry is that of a source file in C++.
+    /// Returns whether the entry is that of a source file in C++.
     fn is_cpp(&self) -> bool {
         let language = self.attribute(gimli::DW_AT_language);
         let Some(AttributeValue::Language(language)) = language else { return false };
@@ -336,7 +336,7 @@ impl Context<'_, '_> {
         .contains(&language)
     }
 
-    /// What C++ writes before the names inside of this entry.
+    /// Returns what C++ writes before the names inside of this entry.
     fn scope(&self, around: &[Around]) -> String {
         let is_named = matches!(
             self.entry.tag(),

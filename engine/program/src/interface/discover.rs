@@ -229,7 +229,7 @@ impl Calls<'_> {
         let stripped = self.info.strip(function.returns?)?;
         let is_number = matches!(stripped.raw.kind, RawKind::Base(_) | RawKind::Enumeration(_));
         Some(Instance {
-            name: format!("{}_result", function.name.trim_start_matches('~')),
+            name: format!("{}_result", function.name),
             spelled: stripped.spelled().filter(|_| is_number)?,
             length: None,
             access: Some(crate::place::Access::Output),

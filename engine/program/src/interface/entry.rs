@@ -9,8 +9,8 @@ use quietcore_wording::{ALIKE_MAX, alike, list};
 /// Most functions of one kind with a number.
 const RATES_MAX: u32 = 64;
 
-/// What stands behind the name of a model in the name of its class, in some releases.
-const CLASS_END: &str = "ModelClass";
+/// The end of a class's name that some releases add to the name of the model.
+pub(crate) const CLASS_END: &str = "ModelClass";
 
 /// The entry points of a model. Functions are named as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Entry {
 /// A model that a folder may be meant to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Candidate<'n> {
-    /// What its functions are called by: `NAME_`, or `CLASS::`.
+    /// The name that its functions begin with, without the border `_` or `::`.
     name: &'n str,
     is_class: bool,
 }
@@ -79,7 +79,7 @@ impl<'n> Candidate<'n> {
         [self.name, self.short(), self.model()].contains(&wanted)
     }
 
-    /// Whether an object needs something of it that lies in another one.
+    /// Returns whether an object needs something of it that lies in another one.
     fn is_used(self, objects: &[Object]) -> bool {
         let initialize = self.function("initialize");
         let start = format!("{}::", self.name);
@@ -107,10 +107,7 @@ pub(crate) fn choose(objects: &[Object], wanted: Option<&str>) -> Result<Entry, 
         .filter(|model| !rates(&functions, *model).is_empty())
         .collect();
     let model = match wanted {
-        Some(wanted) if !models.is_empty() => {
-            let named = models.iter().find(|model| model.is_called(wanted));
-            *named.ok_or_else(|| unknown(wanted, &models))?
-        }
+        Some(wanted) if !models.is_empty() => named(wanted, &models)?,
         _ => only(objects, &models, &functions)?,
     };
     let terminate = Some(model.function("terminate"));
@@ -126,6 +123,18 @@ pub(crate) fn choose(objects: &[Object], wanted: Option<&str>) -> Result<Entry, 
         rates: rates(&functions, model),
         links: links.collect(),
     })
+}
+
+/// The model of a name: the one that is called exactly so, or the only one that may be.
+fn named<'n>(wanted: &str, models: &[Candidate<'n>]) -> Result<Candidate<'n>, InterfaceError> {
+    let exact = models.iter().find(|model| model.name == wanted);
+    let called: Vec<_> = models.iter().filter(|model| model.is_called(wanted)).collect();
+    match (exact, &called[..]) {
+        (Some(model), _) => Ok(*model),
+        (None, [model]) => Ok(**model),
+        (None, []) => Err(unknown(wanted, models)),
+        (None, several) => Err(several_models(several)),
+    }
 }
 
 fn unknown(wanted: &str, models: &[Candidate<'_>]) -> InterfaceError {
@@ -148,13 +157,19 @@ fn only<'a>(
         ([model], _) => Ok(**model),
         ([], [model]) => Ok(*model),
         ([], []) => Err(InterfaceError::NoModel { hint: hint(functions) }),
-        ([], several) => Err(several_models(several.iter())),
-        (several, _) => Err(several_models(several.iter().copied())),
+        ([], several) => Err(several_models(&several.iter().collect::<Vec<_>>())),
+        (several, _) => Err(several_models(several)),
     }
 }
 
-fn several_models<'a>(models: impl Iterator<Item = &'a Candidate<'a>>) -> InterfaceError {
-    InterfaceError::Several { names: models.map(|model| format!("`{}`", model.model())).collect() }
+/// Names each model so that it can be asked for: with its namespaces where others share its name.
+fn several_models(models: &[&Candidate<'_>]) -> InterfaceError {
+    let is_shared = |name: &str| models.iter().filter(|model| model.is_called(name)).count() > 1;
+    let name = |model: &&Candidate<'_>| {
+        let name = if is_shared(model.model()) { model.name } else { model.model() };
+        format!("`{name}`")
+    };
+    InterfaceError::Several { names: models.iter().map(name).collect() }
 }
 
 /// What there is in place of a model.
@@ -193,7 +208,8 @@ fn rates(functions: &BTreeSet<&str>, model: Candidate<'_>) -> Vec<Vec<String>> {
     }
     let mut outputs = numbered("output");
     for functions_of_rate in &mut outputs {
-        let number = functions_of_rate[0].trim_start_matches(&model.function("output"));
+        let name = &functions_of_rate[0];
+        let number = name.strip_prefix(&model.function("output")).unwrap_or_default();
         let update = model.function(&format!("update{number}"));
         if functions.contains(update.as_str()) {
             functions_of_rate.push(update);
@@ -292,6 +308,18 @@ mod tests {
              `model_name`"
         );
         assert_eq!(text(two, Some("c")), "there is no model `c` in the folder; there is a, b");
+        // Classes of one name in several namespaces, and none, are told apart by them.
+        let spaces: &[(&[&str], &[&str])] = &[
+            (&["a::Servo::initialize", "a::Servo::step"], &[]),
+            (&["b::Servo::initialize", "b::Servo::step"], &[]),
+        ];
+        for wanted in [None, Some("Servo")] {
+            assert!(text(spaces, wanted).contains("models: `a::Servo`, `b::Servo`; name"));
+        }
+        let whole =
+            objects(&[(&["Z::initialize", "Z::step", "A::Z::initialize", "A::Z::step"], &[])]);
+        assert_eq!(choose(&whole, Some("Z")).unwrap().class.as_deref(), Some("Z"));
+        assert_eq!(choose(&whole, Some("A::Z")).unwrap().class.as_deref(), Some("A::Z"));
         let none = text(&[(&["servo_step", "initialize"], &[])], None);
         assert!(none.ends_with("; there is `servo_step`"), "{none}");
     }

@@ -19,8 +19,9 @@ pub(crate) const OBJECT_NAME: &str = "quietcore_object";
 /// That object as an expression.
 pub(super) const OBJECT: &str = "quietcore_self()";
 
-/// What the linker would look for in the C++ library: memory for objects that nobody makes, and
-/// what is called where a class has no method. A program's own take the place of these.
+/// Functions that the linker would look for in the C++ library: those for memory, which virtual
+/// destructors refer to, and the one that stands for a method without a body. A program's own take
+/// the place of these.
 const CPP_SUPPORT: &str = "\
 __attribute__((weak)) void *operator new(size_t bytes)
 {
@@ -44,8 +45,8 @@ extern \"C\" __attribute__((weak)) void __cxa_pure_virtual(void)
 
 ";
 
-/// What begins with a value that is computed, such as a parameter that is infinite, in the order of
-/// the files.
+/// The table of the program's constructors, in the order of the files. They compute what variables
+/// begin with, such as a parameter that is infinite.
 const CPP_CONSTRUCTORS: &str = "\
 typedef void (*quietcore_constructor)(void);
 
@@ -58,7 +59,7 @@ extern const quietcore_constructor quietcore_constructors_end[]
 
 ";
 
-/// How they are called.
+/// Calls them.
 const CPP_CONSTRUCT: &str = "  \
   for (const quietcore_constructor *each = quietcore_constructors;
        each != quietcore_constructors_end; ++each) {

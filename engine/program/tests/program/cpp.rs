@@ -171,6 +171,11 @@ fn a_class_that_cannot_be_made_or_built_is_refused_with_the_reason() {
                   }\nvoid Sender::step() { }\n";
     let text = failure(&[("Sender.h", header), ("Sender.cpp", source)], &options());
     assert!(text.starts_with("an object of the class `Sender` is made from something"), "{text}");
+    let header = "class Thrower {\n public:\n  void initialize();\n  void step();\n};\n";
+    let source = "#include \"Thrower.h\"\nvoid Thrower::initialize() { }\n\
+                  void Thrower::step() { throw 1; }\n";
+    let text = failure(&[("Thrower.h", header), ("Thrower.cpp", source)], &options());
+    assert!(text.contains("; programs are built without exceptions of C++:\n"), "{text}");
 }
 
 #[test]

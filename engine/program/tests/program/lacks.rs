@@ -2,7 +2,7 @@
 
 use quietcore_program::Options;
 
-use crate::support::{build_model, failure, folder, model, options, try_build};
+use crate::support::{build_files, build_model, failure, folder, model, options, try_build};
 
 /// Goal: whoever has such a folder learns what it is that is missing, where it is used, and how to
 /// generate the model without it; and nothing is blamed that has no part in it.
@@ -66,6 +66,17 @@ fn headers_in_place_of_the_installations_fit_old_and_new_code() {
         let program = try_build(&model("logged"), &options).unwrap();
         assert_eq!(program.run(&["init", "step:0:3", "logged_Y?"]), ["3"]);
         assert_eq!(program.built.warnings, []);
+    }
+}
+
+/// Goal: a model beside its code, in a folder of its own or with a short name, hides no program.
+#[test]
+fn a_model_beside_the_code_generated_from_it_is_no_obstacle() {
+    need_compiler!();
+    let source = "double f_Y;\nvoid f_initialize(void) { }\nvoid f_step(void) { f_Y += 1; }\n";
+    for name in ["f.c", "f_ert_rtw/f.c"] {
+        let program = build_files(&[("f.slx", ""), (name, source)]);
+        assert_eq!(program.run(&["init", "step:0:2", "f_Y?"]), ["2.0"], "{name}");
     }
 }
 

@@ -264,7 +264,7 @@ fn entry(
     Some(Entry { word: known.word, token, value, block })
 }
 
-/// Whether a name stands in quotation marks where none belong, or without where they do.
+/// Returns whether a name stands in quotation marks where none belong, or lacks those that do.
 fn is_quoted_otherwise(known: &Attribute, attribute: &tree::Attribute) -> bool {
     match (&known.shape, &attribute.value) {
         (Shape::Reference(_), Value::Text) => {

@@ -1,4 +1,4 @@
-//! Counters: whether the machine drives them, and how long a tick is.
+//! Counters: which of them the machine drives, and the time of their ticks.
 
 use std::collections::HashSet;
 
@@ -9,12 +9,12 @@ use crate::schema::clocks::{COUNTER_MAX, TICK_NS_MAX, TICK_NS_MIN};
 use crate::text::place::{Place, Word};
 use crate::text::tree::{Attribute, Block, Object, Tree, Value};
 
-/// The tick of a hardware counter where nobody says one, in ns: what most programs have.
+/// The tick of a hardware counter where nothing states one, in ns: the usual one.
 const TICK_NS: u64 = 1_000_000;
 
-/// What is told of several counters at once, with the first of them.
+/// Counters that remarks are made on, all of a kind in one, with the first of them.
 #[derive(Default)]
-struct Told {
+struct CounterRemarks {
     assumed: Vec<String>,
     driven: Vec<String>,
     first: Option<(Place, String)>,
@@ -26,7 +26,7 @@ pub(super) fn understand(tree: &mut Tree, tick_ns: Option<u64>, collector: &mut 
     let is_hardware = default_of(tree, kind, "TYPE").is_some_and(|it| it.token == "HARDWARE");
     let incremented = incremented(tree);
     let used = used(tree);
-    let mut told = Told::default();
+    let mut told = CounterRemarks::default();
     let stated = tree.objects.iter().filter(|it| it.kind.text == kind).find_map(tick_of);
     for counter in tree.objects.iter_mut().filter(|object| object.kind.text == kind) {
         let name = counter.name.text.clone();
@@ -54,7 +54,12 @@ pub(super) fn understand(tree: &mut Tree, tick_ns: Option<u64>, collector: &mut 
     tell(&told, stated, tick_ns, collector);
 }
 
-fn tell(told: &Told, stated: Option<u64>, tick_ns: Option<u64>, collector: &mut Collector) {
+fn tell(
+    told: &CounterRemarks,
+    stated: Option<u64>,
+    tick_ns: Option<u64>,
+    collector: &mut Collector,
+) {
     let Some((place, word)) = &told.first else { return };
     if !told.assumed.is_empty() {
         let (tick, why) = match (stated, tick_ns) {
@@ -78,7 +83,8 @@ fn tell(told: &Told, stated: Option<u64>, tick_ns: Option<u64>, collector: &mut 
     }
 }
 
-/// The largest value, ticks per base and the shortest cycle, where they are missing or nothing.
+/// Completes the largest value, the ticks per base and the shortest cycle where they are missing,
+/// zero or too large.
 fn limits(counter: &mut Object, collector: &mut Collector) {
     let name = counter.name.clone();
     let most = counter.block.first("MAXALLOWEDVALUE");
@@ -112,29 +118,30 @@ fn seconds(block: &mut Block) {
     }
     block.take("NANOSECONDSPERTICK");
     let Some(given) = block.take("SECONDSPERTICK") else { return };
-    if let Some(tick) = nanoseconds(&given.token) {
+    if let Some(tick) = nanoseconds(&given.token).filter(|tick| *tick > 0) {
         let at = Word { text: given.token, place: given.place };
         block.set_number("NANOSECONDSPERTICK", tick, &at);
     }
 }
 
-/// Seconds as whole nanoseconds, where they are a tick that a machine may have.
+/// Seconds as whole nanoseconds, whether or not a tick may be that long.
 fn nanoseconds(seconds: &str) -> Option<u64> {
     let nanoseconds = (seconds.trim_matches('"').parse::<f64>().ok()? * 1e9).round();
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "the value is whole and within the range of ticks"
+        reason = "the cast ends at the limits of `u64`, far outside of the range of ticks"
     )]
     let whole = nanoseconds as u64;
-    (TICK_NS_MIN..=TICK_NS_MAX).contains(&whole).then_some(whole)
+    Some(whole)
 }
 
-/// The tick that a counter says itself.
+/// The tick that a counter states itself, where a tick may be that long.
 fn tick_of(counter: &Object) -> Option<u64> {
     let block = &counter.block;
     let own = block.first("NANOSECONDSPERTICK").and_then(Attribute::number).filter(|it| *it > 0);
-    own.or_else(|| nanoseconds(&block.first("SECONDSPERTICK")?.token))
+    let tick = own.or_else(|| nanoseconds(&block.first("SECONDSPERTICK")?.token))?;
+    (TICK_NS_MIN..=TICK_NS_MAX).contains(&tick).then_some(tick)
 }
 
 /// The counters that alarms and schedule tables increment.

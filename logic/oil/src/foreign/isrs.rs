@@ -1,4 +1,4 @@
-//! ISRs: what raises them, and how urgent they are.
+//! ISRs: their sources and their levels.
 //!
 //! Elsewhere an interrupt has a vector with a name and a priority of its controller. Here its
 //! source is a number, which whoever raises it says, and its level one of 62, those of category 1
@@ -13,18 +13,15 @@ use crate::schema::attributes::{INTERRUPT_LEVEL_MAX, SOURCE_MAX};
 use crate::text::place::Word;
 use crate::text::tree::{Attribute, Object, Tree, Value};
 
-/// What others call the source of an interrupt.
+/// Names that others have for the source of an interrupt.
 const SOURCES: [&str; 5] = ["SOURCE", "ENTRY", "INTERRUPT", "DEVICE", "VECTOR"];
-/// The category of an ISR that says none: such a one may do all that one of category 1 may.
+/// The category of an ISR that states none: in 2 it may do all that it may in 1, and more.
 const CATEGORY: u64 = 2;
 
 /// Gives each ISR a category, a source and a level.
 pub(super) fn understand(tree: &mut Tree, collector: &mut Collector) {
     let kind = Kind::Isr.word();
-    let number_by_default = |word| match default_of(tree, kind, word).map(|it| &it.value) {
-        Some(Value::Integer { negative: false, magnitude }) => Some(*magnitude),
-        _ => None,
-    };
+    let number_by_default = |word| default_of(tree, kind, word)?.value.number();
     let (category, priority) = (number_by_default("CATEGORY"), number_by_default("PRIORITY"));
     let mut isrs: Vec<_> =
         tree.objects.iter_mut().filter(|object| object.kind.text == kind).collect();
@@ -86,7 +83,7 @@ fn sources(isrs: &mut [&mut Object], collector: &mut Collector) {
     });
 }
 
-/// The number of a source, if it is one.
+/// Returns the number that a source is written as, if it can be used here.
 fn usable(attribute: &Attribute) -> Option<u64> {
     let number = match attribute.value {
         Value::Text => {
@@ -101,13 +98,14 @@ fn usable(attribute: &Attribute) -> Option<u64> {
     number.filter(|number| *number <= SOURCE_MAX)
 }
 
+/// Puts one source in the place of all attributes that name one.
 fn replace(isr: &mut Object, number: u64) {
-    let mut at = isr.name.clone();
-    for word in SOURCES {
-        while let Some(attribute) = isr.block.take(word) {
-            at = Word { text: attribute.token, place: attribute.place };
-        }
-    }
+    let is_source = |it: &mut Attribute| SOURCES.contains(&it.name.text.as_str());
+    let given = isr.block.attributes.extract_if(.., is_source).last();
+    let at = given.map_or_else(
+        || isr.name.clone(),
+        |attribute| Word { text: attribute.token, place: attribute.place },
+    );
     isr.block.set_number("SOURCE", number, &at);
 }
 
@@ -159,7 +157,7 @@ fn levels(isrs: &mut [&mut Object], by_default: Option<u64>, collector: &mut Col
     });
 }
 
-/// Tells something of some ISRs, at the first of all.
+/// Adds a remark on the ISRs of these names, at the place of the first ISR.
 fn tell(
     isrs: &[&mut Object],
     changed: &[String],

@@ -1,4 +1,4 @@
-//! What other implementations of OIL write, made what it means here.
+//! Other implementations of OIL: what they write is turned into what it means here.
 //!
 //! | they write | it is read as |
 //! |---|---|
@@ -55,31 +55,30 @@ static IMPLEMENTATIONS: LazyLock<Vec<Implementation>> = LazyLock::new(|| {
         (None, OTHERS),
         (Some("Trampoline"), TRAMPOLINE),
     ];
-    let implementations = texts.map(|(name, text)| Implementation { name, tree: shipped(text) });
-    implementations.into()
+    let tree = |text| shipped(text, &mut Collector::new(true));
+    texts.map(|(name, text)| Implementation { name, tree: tree(text) }).into()
 });
 
-/// The tree of a definition, which is read as strictly as any text.
-fn shipped(text: &str) -> Tree {
-    let mut collector = Collector::new(true);
-    let tokens =
-        tokens("shipped", text, &mut |_| Err(NotIncluded::Missing(String::new())), &mut collector);
-    parse(&tokens, &mut collector)
+/// Reads a shipped definition, which includes nothing.
+fn shipped(text: &str, collector: &mut Collector) -> Tree {
+    let mut none = |_: &str| Err(NotIncluded::Missing(String::new()));
+    let tokens = tokens("shipped", text, &mut none, collector);
+    parse(&tokens, collector)
 }
 
-/// Whether a kind of object is that of an implementation which is known.
+/// Returns whether a known implementation has this kind of object.
 pub(crate) fn knows_object(word: &str) -> bool {
     let mut declarations = IMPLEMENTATIONS.iter().map(|it| &it.tree.declarations);
     declarations.any(|it| it.objects.iter().any(|(kind, _)| kind.text == word))
 }
 
-/// Whether an attribute of a kind of object is that of an implementation which is known.
+/// Returns whether a known implementation has this attribute in a kind of object.
 pub(crate) fn knows_attribute(kind: &str, word: &str) -> bool {
     let mut declared = IMPLEMENTATIONS.iter().map(|it| it.tree.declarations.of(kind));
     declared.any(|it| is_among(word, it))
 }
 
-/// Whether an attribute is declared, here or in the block of another one.
+/// Returns whether an attribute is declared, here or in the block of another one.
 fn is_among(word: &str, declared: &[Declaration]) -> bool {
     declared.iter().any(|declaration| {
         let within = match &declaration.range {
@@ -91,7 +90,7 @@ fn is_among(word: &str, declared: &[Declaration]) -> bool {
     })
 }
 
-/// Makes of a tree as others write it one as it is written here. `tick_ns` is the time of a tick
+/// Turns a tree as others write it into one as it is written here. `tick_ns` is the time of a tick
 /// for hardware counters that say none.
 pub(crate) fn understand(tree: &mut Tree, tick_ns: Option<u64>, collector: &mut Collector) {
     objects::merge(tree, collector);
@@ -114,7 +113,7 @@ pub(crate) fn understand(tree: &mut Tree, tick_ns: Option<u64>, collector: &mut 
     clocks::understand(tree, tick_ns, collector);
 }
 
-/// The implementation to which most of a text belongs that is not the language's own.
+/// Finds the implementation that has most of what a text has beyond the language.
 fn recognise<'t>(tree: &'t Tree) -> Option<&'static Implementation> {
     let of_objects = |object: &'t Object| foreign_of(&object.kind, &object.block);
     let foreign: Vec<_> = tree.objects.iter().flat_map(of_objects).collect();
@@ -129,7 +128,7 @@ fn recognise<'t>(tree: &'t Tree) -> Option<&'static Implementation> {
     (count(&found) > 0).then_some(found)
 }
 
-/// What of an object the schema does not have, as kind and attribute.
+/// Lists the attributes of an object that the schema does not have, each with the kind.
 fn foreign_of<'t>(kind: &'t Word, block: &'t Block) -> Vec<(&'t str, &'t str)> {
     let mut found = Vec::new();
     let known = Kind::of(&kind.text).map_or(&[][..], Kind::attributes);
@@ -175,13 +174,7 @@ mod tests {
     fn the_shipped_definitions_are_read_without_a_problem() {
         for text in [ERIKA_2, ERIKA_3, TRAMPOLINE, OTHERS] {
             let mut collector = Collector::new(true);
-            let tokens = tokens(
-                "shipped",
-                text,
-                &mut |_| Err(NotIncluded::Missing(String::new())),
-                &mut collector,
-            );
-            let tree = parse(&tokens, &mut collector);
+            let tree = shipped(text, &mut collector);
             assert!(!tree.declarations.objects.is_empty());
             if let Err(problems) = collector.finish() {
                 panic!("{problems}");

@@ -1,4 +1,4 @@
-//! Whole objects: several CPU sections made one, and objects that nobody writes down.
+//! Whole objects: merges several CPU sections, adds objects that implementations define themselves.
 
 use std::collections::{HashMap, HashSet};
 
@@ -41,8 +41,8 @@ pub(super) fn merge(tree: &mut Tree, collector: &mut Collector) {
     }
 }
 
-/// Whether an object says nothing again that another of its name says, and lacks what it would need
-/// to stand alone.
+/// Returns whether an object only adds to another of its name: it contradicts nothing, and one of
+/// the two lacks an attribute that is required.
 fn is_addition(known: &Object, object: &Object) -> bool {
     let schema = Kind::of(&object.kind.text).map_or(&[][..], Kind::attributes);
     let required = || schema.iter().filter(|it| it.presence.is_required());

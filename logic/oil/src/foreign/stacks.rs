@@ -1,5 +1,5 @@
-//! Stacks of tasks. Other machines are smaller: what is enough for a stack there is none here, and
-//! what would be too much there is still little here.
+//! Stacks of tasks. A size that suits a small processor is too little here, so each task gets the
+//! usual size at least.
 
 use super::{default_of, names};
 use crate::problem::Collector;
@@ -8,14 +8,14 @@ use crate::schema::attributes::{STACK_BYTES_DEFAULT, STACK_BYTES_MIN};
 use crate::text::place::{Place, Word};
 use crate::text::tree::{Attribute, Tree, Value};
 
-/// What others call the size of a stack: as an attribute of its own, and in the block of `STACK`.
+/// Names that others have for the size of a stack, in the block of `STACK`.
 const SIZES: [&str; 3] = ["SIZE", "SYS_SIZE", "STACK_SIZE"];
 const STACK_SIZE: &str = "STACKSIZE";
 
 /// Gives each task a stack in bytes: what it asks for, and the usual size at least.
 pub(super) fn understand(tree: &mut Tree, collector: &mut Collector) {
     let by_default =
-        default_of(tree, Kind::Task.word(), STACK_SIZE).and_then(|it| number(&it.value));
+        default_of(tree, Kind::Task.word(), STACK_SIZE).and_then(|it| it.value.number());
     let mut changed: Vec<String> = Vec::new();
     let mut first: Option<(Place, Word)> = None;
     let tasks = tree.objects.iter_mut().filter(|object| object.kind.text == Kind::Task.word());
@@ -57,22 +57,15 @@ pub(super) fn understand(tree: &mut Tree, collector: &mut Collector) {
     }
 }
 
-/// Whether a stack is one of the kinds that others have, and no word that is misspelled.
+/// Returns whether a stack is one of the kinds that others have, and no misspelled word.
 fn is_kind(stack: &Attribute) -> bool {
     stack.value == Value::Auto
         || stack.value == Value::Word
             && (stack.token == "SHARED" || stack.token.starts_with("PRIVATE"))
 }
 
-/// The bytes that the block behind `STACK = PRIVATE` says.
+/// Returns the size in bytes that the block behind `STACK = PRIVATE` states.
 fn within(stack: &Attribute) -> Option<u64> {
     let block = stack.block.as_ref()?;
     SIZES.iter().find_map(|word| block.first(word)?.number())
-}
-
-fn number(value: &Value) -> Option<u64> {
-    match value {
-        Value::Integer { negative: false, magnitude } => Some(*magnitude),
-        _ => None,
-    }
 }

@@ -170,7 +170,9 @@ impl Including<'_, '_> {
                 Err(reason) => reasons.push(reason),
             }
         }
-        if matches!(directive, Directive::Include(_)) {
+        let is_optional = matches!(directive, Directive::IncludeIfExists(_))
+            && reasons.iter().all(|reason| matches!(reason, NotIncluded::Missing(_)));
+        if !is_optional {
             self.missing(place, written, &reasons);
         }
     }

@@ -1,4 +1,4 @@
-//! What the sections of a text have in common: blocks of attributes, values, the end of statements.
+//! The grammar that all sections of a text share: blocks of attributes, values, ends of statements.
 //!
 //! A statement that can't be read is told and skipped up to its `;` or to the `}` behind it, so
 //! that one run finds all of them. Each step takes a token or ends a block, so that it ends.
@@ -83,7 +83,7 @@ impl Parser<'_, '_> {
         Ok(Attribute { name, value, place, token, block })
     }
 
-    /// Whether `name {` is next, as other tools write an attribute that has parts and a name.
+    /// Returns whether `name {` is next: other tools write so an attribute with parts and a name.
     fn is_structure(&self) -> bool {
         let opens = self.tokens.get(self.at + 1).is_some_and(|token| token.is("{"));
         !self.collector.is_strict() && opens && self.next_word().is_some()
@@ -150,7 +150,7 @@ impl Parser<'_, '_> {
         !self.collector.is_strict() && self.take(";")
     }
 
-    /// Whether a word is the next token, and which.
+    /// Returns the next token if it is a word.
     pub(crate) fn next_word(&self) -> Option<&str> {
         match &self.peek().kind {
             TokenKind::Word(word) => Some(word),

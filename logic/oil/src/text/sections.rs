@@ -25,10 +25,10 @@ pub(crate) const VERSION: &str = "2.5";
 /// The words with which sections begin.
 pub(crate) const SECTIONS: [&str; 3] = ["OIL_VERSION", "IMPLEMENTATION", "CPU"];
 
-/// What another tool calls the section of the application.
+/// Another tool's word for the section of the application.
 const OTHER_CPU: &str = "OSEK";
 
-/// Whether a word begins the section of an application.
+/// Returns whether a word begins the section of an application.
 pub(crate) fn is_cpu_word(word: &str) -> bool {
     word == "CPU" || word == OTHER_CPU
 }
@@ -76,7 +76,7 @@ struct Sections {
     version: Option<Place>,
     implementation: Option<Place>,
     cpu: Option<Place>,
-    /// How many CPU sections there are.
+    /// Number of CPU sections so far.
     cpus: u16,
 }
 
@@ -216,7 +216,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// Whether a kind of object is another implementation's, and no known one that is misspelled.
+/// Returns whether a kind of object is another implementation's, and no misspelled known one.
 fn is_of_others(kind: &str) -> bool {
     if is_object_word(kind) {
         return foreign::UNUSED_OBJECTS.contains(&kind);

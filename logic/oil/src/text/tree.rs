@@ -76,10 +76,7 @@ impl Block {
 impl Attribute {
     /// Its value where that is a whole number that is not negative.
     pub(crate) fn number(&self) -> Option<u64> {
-        match self.value {
-            Value::Integer { negative: false, magnitude } => Some(magnitude),
-            _ => None,
-        }
+        self.value.number()
     }
 }
 
@@ -125,6 +122,14 @@ pub(crate) enum Value {
 }
 
 impl Value {
+    /// It as a whole number that is not negative.
+    pub(crate) const fn number(&self) -> Option<u64> {
+        match self {
+            Self::Integer { negative: false, magnitude } => Some(*magnitude),
+            _ => None,
+        }
+    }
+
     /// What it is called in a sentence.
     pub(crate) const fn noun(&self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use quietcore_oil::{Configuration, NotIncluded, Problems, read};
+use quietcore_oil::{Configuration, NotIncluded, Problems, Reading, read};
 
 use crate::support::STRICT;
 
@@ -72,6 +72,18 @@ fn files_that_include_each_other_are_told() {
     let problems = problems(MAIN, &files);
     let circle = "files include each other: `tasks.oil` includes `a.oil` includes `tasks.oil`";
     assert!(problems.contains(&format!("a.oil:2:2: `tasks.oil`: {circle}")), "{problems}");
+}
+
+/// Goal: a file that may be missing is still told where it is there and can't be read.
+#[test]
+fn an_optional_file_that_cannot_be_read_is_refused() {
+    let text = "CPU c { OS k; TASK t { PRIORITY = 1; }; };\n#includeifexists \"more.oil\"\n";
+    let read_with = |reason: NotIncluded| {
+        read("main.oil", text, Reading::default(), &mut |_| Err(reason.clone()))
+    };
+    assert!(read_with(NotIncluded::Missing("there is none".to_owned())).is_ok());
+    let said = read_with(NotIncluded::Unreadable("it is a folder".to_owned())).unwrap_err();
+    assert_eq!(said.to_string(), "main.oil:2:1: `more.oil`: it can't be included: it is a folder");
 }
 
 #[test]

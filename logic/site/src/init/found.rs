@@ -25,28 +25,30 @@ pub struct FoundVariable {
     pub path: String,
     /// Its type, in words.
     pub type_name: String,
-    /// Whether it is a switch, which a digital channel carries.
+    /// It is a switch, which a digital channel carries.
     pub is_switch: bool,
-    /// Whether it is a number with a fraction, which a scale may stand for.
+    /// It is a number with a fraction, which `scale` makes of a count.
     pub is_float: bool,
 }
 
-/// What was found in a model's folder.
+/// A model's folder, as far as a site file needs to know it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundModel {
     /// The folder, as the site file names it.
     pub folder: String,
     /// The model's name.
     pub name: String,
-    /// The OIL file that makes it an OSEK program.
-    pub oil: Option<String>,
+    /// The kind of program, in words: `generated C, model …`.
+    pub taken_for: String,
+    /// It is an OSEK program, whose kernel has a tick.
+    pub is_osek: bool,
     /// The period of each of its rates, the fastest first, where the code says it.
     pub periods: Vec<Option<Nanos>>,
     /// Its inputs.
     pub inputs: Vec<FoundVariable>,
     /// Its outputs.
     pub outputs: Vec<FoundVariable>,
-    /// Whether it has parameters, as `NAME_P`.
+    /// It has parameters, as `NAME_P`.
     pub has_parameters: bool,
 }
 
@@ -65,12 +67,8 @@ pub fn init_found(machine: &Machine, model: &FoundModel, file: &str) -> String {
 fn write(machine: &Machine, model: &FoundModel, file: &str, profiles: &[&str]) -> String {
     let (own, others) = split(machine);
     let name = safe_name(&model.name);
-    let kind = match &model.oil {
-        Some(oil) => format!("an OSEK program by `{oil}`"),
-        None => "generated C".to_owned(),
-    };
     let mut text = SCHEMA_LINE.to_owned();
-    text.push_str(&format!("# The model `{}` of `{}`: {kind}.\n#\n", model.name, model.folder));
+    text.push_str(&format!("# `{}` holds {}.\n#\n", model.folder, model.taken_for));
     for (verb, what) in [
         ("plan", "what would be done, and whether it can be"),
         ("up", "run it; `quietcore top` shows how it does"),
@@ -117,7 +115,7 @@ fn program(model: &FoundModel, period: Option<Nanos>) -> String {
     let is_single = model.periods.len() < 2;
     if is_single {
         let setting = format!("period = \"{}\"", written(period, 1));
-        let comment = if model.oil.is_some() { "the tick of its kernel" } else { words(period) };
+        let comment = if model.is_osek { "the tick of its kernel" } else { words(period) };
         text.push_str(&line(&setting, comment));
     }
     text.push_str(&line("priority = 80", "of SCHED_FIFO"));

@@ -1,5 +1,5 @@
-//! What a site file can name, as tables: classes, SubDevices, plants, and what a model holds. Each
-//! is made from what the checks themselves look at.
+//! The names that a site file can use, as tables: classes, SubDevices, plants and the parts of a
+//! model folder. All but the last are made from what the checks themselves look at.
 
 use quietcore_record::class::{Class, JitterDefinition, catalogue};
 use quietcore_segment::device::NAMES;
@@ -183,8 +183,8 @@ fn scale(value: f64) -> String {
 const MODEL: &str = "
 ## What a model folder holds
 
-`model` names a folder of C as Simulink Embedded Coder writes it, or written by hand in the same
-style. `quietcore init --model FOLDER` says what it found in one, as a site file to begin with.
+`model` names a folder of C or C++ as Simulink Embedded Coder writes it, or written by hand in the
+same style. `quietcore init --model FOLDER` says what it found in one, as a site file to begin with.
 
 | what | where | needed |
 |------|-------|--------|
@@ -199,6 +199,8 @@ style. `quietcore init --model FOLDER` says what it found in one, as a site file
 | `NAME_B`, `NAME_DW` | global variables | no: signals and states, to be watched and retained |
 | `NAME_step(void) /* Sample time: [0.001s, 0.0s] */` | a comment before the function's \
                       body | no: the period that `init` writes |
+| a class with `initialize` and `step` | C++ in place of these functions, not in a guest | no: \
+                      its members are the variables, as `NAME_U.position` |
 | headers | the folder itself | all that the sources include; \
                       `rtwtypes.h` is added where it is missing |
 | an OIL file | the folder itself | only in an OSEK program, which it makes of the folder |

@@ -168,7 +168,7 @@ impl fmt::Display for Release {
     }
 }
 
-/// What kind of program a folder holds.
+/// The kinds of programs that a folder may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramKind {

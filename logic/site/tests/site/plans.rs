@@ -435,7 +435,8 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
     let model = FoundModel {
         folder: "models/Oven".to_owned(),
         name: "Oven".to_owned(),
-        oil: None,
+        taken_for: "generated C++, class `Oven` with 2 rates".to_owned(),
+        is_osek: false,
         periods: vec![Some(Nanos::from_millis(2)), None],
         inputs: (0..6)
             .map(|at| variable(&format!("Oven_U.t[{at}]"), false))
@@ -445,6 +446,10 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
         has_parameters: true,
     };
     let text = init_found(&machine(2), &model, "oven.toml");
+    assert!(
+        text.contains("\n# `models/Oven` holds generated C++, class `Oven` with 2 rates.\n"),
+        "{text}"
+    );
     assert!(text.starts_with("#:schema ") && text.contains("quietcore up oven.toml"), "{text}");
     let site = read_text(&text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
     assert!(plan(&site, &machine(2)).is_ok() && site.fieldbuses().is_empty());

@@ -77,7 +77,8 @@ fn found(folder: &Path) -> Result<FoundModel, Failure> {
     Ok(FoundModel {
         folder: folder.display().to_string().trim_end_matches('/').to_owned(),
         name: build.model.clone(),
-        oil: kernel.map(|kernel| kernel.oil.clone()),
+        taken_for: build.taken_for(),
+        is_osek: kernel.is_some(),
         periods: rates.map(|rate| rate.period_ns.map(Nanos::new).or(tick)).collect(),
         inputs: of(Access::Input),
         outputs: of(Access::Output),

@@ -53,6 +53,7 @@ pub(super) fn find(
     if options.kind == Some(Kind::Generated) {
         return Ok(None);
     }
+    let is_generated = |files: &Sources| files.compiled.iter().any(SourceFile::seems_generated);
     let chosen = choose(&sources.oil, options.oil.as_deref(), || is_generated(sources))?;
     let Some(file) = chosen else {
         let wanted = options.kind == Some(Kind::Osek);
@@ -92,13 +93,6 @@ fn choose<'s>(
         (None, [file]) => Ok(Some(file)),
         (None, _) => Err(BuildError::SeveralOil { names: names(), is_generated: is_generated() }),
     }
-}
-
-/// Whether a folder holds functions of a generated program.
-fn is_generated(sources: &Sources) -> bool {
-    let texts: Vec<_> = sources.compiled.iter().map(SourceFile::text).collect();
-    let has = |text: &str| texts.iter().any(|it| it.contains(text));
-    (has("_initialize(") && has("_step(")) || (has("::initialize(") && has("::step("))
 }
 
 /// The number of the application mode that is meant: the one asked for, or the first.
@@ -176,7 +170,7 @@ impl Recipe<'_> {
         widths::check(&info)?;
         let interface = application.interface(uses_services(&objects, &selection));
         let symbols =
-            collect::symbols(&interface.model, &info, &linked, data, (&HashMap::new(), None))?;
+            collect::symbols(&interface.model, &info, &linked, data, &HashMap::new(), None)?;
         let chosen = selection.chosen.iter().map(|index| &objects[*index]);
         Ok(Fresh {
             symbols,

@@ -1,7 +1,7 @@
-//! What is named as a program and is none of those that can be built, although it is well known.
+//! Files and folders that are well known and can't be built as programs, such as FMUs.
 //!
-//! Whoever names such a thing did nothing wrong but to hope; so the answer says what it was taken
-//! for and what to name in its place, and not that some function is missing.
+//! The answer says what the thing was taken for and what to name in its place, instead of naming a
+//! function that it lacks.
 
 use std::fmt;
 use std::fs;
@@ -19,11 +19,11 @@ pub enum Foreign {
     StructuredText,
     /// A project of PLCopen XML.
     PlcOpen,
-    /// What Beremiz keeps or makes.
+    /// A project of Beremiz, or its build.
     Beremiz,
-    /// What OpenPLC makes.
+    /// A build of OpenPLC.
     OpenPlc,
-    /// What the translator of Structured Text makes, whoever called it.
+    /// C that was translated from Structured Text, by whatever tool.
     TranslatedStructuredText,
     /// A model that no code was generated from yet.
     SimulinkModel,
@@ -57,7 +57,7 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// What a file that was named as a folder is; `None` where its ending says nothing.
+/// Recognises a file that was named as a folder; `None` where its ending says nothing.
 pub(in crate::build) fn of_file(path: &Path) -> Option<Foreign> {
     let ending = path.extension()?.to_string_lossy().to_ascii_lowercase();
     Some(match ending.as_str() {
@@ -70,19 +70,25 @@ pub(in crate::build) fn of_file(path: &Path) -> Option<Foreign> {
     })
 }
 
-/// What a folder is, by the names in it; `None` where it may be a program.
+/// Recognises a folder by names that no program has, whatever code lies beside them; `None` where
+/// it may be a program.
 pub(in crate::build) fn of_folder(path: &Path) -> Option<Foreign> {
-    let entries = fs::read_dir(path).ok()?.take(ENTRIES_MAX).filter_map(Result::ok);
-    let names: Vec<String> =
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    by_names(&names)
+    by_names(&names(path))
+}
+
+/// Recognises a folder without any code, in it or below, by the endings of the names in it.
+pub(in crate::build) fn of_folder_without_code(path: &Path) -> Option<Foreign> {
+    by_endings(&names(path))
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+    let entries = entries.take(ENTRIES_MAX).filter_map(Result::ok);
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 fn by_names(names: &[String]) -> Option<Foreign> {
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
-    let ends = |ending: &str| {
-        names.iter().any(|name| name.to_ascii_lowercase().ends_with(ending) && name.len() > 3)
-    };
     if has("modelDescription.xml") {
         return Some(Foreign::Fmu);
     }
@@ -96,17 +102,15 @@ fn by_names(names: &[String]) -> Option<Foreign> {
         let is_beremiz = has("plc_main.c") || has("plc_debugger.c") || has("beremiz.h");
         return Some(if is_beremiz { Foreign::Beremiz } else { Foreign::TranslatedStructuredText });
     }
-    let is_code = [".c", ".cpp", ".cc", ".cxx"].iter().any(|ending| ends(ending));
-    if is_code {
-        return None;
-    }
-    if ends(".st") || ends(".iecst") || ends(".scl") {
-        return Some(Foreign::StructuredText);
-    }
-    if ends(".fmu") {
-        return Some(Foreign::Fmu);
-    }
-    (ends(".slx") || ends(".mdl")).then_some(Foreign::SimulinkModel)
+    None
+}
+
+/// The kinds of files that may as well lie beside code, the most telling first.
+fn by_endings(names: &[String]) -> Option<Foreign> {
+    let all: Vec<Foreign> = names.iter().filter_map(|name| of_file(Path::new(name))).collect();
+    [Foreign::StructuredText, Foreign::Fmu, Foreign::SimulinkModel]
+        .into_iter()
+        .find(|kind| all.contains(kind))
 }
 
 #[cfg(test)]
@@ -115,11 +119,12 @@ mod tests {
 
     #[test]
     fn a_folder_is_known_by_the_names_in_it() {
-        let known = |names: &[&str]| {
-            by_names(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        let owned = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
         };
+        let known = |names: &[&str]| by_names(&owned(names));
+        let known_without_code = |names: &[&str]| by_endings(&owned(names));
         assert_eq!(known(&["modelDescription.xml", "sources", "binaries"]), Some(Foreign::Fmu));
-        assert_eq!(known(&["main.st", "pump.ST"]), Some(Foreign::StructuredText));
         assert_eq!(known(&["plc.xml", "beremiz.xml"]), Some(Foreign::Beremiz));
         assert_eq!(known(&["POUS.c", "POUS.h", "config.c", "plc_main.c"]), Some(Foreign::Beremiz));
         assert_eq!(known(&["POUS.c", "POUS.h", "Config0.c", "Res0.c"]), Some(Foreign::OpenPlc));
@@ -127,10 +132,14 @@ mod tests {
             known(&["POUS.c", "POUS.h", "config.c"]),
             Some(Foreign::TranslatedStructuredText)
         );
-        assert_eq!(known(&["servo.slx"]), Some(Foreign::SimulinkModel));
-        // A model beside the code that was generated from it is as usual as a note in a `.st`.
-        assert_eq!(known(&["servo.slx", "servo.c", "notes.st"]), None);
         assert_eq!(known(&["servo.cpp", "servo.h"]), None);
+        // A model beside the code that was generated from it is as usual as a note in a `.st`.
+        let beside_code = ["servo.slx", "notes.st"];
+        assert_eq!(known(&beside_code), None);
+        assert_eq!(known_without_code(&beside_code), Some(Foreign::StructuredText));
+        assert_eq!(known_without_code(&["main.st", "pump.ST"]), Some(Foreign::StructuredText));
+        assert_eq!(known_without_code(&["servo.slx"]), Some(Foreign::SimulinkModel));
+        assert_eq!(known_without_code(&["readme.txt", ".st"]), None);
     }
 
     #[test]

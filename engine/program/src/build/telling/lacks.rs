@@ -1,5 +1,5 @@
-//! What a program needs and its folder does not hold, from what the compiler said: which file and
-//! function need it, where it belongs, and how the model is generated without it.
+//! Headers and functions that a program needs and its folder does not hold, found in the compiler's
+//! text: the file and function that need each, its origin, and how to generate the model without.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct Lack {
     pub name: String,
     /// Where it belongs; `None` where its name does not tell.
     pub origin: Option<Origin>,
-    /// Whether it is named like a file of the model itself.
+    /// It is named like a file of the model itself.
     pub is_own: bool,
     /// Where a header is included, as `servo.h:12`; empty for a function.
     pub included_at: String,
@@ -33,7 +33,7 @@ pub struct Lack {
     pub source: String,
     /// The function that needs it, and what it calls.
     pub call: Option<(String, String)>,
-    /// What else of the same origin is missing.
+    /// Others of the same origin that are missing.
     pub others: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Lack {
     }
 }
 
-/// What is missing of a program that the compiler or the linker refused with this text.
+/// Lists what is missing of a program that the compiler or the linker refused with this text.
 pub(in crate::build) fn find(text: &str, sources: &Sources) -> Vec<Lack> {
     let mut lacks: Vec<Lack> = Vec::new();
     // What the compiler says before an error: the files by which it came there, and the function.

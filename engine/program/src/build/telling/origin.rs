@@ -1,14 +1,14 @@
-//! Where headers and functions belong that generated code asks for and its folder does not hold.
+//! Origins of headers and functions that generated code asks for and its folder does not hold.
 //!
-//! What a compiler says of them (`MW_PWM.h: No such file or directory`) is true and helps nobody
-//! who did not write the generator. The names tell: each kind of block and of target has its own,
-//! the same in all releases.
+//! A compiler's `MW_PWM.h: No such file or directory` is true and helps nobody who did not write
+//! the generator. But each kind of block and of target has names of its own, the same in all
+//! releases, so that a name tells the origin.
 
 use std::fmt;
 
 use crate::symbols::matches_name;
 
-/// Where something that is missing belongs.
+/// The product or library that something missing belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// Driver blocks for a board.
@@ -203,7 +203,7 @@ const FUNCTIONS: [(&str, Origin); 35] = [
 ];
 
 impl Origin {
-    /// Where a header belongs; `None` where its name does not tell.
+    /// Returns the origin of a header; `None` where its name does not tell.
     pub(super) fn of_header(name: &str) -> Option<Self> {
         let named = |(pattern, _): &&(&str, Self)| matches_name(pattern, name);
         let shared = || SHARED.iter().any(|pattern| matches_name(pattern, name));
@@ -211,13 +211,13 @@ impl Origin {
         known.or_else(|| shared().then_some(Self::SharedUtilities))
     }
 
-    /// Where a function belongs; `None` where its name does not tell.
+    /// Returns the origin of a function; `None` where its name does not tell.
     pub(super) fn of_function(name: &str) -> Option<Self> {
         let named = |(pattern, _): &&(&str, Self)| matches_name(pattern, name);
         FUNCTIONS.iter().find(named).map(|(_, origin)| *origin)
     }
 
-    /// How the model is generated without it.
+    /// Says how the model is generated without it.
     pub(super) const fn without(self) -> &'static str {
         match self {
             Self::Board => {

@@ -60,6 +60,25 @@ fn a_hardware_counter_without_a_time_has_the_cycle_of_the_partition() {
     assert_eq!(tick("erika2-blink.oil", Some(2_000_000)), None);
 }
 
+/// Goal: a time that no tick may have is refused, and not read as if none were given.
+#[test]
+fn seconds_that_no_tick_may_have_are_refused() {
+    let text = |seconds: &str| {
+        format!(
+            "CPU c {{ OS k; TASK t {{ PRIORITY = 1; }};\nCOUNTER n {{ TYPE = HARDWARE; \
+             MAXALLOWEDVALUE = 9; TICKSPERBASE = 1; MINCYCLE = 1;\nSECONDSPERTICK = {seconds}; \
+             }}; }};"
+        )
+    };
+    let tick = |seconds| understand(&text(seconds)).map(|it| it.hardware_tick_ns());
+    assert_eq!(tick("0.25").unwrap(), Some(250_000_000));
+    assert_eq!(tick("0.0").unwrap(), Some(1_000_000));
+    for seconds in ["100.0", "1e-9"] {
+        let said = tick(seconds).unwrap_err().to_string();
+        assert!(said.contains(&format!("a.oil:3:18: `{seconds}`: ")), "{said}");
+    }
+}
+
 #[test]
 fn schedule_tables_of_others_mean_the_same() {
     let configuration = accepted("trampoline-schedule.oil");

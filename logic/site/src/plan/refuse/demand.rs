@@ -1,7 +1,7 @@
-//! What stands against the run time that tasks ask for: more than a CPU, or the kernel, gives.
+//! Run time that tasks ask for beyond what a CPU, or the kernel, gives.
 //!
-//! What a task needs at least is its `wcet` in each of its intervals. Whether all deadlines are met
-//! below that limit is another question, which these sums don't answer.
+//! A task needs at least its `wcet` in each of its intervals. These sums don't answer whether all
+//! deadlines are met below the limit.
 
 use quietcore_units::CpuId;
 
@@ -9,10 +9,10 @@ use super::Refusals;
 use crate::site::{Control, Partition, Scheduling, Task};
 use crate::words::exact;
 
-/// What sums of fractions may be off, in percent.
+/// The error that sums of fractions may have, in percent.
 const ROUNDING: f64 = 1e-6;
 
-/// What a task needs of its CPU.
+/// The share of its CPU that a task needs.
 struct Demand<'t> {
     task: &'t Task,
     percent: f64,
@@ -50,7 +50,8 @@ impl Refusals<'_> {
         }
     }
 
-    /// What the kernel leaves to real-time threads while the site runs; `None` without a limit.
+    /// The share of a CPU, in percent, that the kernel leaves to real-time threads while the site
+    /// runs; `None` without a limit.
     fn real_time_percent(&self) -> Option<f64> {
         let is_given_up = self.machine.root && self.site.controls().contains(&Control::Throttling);
         let limited = self.machine.throttles && !is_given_up;
@@ -58,7 +59,7 @@ impl Refusals<'_> {
     }
 }
 
-/// What a task needs; `None` where nothing is known of it, or it takes whatever is left.
+/// Returns the demand of a task; `None` where nothing is known of it, or it takes whatever is left.
 fn demand(task: &Task) -> Option<Demand<'_>> {
     task.release.period()?;
     let (wcet, interval) = (task.wcet?.get() as f64, task.release.interval().get().max(1) as f64);
