@@ -144,6 +144,17 @@ impl PacketWire {
         Ok(InterfaceLook { socket: self.socket.try_clone()?, index: self.index })
     }
 
+    /// The same wire over another number of its socket, which `renumber` gives it.
+    ///
+    /// # Errors
+    /// Those of `renumber`.
+    pub fn renumbered(
+        self,
+        renumber: impl FnOnce(OwnedFd) -> io::Result<OwnedFd>,
+    ) -> io::Result<Self> {
+        Ok(Self { socket: renumber(self.socket)?, ..self })
+    }
+
     /// The same wire, asking for `spin` again and again before it sleeps.
     #[must_use]
     pub fn with_spin(self, spin: Nanos) -> Self {

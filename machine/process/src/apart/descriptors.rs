@@ -7,7 +7,7 @@
 //! |-----------:|----------------------------------|
 //! | 0 | `/dev/null` |
 //! | 1, 2 | what the program prints: a pipe that never makes anybody wait |
-//! | from [`FIRST`] on | the exchange, the job and its orders, remarks, channels, modules |
+//! | from [`FIRST`] on | the exchange, the job and its orders, remarks, channels, modules, sockets |
 //!
 //! Those are closed in whatever the program executes.
 //!
