@@ -23,11 +23,11 @@ use std::time::Duration;
 use quietcore_exchange::{Region, TaskState};
 use quietcore_process::{guard, locks};
 
-/// How long a library that is in use by others may take.
+/// The longest time that a lock of a library may take that others use.
 pub(crate) const EXAMINATION_MAX: Duration = Duration::from_millis(300);
 /// Time between two looks for its end.
 const LOOK: Duration = Duration::from_millis(1);
-/// How long the tasks may take to come to their end when they are told to.
+/// The longest time that the tasks may take to end when they are told to.
 const TASKS_END_MAX: Duration = Duration::from_millis(500);
 const STACK_BYTES: usize = 64 << 10;
 

@@ -28,7 +28,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 pub const FIRST: RawFd = 1000;
 /// Numbers that a process has room for, where it may.
 const ROOM: u64 = 4096;
-/// What the C library keeps of a line until that is printed.
+/// The most bytes of a line that the C library keeps until the line is printed.
 const LINE_BYTES: usize = 4096;
 
 /// Returns another number of the same file, out of a program's reach.

@@ -33,9 +33,9 @@ use crate::keeper::request::Reply;
 struct Next {
     staged: Staged,
     carry: CarryPlan,
-    /// What is forced in it.
+    /// Forces that it gets.
     forces: Forces,
-    /// What can't be.
+    /// Forces that it can't have.
     not_forced: Vec<NotForced>,
 }
 
@@ -152,7 +152,8 @@ impl Kept {
         }
     }
 
-    /// Why the program can't be started anew now.
+    /// Refuses a restart while another build is on its way or on probation, or while the partition
+    /// is held.
     fn refuse_restart(&self, life: &Incarnation<'_>) -> Result<(), ControlError> {
         if life.pending.is_some() {
             let what = "another build is on its way";

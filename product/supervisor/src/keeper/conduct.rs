@@ -1,4 +1,4 @@
-//! What a keeper makes of how a program conducts itself within its process.
+//! Handles a program that misuses its process: one that prints, or is cut off inside of a library.
 //!
 //! A real-time program should not print, and is not ended for it. What it prints is told as an
 //! event, one a second, and kept in a file of the partition's state.
@@ -25,7 +25,7 @@ const PRINTED_BYTES_MAX: u64 = 1 << 20;
 /// The most lines of it that are written in a second.
 const LINES_A_SECOND_MAX: u32 = 100;
 const SECOND: Duration = Duration::from_secs(1);
-/// How long a process may take to find that no lock is held.
+/// The longest time that a process may take to find that no lock is held.
 const EXAMINATION_MAX: Duration = Duration::from_millis(500);
 const CUT_OFF: &str = "the program was cut off inside of a library";
 
@@ -48,7 +48,7 @@ impl Printing {
         Self { path, log, rate: None, left_out: 0, is_told: false }
     }
 
-    /// Whether another line may be written now.
+    /// Returns whether another line may be written now.
     fn admits(&mut self, now: Instant) -> bool {
         let (since, count) = self.rate.get_or_insert((now, 0));
         if now.saturating_duration_since(*since) >= SECOND {
@@ -102,10 +102,10 @@ impl Kept {
     }
 }
 
-/// What is known of calls that were cut off inside of a library of a process.
+/// Calls that were cut off inside of a library of a process, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CutOff {
-    /// Since when a lock may be held.
+    /// The instant from which on a lock may be held.
     held_since: Option<Instant>,
     is_told: bool,
     /// The restart that is due, which takes another process.
@@ -153,7 +153,7 @@ impl Kept {
         }
     }
 
-    /// Why no build can be deployed into a process.
+    /// Returns the refusal of a deploy where the process can load no build.
     pub(super) fn refuse_held(&self, life: &Incarnation<'_>) -> Option<ControlError> {
         let name = &self.setup.partition.name;
         let what = format!("{CUT_OFF}, which is left locked");

@@ -63,7 +63,7 @@ pub(super) struct Incarnation<'a> {
     cycle: Option<u64>,
     starting: Starting,
     reservation: ReservationWatch,
-    /// What is known of calls that were cut off inside of a library.
+    /// Calls that were cut off inside of a library.
     pub(super) cut_off: CutOff,
 }
 

@@ -225,7 +225,7 @@ struct Kept {
     probation_end: u64,
     /// Who waits for the end of it.
     proving: Option<builds::proving::Proving>,
-    /// What is forced, whatever becomes of the process.
+    /// The forces, which outlive the process.
     forces: forces::Forces,
     saving: Saving,
     quiet: Quiet,

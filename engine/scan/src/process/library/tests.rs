@@ -46,7 +46,7 @@ const CUTS: u32 = 334;
 /// Cuts in one process at most, and processes at most: the test ends.
 const CUTS_OF_PROCESS: u32 = 60;
 const PROCESSES_MAX: usize = 1000;
-/// What is not known to be free after this counts as held.
+/// A lock that is not known to be free after this time counts as held.
 const EXAMINATION_MAX: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -110,7 +110,7 @@ fn cut_off_often(part: &str, module: &Path) {
     assert!(held > 0, "{part}: no lock was ever held, so that nothing was tried");
 }
 
-/// What a process says in whose program this module is.
+/// Runs a process with this module and returns what it says.
 fn say_of_process(module: &Path) -> String {
     let mut own = Command::new(std::env::current_exe().unwrap());
     own.args(["--exact", NAME, "--nocapture"]).env(MODULE, OsString::from(module));
