@@ -20,9 +20,9 @@ use quietcore_wire::{Wire, WireError};
 /// The longest that a stop is not looked for.
 const LOOK: Nanos = Nanos::from_millis(10);
 
-/// How long a wire is asked for a frame before it is rested.
+/// The longest time for which a wire is asked for a frame before a rest.
 const SPIN: Nanos = Nanos::from_micros(50);
-/// How long that is.
+/// Length of a rest.
 const REST: Nanos = Nanos::from_micros(200);
 
 /// Sleeps until an instant, or for a shorter while.
@@ -31,7 +31,7 @@ pub type RestUntil = fn(Nanos);
 /// A wire that may be stopped.
 pub(crate) struct Stoppable<'map, W> {
     wire: W,
-    /// How to rest; `None` where the wire does that while it is asked.
+    /// Rests the caller; `None` where the wire does that while it is asked.
     rest: Option<RestUntil>,
     /// Whose stop ends it; none once the bring-up is over.
     watched: Option<Region<'map>>,

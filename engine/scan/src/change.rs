@@ -74,7 +74,7 @@ pub(crate) struct Changes<'map> {
     /// Forces on variables that the build on probation does not have. Like the next list it has
     /// room for all that can be forced, so that nothing is allocated between two cycles.
     dormant: Vec<Assignment>,
-    /// What is being moved.
+    /// Forces on their way from one build to the other, within a swap.
     moving: Vec<Assignment>,
     wanted: Option<Wanted>,
     /// Cycles of probation that are left; zero when the build before is no longer kept.
@@ -105,7 +105,7 @@ impl<'map> Changes<'map> {
         })
     }
 
-    /// Whether groups wait to be applied.
+    /// Returns whether groups wait to be applied.
     pub(crate) fn has_commands(&mut self) -> bool {
         self.commands.has_commands()
     }
@@ -320,8 +320,8 @@ impl<'map> Changes<'map> {
         }
     }
 
-    /// Releases all forces, so that the data are what they would be without them, and notes them as
-    /// being moved.
+    /// Releases all forces, so that the data are what they would be without them, and keeps the
+    /// forces in `moving`.
     fn let_go(&mut self, stage: &Stage) {
         self.moving.clear();
         self.moving.extend_from_slice(self.forces.forces());
@@ -330,8 +330,8 @@ impl<'map> Changes<'map> {
         }
     }
 
-    /// Forces what is being moved in the data of `stage`, where `place` says. `left` gets what has
-    /// no place there.
+    /// Forces what is in `moving` in the data of `stage`, at the offsets that `place` returns.
+    /// `left` gets each force that has no place there.
     fn move_forces(
         &mut self,
         stage: &Stage,
@@ -423,7 +423,7 @@ impl<'map> Changes<'map> {
     }
 }
 
-/// Whether a command may give a variable back the value that it had before it was forced.
+/// Returns whether a command may give a variable back the value that it had before it was forced.
 fn releases(command: &Command) -> bool {
     matches!(command, Command::Unforce(_) | Command::UnforceAll)
 }

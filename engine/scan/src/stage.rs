@@ -47,8 +47,8 @@ pub struct Stage {
     /// Where forced variables have gone: places in the build before and in this one. Forces whose
     /// place is not among them end with the swap, and come back where it is taken back.
     pub forces: Vec<Moved>,
-    /// What is forced before the first cycle where this is the first build of its process: the
-    /// forces of the process before.
+    /// Forces of the process before, which hold from the first cycle on where this is the first
+    /// build of its process.
     pub held: Vec<Force>,
 }
 

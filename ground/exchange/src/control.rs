@@ -8,14 +8,14 @@
 //! | 2 | the fieldbus: frames that were lost so far |
 //! | 3 | generation of the program in fault; zero while there is none |
 //! | 4 | 1 while the tasks have paused, else zero |
-//! | 5 | not zero while a lock of the process's libraries may be held for ever |
-//! | 6 | how often a call was cut off inside of a library of the process |
+//! | 5 | how often a call was cut off inside of a library of the process |
+//! | 6 | the last of these times after which all locks of its libraries were found free |
 //! | 7 | zero |
 //!
 //! Slot and generation share a word, so that no reader ever pairs the one with the other's.
 
 use crate::data::Slot;
-use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
+use crate::sync::{Acquire, AtomicU64, Release};
 
 pub(crate) const CONTROL_WORDS: usize = 8;
 
@@ -68,27 +68,30 @@ pub(crate) fn read_paused(words: &[AtomicU64]) -> bool {
     words.get(4).is_some_and(|word| word.load(Acquire) != 0)
 }
 
-/// Says that a lock may be held, as the `number`th such trouble; numbers begin at 1.
-pub(crate) fn write_held(words: &[AtomicU64], number: u64) {
-    for word in words.iter().skip(5).take(2) {
-        word.store(number, Release);
+/// Says that a lock may be held, as the `number`th such trouble; numbers begin at 1. Tasks on
+/// several CPUs may do this at once, in any order.
+pub(crate) fn write_trouble(words: &[AtomicU64], number: u64) {
+    if let Some(word) = words.get(5) {
+        word.fetch_max(number, Release);
     }
 }
 
 pub(crate) fn read_troubles(words: &[AtomicU64]) -> u64 {
-    words.get(6).map_or(0, |word| word.load(Acquire))
+    words.get(5).map_or(0, |word| word.load(Acquire))
 }
 
-/// Says that all locks were found free after the `number`th trouble, unless there is a later one.
+/// Says that all locks were found free after the `number`th trouble. For one thread.
 pub(crate) fn write_free(words: &[AtomicU64], number: u64) {
-    if let Some(word) = words.get(5) {
-        // It fails where there is a later one.
-        let _ = word.compare_exchange(number, 0, Release, Relaxed);
+    if let Some(word) = words.get(6) {
+        word.store(number, Release);
     }
 }
 
+/// Returns whether there was a trouble after which the locks were not found free.
 pub(crate) fn read_held(words: &[AtomicU64]) -> bool {
-    words.get(5).is_some_and(|word| word.load(Acquire) != 0)
+    // This one first: where it is the older of the two, too much counts as held.
+    let free = words.get(6).map_or(0, |word| word.load(Acquire));
+    read_troubles(words) > free
 }
 
 /// How a fieldbus did in the last cycle, and what it has lost.
@@ -153,12 +156,27 @@ mod tests {
     #[test]
     fn locks_are_free_when_the_last_trouble_is_over() {
         let words = [0; CONTROL_WORDS].map(AtomicU64::new);
-        write_held(&words, 1);
-        write_held(&words, 2);
+        write_trouble(&words, 1);
+        write_trouble(&words, 2);
         write_free(&words, 1);
         assert!(read_held(&words), "there was another one meanwhile");
         write_free(&words, 2);
         assert!(!read_held(&words) && !read_held(&[]));
         assert_eq!((read_troubles(&words), read_troubles(&[])), (2, 0));
+    }
+
+    /// Goal: of two tasks that are cut off at once, no order of their words leaves them held.
+    #[test]
+    fn troubles_that_are_told_in_another_order_are_over_as_well() {
+        let words = [0; CONTROL_WORDS].map(AtomicU64::new);
+        write_trouble(&words, 2);
+        write_trouble(&words, 1);
+        assert!(read_held(&words));
+        write_free(&words, 2);
+        assert!(!read_held(&words));
+        write_free(&words, 3);
+        write_trouble(&words, 3);
+        assert!(!read_held(&words), "it was examined before it was told");
+        assert_eq!(read_troubles(&words), 3);
     }
 }

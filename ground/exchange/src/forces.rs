@@ -39,12 +39,12 @@ impl fmt::Display for ForcesFull {
 
 impl core::error::Error for ForcesFull {}
 
-/// A variable that is held, and what it goes back to.
+/// A variable that is held, and the value that it goes back to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// What it is held at.
+    /// The variable, and the value that it is held at.
     pub force: Assignment,
-    /// What its bits were when it was forced.
+    /// Value of its bits when it was forced.
     pub before: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct ForceTable<'map> {
     sequence: SequenceWriter<'map>,
     words: &'map [AtomicU64],
     forces: [Assignment; FORCE_LIMIT],
-    /// What the bits of each were before.
+    /// Value of the bits of each when it was forced.
     before: [u64; FORCE_LIMIT],
     count: usize,
 }
@@ -215,7 +215,8 @@ impl<'map> ForceReader<'map> {
         self.copy(forces, force_at)
     }
 
-    /// The same, with what each variable goes back to.
+    /// Copies the list as [`read`](Self::read) does, with the value that each variable goes back
+    /// to.
     ///
     /// # Errors
     /// [`TornRead`] when the writer was at it at every try.

@@ -79,7 +79,7 @@ impl ThreadState {
 }
 
 impl ThreadState {
-    /// What differs in a later state of the same thread, in words.
+    /// Describes what differs in a later state of the same thread.
     pub fn became(&self, later: &Self) -> String {
         let policies = [self, later].map(Self::policy_text);
         let cpus = [self, later].map(|state| format!("CPU {}", state.affinity));

@@ -80,8 +80,8 @@ pub struct PacketWire {
     spin: Nanos,
 }
 
-/// A look at the interface of a [`PacketWire`], which is as silent when that is gone as when
-/// nobody sends.
+/// Looks after the interface of a [`PacketWire`], which is as silent when its interface is gone as
+/// when nobody sends.
 #[derive(Debug)]
 pub struct InterfaceLook {
     socket: OwnedFd,
@@ -89,7 +89,8 @@ pub struct InterfaceLook {
 }
 
 impl InterfaceLook {
-    /// Whether the interface is there still. One of the same name that came later is another one.
+    /// Returns whether the interface is still there. One of the same name that came later is
+    /// another one.
     pub fn is_there(&self) -> bool {
         let name = netdevice::index_to_name_inlined(&self.socket, self.index);
         !matches!(name, Err(Errno::NODEV | Errno::NXIO))
@@ -136,12 +137,23 @@ impl PacketWire {
         Ok(Self { socket, index, spin: SPIN })
     }
 
-    /// A look at its interface, for who gives the wire away.
+    /// Returns a look at its interface, for a caller that gives the wire away.
     ///
     /// # Errors
     /// Those of `dup`.
     pub fn look(&self) -> io::Result<InterfaceLook> {
         Ok(InterfaceLook { socket: self.socket.try_clone()?, index: self.index })
+    }
+
+    /// The same wire over another number of its socket, which `renumber` gives it.
+    ///
+    /// # Errors
+    /// Those of `renumber`.
+    pub fn renumbered(
+        self,
+        renumber: impl FnOnce(OwnedFd) -> io::Result<OwnedFd>,
+    ) -> io::Result<Self> {
+        Ok(Self { socket: renumber(self.socket)?, ..self })
     }
 
     /// The same wire, asking for `spin` again and again before it sleeps.

@@ -209,9 +209,9 @@ pub struct Reactions {
 /// Faults of a partition: of its program, or the end of its process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Faults {
-    /// How many there were.
+    /// Number of faults.
     pub count: u32,
-    /// What the last one was.
+    /// The last of them.
     pub last: Option<LastFault>,
 }
 
@@ -400,7 +400,7 @@ pub struct TraceStarted {
     pub cycle: u64,
 }
 
-/// How long a deploy is waited for.
+/// The point until which a deploy is waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeployPatience {
@@ -411,7 +411,7 @@ pub enum DeployPatience {
     UntilProven,
 }
 
-/// What became of a program that was deployed.
+/// Outcome of the probation of a program that was deployed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Probation {
@@ -419,9 +419,9 @@ pub enum Probation {
     Passed,
     /// It is on probation.
     Running {
-        /// Cycles that are left.
+        /// Number of cycles that are left.
         cycles: u64,
-        /// How long they take.
+        /// Time that they take.
         #[serde(rename = "left_ns", with = "nanos")]
         left: Nanos,
     },
@@ -440,7 +440,7 @@ pub enum Probation {
 }
 
 impl Default for Probation {
-    /// What a site says that doesn't tell.
+    /// Stands for the answer of a site of an earlier version, which does not tell.
     fn default() -> Self {
         Self::Running { cycles: 0, left: Nanos::ZERO }
     }
@@ -471,7 +471,7 @@ pub struct Deployed {
     /// Variables that were forced and are not any more, and why.
     #[serde(default)]
     pub not_forced: Vec<NotForced>,
-    /// What became of it.
+    /// Outcome of its probation, as far as it was waited for.
     #[serde(default)]
     pub probation: Probation,
 }

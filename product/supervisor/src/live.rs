@@ -396,7 +396,7 @@ fn command(symbols: &Symbols, change: &Change) -> Result<Command, ControlError> 
     })
 }
 
-/// Where a variable lies, in the words of the exchange.
+/// Returns the target of commands for a variable.
 pub(crate) fn target_of(place: &Place) -> Target {
     match place.bit {
         None => Target::whole(place.offset, place.bytes() as u8),

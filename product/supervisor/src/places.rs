@@ -55,7 +55,7 @@ const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
 const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
 const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
 
-/// Where they are for root.
+/// The folders of root.
 const RUN_OF_ROOT: &str = "/run/quietcore";
 const STATE_OF_ROOT: &str = "/var/lib/quietcore";
 

@@ -85,7 +85,7 @@ pub enum Request {
         partition: String,
         /// The folder of generated C, absolute.
         folder: PathBuf,
-        /// How long the answer is waited for.
+        /// The point until which it is waited for.
         #[serde(default)]
         patience: DeployPatience,
     },

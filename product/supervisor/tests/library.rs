@@ -5,16 +5,24 @@
 
 mod site;
 
-use quietcore_supervisor::control::{Activity, ChangeKind};
+use quietcore_supervisor::control::{Activity, ChangeKind, DeployPatience, Probation, Restart};
 use rustix::process::{Pid, Signal, kill_process};
 use site::{SITE, Site};
 
 fn up() -> Option<Site> {
+    up_with(&[])
+}
+
+/// Brings it up with some of the site file replaced.
+fn up_with(replacements: &[(&str, &str)]) -> Option<Site> {
     if std::env::var("QUIETCORE_TEST_BACKEND").is_ok_and(|backend| backend.contains("kvm")) {
         quietcore_skip::skip!("a guest has no C library of the host");
         return None;
     }
-    let text = SITE.replace("\"counter\"", "\"library\"").replace("counter_DW", "library_DW");
+    let mut text = SITE.replace("\"counter\"", "\"library\"").replace("counter_DW", "library_DW");
+    for (old, new) in replacements {
+        text = text.replace(old, new);
+    }
     Some(Site::up(&text, "library"))
 }
 
@@ -99,6 +107,54 @@ fn a_program_that_is_cut_off_in_a_library_is_told_and_runs_again() {
     let text = site.wait_for_event("loop");
     assert!(text.contains("did not return"), "{text}");
     assert_eq!(site.told("hung"), None, "no task stood still");
+}
+
+/// Goal: a person who asks for a cold restart gets one where that takes another process, too.
+/// Method: a deployed program is cut off while it allocates, and taken back for the one before,
+/// which runs on and retains its values in every cycle.
+#[test]
+fn a_cold_restart_in_another_process_begins_anew() {
+    let Some(site) = up() else { return };
+    let changed = site.folder.path().join("changed/library");
+    let step = "switch (library_P.call) {";
+    site::copy_model("library", &changed, &[(step, &format!("allocate();\n    {step}"))]);
+    let patience = DeployPatience::UntilProven;
+    let deployed = site.client().deploy("axis", &changed, patience, &mut |_| {}).unwrap();
+    assert!(matches!(deployed.probation, Probation::TakenBack { .. }), "{deployed:?}");
+    site.change(ChangeKind::Set, "library_DW.total", Some("1000000"));
+    site.change(ChangeKind::Force, "library_Y.output", Some("7.5"));
+    goes_on(&site, 0);
+    restart(&site, Restart::Cold);
+    assert!(site.value("library_DW.total") < 500_000.0, "nothing was retained");
+    goes_on(&site, 0);
+    assert_eq!(site.value("library_Y.output"), 7.5, "it is forced");
+}
+
+/// Goal: a person can start a program that was given up after it was cut off in a library.
+/// Method: no restart is allowed after a fault.
+#[test]
+fn a_program_that_was_cut_off_and_given_up_is_started_by_a_person() {
+    let Some(site) = up_with(&[("limit = 3", "limit = 0")]) else { return };
+    site.change(ChangeKind::Force, "library_Y.output", Some("7.5"));
+    call(&site, "4");
+    site.wait_for("in fault", |state| matches!(state, Activity::Fault { .. }));
+    restart(&site, Restart::Origin);
+    goes_on(&site, 0);
+    assert_eq!(site.value("library_Y.output"), 1.0, "nothing is forced any more");
+    assert_eq!(site.client().list().unwrap()[0].forces, 0);
+}
+
+/// Restarts the program in another process, and waits for that.
+fn restart(site: &Site, how: Restart) {
+    let process = || site.client().list().unwrap()[0].pid;
+    let before = process();
+    site.client().restart("axis", how).unwrap();
+    let end = std::time::Instant::now() + site::PATIENCE;
+    while process().is_none_or(|now| Some(now) == before) {
+        assert!(std::time::Instant::now() < end, "it has the same process");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    site.wait_for("running", |state| *state == Activity::Running);
 }
 
 /// Goal: a standstill shows while it lasts, though nobody in the process counts.

@@ -2,6 +2,7 @@
 
 use quietcore_exchange::{EventWriter, Region};
 use quietcore_fieldbus::Bus;
+use quietcore_process::descriptors;
 use quietcore_scan::program::Fieldbus;
 use quietcore_segment::Segment;
 use quietcore_units::Nanos;
@@ -18,7 +19,7 @@ pub enum AnyWire {
 }
 
 impl AnyWire {
-    /// Opens it.
+    /// Opens it; a socket lies out of reach of a program of this process.
     ///
     /// # Errors
     /// Why it can't be, in words.
@@ -26,7 +27,11 @@ impl AnyWire {
         match &job.interface {
             InterfaceJob::Network { name, limited } => {
                 let open = if *limited { PacketWire::open_limited } else { PacketWire::open };
-                open(name).map(Self::Packet).map_err(|error| error.to_string())
+                let wire = open(name).map_err(|error| error.to_string())?;
+                let wire = wire.renumbered(descriptors::raised).map_err(|error| {
+                    format!("the socket of interface `{name}` gets no other number: {error}")
+                })?;
+                Ok(Self::Packet(wire))
             }
             InterfaceJob::Simulated { plants, seed, .. } => {
                 let segment: Segment = line::segment(&job.bus.subdevices, plants, *seed)?;
@@ -115,8 +120,30 @@ mod tests {
     use quietcore_exchange::{Happening, Shape};
     use quietcore_process::exchange::Exchange;
 
+    use std::os::fd::{AsFd as _, AsRawFd as _};
+
+    use quietcore_skip::own_network;
+
     use super::*;
     use crate::fieldbus::{BusJob, FaultWhat, SubDeviceJob};
+
+    /// Goal: a program that closes whatever it meets does not cut its fieldbus off.
+    #[test]
+    fn the_socket_of_an_interface_lies_out_of_a_programs_reach() {
+        own_network!();
+        descriptors::make_room();
+        let interface = InterfaceJob::Network { name: "left".to_owned(), limited: false };
+        let bus = BusJob {
+            cycle: Nanos::from_millis(10),
+            distributed_clocks: false,
+            lost_after: 1_000,
+            subdevices: vec![],
+        };
+        let AnyWire::Packet(wire) = AnyWire::open(&FieldbusJob { interface, bus }).unwrap() else {
+            panic!("it is no interface");
+        };
+        assert!(wire.as_fd().as_raw_fd() >= descriptors::FIRST);
+    }
 
     /// Goal: no frame is lost unseen, however few they are.
     /// Method: a simulated segment swallows one, as a fault without a duration does.

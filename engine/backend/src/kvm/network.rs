@@ -117,7 +117,8 @@ impl Network {
     }
 }
 
-/// Whether an interface has no hardware behind it. One that can't be looked at counts as such.
+/// Returns whether an interface has no hardware behind it. One that can't be looked at counts as
+/// such.
 fn is_virtual(interfaces: &Path, name: &str) -> bool {
     !interfaces.join(name).join("device").exists()
 }

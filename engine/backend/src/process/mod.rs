@@ -414,12 +414,12 @@ impl Partition {
         }
     }
 
-    /// What its program has printed so far, in figures.
+    /// Returns how much its program has printed so far.
     pub fn printed(&self) -> Printed {
         self.prints.figures()
     }
 
-    /// The lines that its program has printed since this was asked last, as far as they were kept.
+    /// Takes the lines that its program has printed since the last call, as far as they were kept.
     pub fn take_printed(&self) -> PrintedLines {
         self.prints.take()
     }

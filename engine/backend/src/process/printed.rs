@@ -1,4 +1,4 @@
-//! What a partition's program prints.
+//! Collects what a partition's program prints.
 //!
 //! A program that prints makes a system call for each line, and a real-time program should not. It
 //! is neither refused nor held up for it: what it prints goes through a pipe that takes no more
@@ -16,19 +16,18 @@ use quietcore_wording::plural;
 
 /// Lines that are kept until they are taken.
 const LINES_MAX: usize = 64;
-/// What is kept of a line.
+/// The most bytes of a line that are kept.
 const LINE_BYTES_MAX: usize = 240;
-/// What is read at once.
+/// The most bytes that are read at once.
 const READ_BYTES: usize = 16 << 10;
 /// Time between two reads of as much: more than 1.6 MB/s is not read.
 const BREATH: Duration = Duration::from_millis(10);
-/// How long the end of a line may take until what there is of it is one.
+/// The longest wait for the end of a line; what has come until then counts as a line.
 const LINE_END_MAX: Duration = Duration::from_millis(500);
-/// How long the rest is waited for when the process has ended: what it has forked may hold the
-/// pipe.
+/// The longest wait for the rest when the process has ended: what it has forked may hold the pipe.
 const REST_MAX: Duration = Duration::from_millis(100);
 
-/// How much a program has printed.
+/// The amount that a program has printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     /// Bytes that have come.
@@ -38,7 +37,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Whether it printed nothing.
+    /// Returns whether it printed nothing.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -56,7 +55,7 @@ impl fmt::Display for Printed {
 pub struct PrintedLines {
     /// Those that were kept, each at most 240 bytes long.
     pub lines: Vec<String>,
-    /// How many came beside them.
+    /// Number of lines that came beside them.
     pub left_out: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the libraries of this process can still be used after a call was cut off in one.
+//! Finds out whether the libraries of this process can be used after a call was cut off in one.
 //!
 //! ```text
 //! task      fault, not within the program's own code ── held, wake ──► fault told, outputs set, …
@@ -23,11 +23,11 @@ use std::time::Duration;
 use quietcore_exchange::{Region, TaskState};
 use quietcore_process::{guard, locks};
 
-/// How long a library that is in use by others may take.
+/// The longest time that a lock of a library may take that others use.
 pub(crate) const EXAMINATION_MAX: Duration = Duration::from_millis(300);
 /// Time between two looks for its end.
 const LOOK: Duration = Duration::from_millis(1);
-/// How long the tasks may take to come to their end when they are told to.
+/// The longest time that the tasks may take to end when they are told to.
 const TASKS_END_MAX: Duration = Duration::from_millis(500);
 const STACK_BYTES: usize = 64 << 10;
 
@@ -35,8 +35,8 @@ const STACK_BYTES: usize = 64 << 10;
 static EXAMINER: OnceLock<Examiner> = OnceLock::new();
 /// Calls that were cut off in a library.
 static TROUBLES: AtomicU64 = AtomicU64::new(0);
-/// The last of them, until all locks were free after it; then zero.
-static HELD: AtomicU64 = AtomicU64::new(0);
+/// The last of them after which all locks were found free.
+static FREE: AtomicU64 = AtomicU64::new(0);
 
 struct Examiner {
     region: Region<'static>,
@@ -56,33 +56,33 @@ pub(crate) fn begin(region: Region<'static>) -> io::Result<()> {
 
 fn examine_for_ever(region: Region<'static>) {
     loop {
-        let trouble = HELD.load(Ordering::Acquire);
-        if trouble == 0 {
+        // Those that come from here on are examined next.
+        let troubles = TROUBLES.load(Ordering::Acquire);
+        if troubles == FREE.load(Ordering::Relaxed) {
             thread::park();
             continue;
         }
         locks::pass();
-        region.set_library_free(trouble);
-        // Where there is a later one that is examined next.
-        let _ = HELD.compare_exchange(trouble, 0, Ordering::AcqRel, Ordering::Relaxed);
+        FREE.store(troubles, Ordering::Release);
+        region.set_library_free(troubles);
     }
 }
 
 /// A call was cut off in a library: has it examined. It neither allocates nor waits.
 pub(crate) fn examine() {
     let Some(Examiner { region, thread }) = EXAMINER.get() else { return };
-    let trouble = TROUBLES.fetch_add(1, Ordering::Relaxed) + 1;
-    region.set_library_held(trouble);
-    HELD.store(trouble, Ordering::Release);
+    let trouble = TROUBLES.fetch_add(1, Ordering::AcqRel) + 1;
+    region.set_library_trouble(trouble);
     thread.unpark();
 }
 
-/// Whether a lock may be held for ever.
+/// Returns whether a lock may be held for ever.
 pub(crate) fn is_held() -> bool {
-    HELD.load(Ordering::Acquire) != 0
+    let free = FREE.load(Ordering::Acquire);
+    TROUBLES.load(Ordering::Acquire) != free
 }
 
-/// Waits until that is known, so long at most. Returns whether a lock is held.
+/// Waits until that is known, for `longest` at most. Returns whether a lock is held.
 pub(crate) fn wait_until_known(longest: Duration) -> bool {
     let looks = longest.as_millis() / LOOK.as_millis();
     for _ in 0..looks {

@@ -109,8 +109,8 @@ impl Drop for Loaded {
     }
 }
 
-/// Where a fault was, as an address of the module as linked; one within a library as it is in this
-/// process. A library is examined then.
+/// Returns the address of a fault in the module as linked. A fault within a library keeps its
+/// address in this process, and has the libraries examined.
 fn place_of(module: &Module, fault: &guard::Fault) -> u64 {
     module.linked_address(fault.instruction).unwrap_or_else(|| {
         library::examine();
@@ -118,13 +118,14 @@ fn place_of(module: &Module, fault: &guard::Fault) -> u64 {
     })
 }
 
-/// Whether a fault of the calling thread has left a lock of a library held, for all that is known.
+/// Waits until it is known whether a fault of the calling thread has left a lock of a library held.
+/// Returns whether it has; one that is not known to be free counts as held.
 fn is_held_after(module: &Module, fault: &guard::Fault) -> bool {
     place_of(module, fault);
     library::wait_until_known(library::EXAMINATION_MAX)
 }
 
-/// Why a build is not loaded.
+/// The reason why a build is not loaded.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// In words.
@@ -132,10 +133,10 @@ pub(crate) enum Refusal {
     /// Its `initialize` was cut off inside of a library and has left a lock held: this process can
     /// neither allocate nor load from now on.
     Held {
-        /// How long it was allowed to take, if that was it.
+        /// The time that it was allowed to take; `None` where it crashed.
         limit: Option<Nanos>,
     },
-    /// It was so before.
+    /// A call was cut off inside of a library before, and a lock may still be held.
     HeldBefore,
 }
 
@@ -270,7 +271,7 @@ impl Loader<'_> {
     }
 }
 
-/// What is said of a build whose `initialize` did not come to its end.
+/// Returns the reason to refuse a build whose `initialize` did not come to its end.
 fn refused(module: Module, fault: &guard::Fault, limit: Nanos) -> Refusal {
     let was_cancelled = fault.is_cancelled();
     let Some(instruction) = module.linked_address(fault.instruction) else {

@@ -21,6 +21,8 @@
 //! | [`orders`] | new builds, staged while the tasks run |
 
 mod channels;
+#[cfg(test)]
+mod compiled;
 mod departure;
 pub mod job;
 mod kernel;

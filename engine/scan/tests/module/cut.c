@@ -5,21 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct quietcore_module {
-    unsigned version;
-    unsigned rate_count;
-    void (*initialize)(void);
-    void (*step)(unsigned rate);
-    void (*terminate)(void);
-    const char *(*error_status)(void);
-    const void **services;
-    void (*interrupt)(void);
-    const char *const *tasks;
-    unsigned task_count;
-    unsigned (*overflowed)(const void *address);
-    unsigned (*under_way)(void);
-    const void *(*guard)(unsigned index, unsigned long *bytes);
-};
+#include "quietcore_module.h"
 
 /* Of sizes that the C library keeps for no thread apart, and one that comes from the kernel. */
 static void call_malloc(void)
@@ -53,7 +39,7 @@ static void call_loader(void)
     }
 }
 
-static void step(unsigned rate)
+static void step(uint32_t rate)
 {
     (void)rate;
     for (;;) {
@@ -63,7 +49,14 @@ static void step(unsigned rate)
 
 static void nothing(void) {}
 static const char *error_status(void) { return 0; }
+static const struct quietcore_services *services;
 
 const struct quietcore_module quietcore_module = {
-    3, 1, nothing, step, nothing, error_status, 0, 0, 0, 0, 0, 0, 0,
+    .version = QUIETCORE_MODULE_VERSION,
+    .rate_count = 1,
+    .initialize = nothing,
+    .step = step,
+    .terminate = nothing,
+    .error_status = error_status,
+    .services = &services,
 };

@@ -45,7 +45,7 @@ impl<'map> CommandConsumer<'map> {
         })
     }
 
-    /// Whether commands wait to be taken.
+    /// Returns whether commands wait to be taken.
     pub fn has_commands(&mut self) -> bool {
         self.queue.available() > 0
     }

@@ -22,8 +22,8 @@ use core::ptr::NonNull;
 
 use crate::commands::{CommandConsumer, CommandProducer};
 use crate::control::{
-    Active, FieldbusStatus, write_active, write_fault, write_fieldbus, write_free, write_held,
-    write_paused,
+    Active, FieldbusStatus, write_active, write_fault, write_fieldbus, write_free, write_paused,
+    write_trouble,
 };
 use crate::data::{Slot, WritableData};
 use crate::events::EventWriter;
@@ -150,11 +150,12 @@ impl<'map> Region<'map> {
 
     /// Says that a call of the program was cut off inside of a library, which may hold a lock of it
     /// for ever. For the partition, with a number of its own for each time, from 1.
-    pub fn set_library_held(&self, number: u64) {
-        write_held(self.section(self.layout().control), number);
+    pub fn set_library_trouble(&self, number: u64) {
+        write_trouble(self.section(self.layout().control), number);
     }
 
-    /// Says that all locks of the libraries were found free after the `number`th time.
+    /// Says that all locks of the libraries were found free after the `number`th time. For one
+    /// thread of the partition.
     pub fn set_library_free(&self, number: u64) {
         write_free(self.section(self.layout().control), number);
     }

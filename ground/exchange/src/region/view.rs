@@ -153,12 +153,13 @@ impl<'map> View<'map> {
         read_fault(self.section(self.layout.control))
     }
 
-    /// Whether a lock of the process's libraries may be held for ever: it can load no build then.
+    /// Returns whether a lock of the process's libraries may be held for ever: it can load no build
+    /// then.
     pub fn is_library_held(&self) -> bool {
         read_held(self.section(self.layout.control))
     }
 
-    /// How often a call of the program was cut off inside of a library of its process.
+    /// Returns how often a call of the program was cut off inside of a library of its process.
     pub fn library_troubles(&self) -> u64 {
         read_troubles(self.section(self.layout.control))
     }

@@ -34,7 +34,7 @@ use crate::machine::{Machine, MachineError};
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Turns with something to do before the thread pauses. A fieldbus takes one or two a cycle.
 const TURNS_MAX: u32 = 64;
-/// How long it pauses then at least.
+/// Its shortest pause.
 const PAUSE: Nanos = Nanos::from_micros(50);
 
 impl Net {
@@ -115,7 +115,7 @@ impl Net {
     }
 }
 
-/// How long the thread pauses that was busy for so long.
+/// Returns the pause of a thread that was `busy` for so long.
 fn pause(busy: Nanos) -> Nanos {
     busy.max(PAUSE)
 }

@@ -7,7 +7,7 @@
 //! |-----------:|----------------------------------|
 //! | 0 | `/dev/null` |
 //! | 1, 2 | what the program prints: a pipe that never makes anybody wait |
-//! | from [`FIRST`] on | the exchange, the job and its orders, remarks, channels, modules |
+//! | from [`FIRST`] on | the exchange, the job and its orders, remarks, channels, modules, sockets |
 //!
 //! Those are closed in whatever the program executes.
 //!
@@ -28,10 +28,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 pub const FIRST: RawFd = 1000;
 /// Numbers that a process has room for, where it may.
 const ROOM: u64 = 4096;
-/// What the C library keeps of a line until that is printed.
+/// The most bytes of a line that the C library keeps until the line is printed.
 const LINE_BYTES: usize = 4096;
 
-/// Another number of the same file, out of a program's reach.
+/// Returns another number of the same file, out of a program's reach.
 ///
 /// # Errors
 /// When the process has no numbers left.
@@ -40,7 +40,8 @@ pub fn raised(file: impl AsFd) -> io::Result<OwnedFd> {
     Ok(fcntl_dupfd_cloexec(file, first)?)
 }
 
-/// The first of the high numbers where so many are possible: half of them where those are few.
+/// Returns the first of the high numbers where so many are `possible`: half of them where those are
+/// few.
 fn first_of(possible: Option<u64>) -> RawFd {
     match possible {
         Some(possible) if possible < FIRST as u64 + 16 => (possible / 2).max(3) as RawFd,
@@ -60,11 +61,9 @@ pub fn take_over(number: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: only looked at; where it is not open the kernel says so.
     let inherited = unsafe { BorrowedFd::borrow_raw(number) };
     let raised = raised(inherited)?;
-    if raised.as_raw_fd() != number {
-        // SAFETY: it is open, as was just seen, and it was given to this process under that number
-        // for whoever calls this.
-        drop(unsafe { OwnedFd::from_raw_fd(number) });
-    }
+    // SAFETY: it is open, as was just seen, and it was given to this process under that number for
+    // whoever calls this.
+    drop(unsafe { OwnedFd::from_raw_fd(number) });
     Ok(raised)
 }
 
@@ -131,24 +130,6 @@ fn pass_on_lines() {
     let _ = unsafe { libc::setvbuf(output, buffer.as_mut_ptr(), LINES, buffer.len()) };
 }
 
-/// Which file a number stood for, so that another one that has taken its place is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    device: u64,
-    node: u64,
-}
-
-impl Identity {
-    /// The file's.
-    ///
-    /// # Errors
-    /// Those of `fstat`: the number is closed.
-    pub fn of(file: impl AsFd) -> io::Result<Self> {
-        let stat = rustix::fs::fstat(file)?;
-        Ok(Self { device: stat.st_dev, node: stat.st_ino })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rustix::io::{FdFlags, fcntl_getfd};
@@ -159,13 +140,14 @@ mod tests {
     fn a_file_moves_to_a_high_number_and_is_closed_in_what_is_executed() {
         make_room();
         let (reader, _writer) = io::pipe().unwrap();
-        let same = Identity::of(&reader).unwrap();
+        let node = |file: BorrowedFd<'_>| rustix::fs::fstat(file).unwrap().st_ino;
+        let same = node(reader.as_fd());
         let low = OwnedFd::from(reader);
         let number = low.as_raw_fd();
         std::mem::forget(low);
         let high = take_over(number).unwrap();
         assert!(high.as_raw_fd() >= first_of(getrlimit(Resource::Nofile).current));
-        assert_eq!(Identity::of(&high).unwrap(), same);
+        assert_eq!(node(high.as_fd()), same);
         assert!(fcntl_getfd(&high).unwrap().contains(FdFlags::CLOEXEC));
     }
 

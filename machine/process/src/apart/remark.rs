@@ -1,4 +1,4 @@
-//! What a real-time process says to people: lines that whoever started it keeps.
+//! Remarks of a real-time process for people: lines that whoever started it keeps.
 //!
 //! A remark is made without allocation and without a lock of the C library, since a program that
 //! was cancelled inside of that library may hold one for ever. It goes to a descriptor of its own,
@@ -12,10 +12,10 @@ use std::sync::OnceLock;
 /// The most that is written in one piece, which the kernel doesn't mix with others (`PIPE_BUF`).
 const PIECE_BYTES_MAX: usize = 4096;
 
-/// Where remarks go, once that is another file than the standard error.
+/// The file that remarks go to, where that is not the standard error.
 static FILE: OnceLock<OwnedFd> = OnceLock::new();
 
-/// Has all remarks go to `file` from now on. The first call counts.
+/// Sends all remarks to `file` from now on. Only the first call counts.
 pub fn send_to(file: OwnedFd) {
     let _ = FILE.set(file);
 }

@@ -20,6 +20,7 @@ use quietcore_scan::stage::Carried;
 use quietcore_units::Causes;
 use quietcore_wording::plural;
 
+use super::conduct::Replacement;
 use super::forces::{Forces, held_in};
 use super::incarnation::{Incarnation, answer};
 use pending::{Answering, Pending};
@@ -32,9 +33,9 @@ use crate::keeper::request::Reply;
 struct Next {
     staged: Staged,
     carry: CarryPlan,
-    /// What is forced in it.
+    /// Forces that it gets.
     forces: Forces,
-    /// What can't be.
+    /// Forces that it can't have.
     not_forced: Vec<NotForced>,
 }
 
@@ -129,6 +130,39 @@ impl Kept {
         Ok(carry_over(&self.current.build.symbols, &staged.build.symbols, data, None))
     }
 
+    /// Starts the program anew, as a person has asked: beside the one that runs, or in another
+    /// process where it was cut off inside of a library of this one.
+    pub(super) fn restart(&mut self, life: &mut Incarnation<'_>, how: Restart, reply: Reply<()>) {
+        match self.refuse_restart(life) {
+            Err(refusal) => answer(&reply, Err(refusal)),
+            Ok(()) if life.region.library_troubles() > 0 => {
+                life.cut_off.replacement = Some(Replacement::Asked(how));
+                answer(&reply, Ok(()));
+            }
+            Ok(()) => self.restart_program(life, how, Some(reply)),
+        }
+    }
+
+    /// Starts the program anew once the wait for that is over.
+    pub(super) fn restart_as_planned(&mut self, life: &mut Incarnation<'_>) {
+        if life.region.library_troubles() > 0 {
+            life.cut_off.replacement = Some(Replacement::Planned);
+        } else {
+            self.restart_program(life, Restart::Warm, None);
+        }
+    }
+
+    /// Refuses a restart while another build is on its way or on probation, or while the partition
+    /// is held.
+    fn refuse_restart(&self, life: &Incarnation<'_>) -> Result<(), ControlError> {
+        if life.pending.is_some() {
+            let what = "another build is on its way";
+            return Err(ControlError::new(ErrorKind::Busy, "", what, "wait for it"));
+        }
+        self.refuse_paused(life)?;
+        self.refuse_on_probation(life)
+    }
+
     /// Starts the program anew in the free slot of the same process.
     pub(super) fn restart_program(
         &mut self,
@@ -136,19 +170,6 @@ impl Kept {
         how: Restart,
         reply: Option<Reply<()>>,
     ) {
-        if life.pending.is_some() {
-            if let Some(reply) = reply {
-                let what = "another build is on its way";
-                let error = ControlError::new(ErrorKind::Busy, "", what, "wait for it");
-                answer(&reply, Err(error));
-            }
-            return;
-        }
-        let refused = self.refuse_paused(life).and_then(|()| self.refuse_on_probation(life));
-        if let (Err(error), Some(reply)) = (refused, &reply) {
-            answer(reply, Err(error));
-            return;
-        }
         self.save(life, true);
         self.saving.begin(how);
         let mut staged = self.current.clone();

@@ -85,7 +85,7 @@ impl Kept {
         set.map(|(_, path)| path.clone()).collect()
     }
 
-    /// What commands that were applied mean for what is forced.
+    /// Takes note of what commands that were applied force and release.
     fn note_applied(
         &mut self,
         life: &mut Incarnation<'_>,
@@ -163,8 +163,8 @@ impl Kept {
         Err(ControlError::new(ErrorKind::NotNow, place, "the partition is paused", remedy))
     }
 
-    /// Why no other build can come now: the one that runs is on probation, and the one before is
-    /// kept for it.
+    /// Refuses another build while the one that runs is on probation, and the one before is kept
+    /// for it.
     pub(super) fn refuse_on_probation(&self, life: &Incarnation<'_>) -> Result<(), ControlError> {
         let Some((cycles, left)) = self.probation_left(life) else { return Ok(()) };
         let generation = self.current.stage.generation;

@@ -1,4 +1,4 @@
-//! What a keeper makes of how a program conducts itself within its process.
+//! Handles a program that misuses its process: one that prints, or is cut off inside of a library.
 //!
 //! A real-time program should not print, and is not ended for it. What it prints is told as an
 //! event, one a second, and kept in a file of the partition's state.
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use quietcore_backend::process::Partition as Process;
 use quietcore_wording::plural;
 
-use super::Kept;
 use super::incarnation::Incarnation;
-use crate::control::{ControlError, ErrorKind, Severity};
+use super::{End, Kept};
+use crate::control::{ControlError, ErrorKind, Restart, Severity};
 use crate::log_file::LogFile;
 
 /// The file of what the program printed, in the folder of the partition's state.
@@ -25,7 +25,7 @@ const PRINTED_BYTES_MAX: u64 = 1 << 20;
 /// The most lines of it that are written in a second.
 const LINES_A_SECOND_MAX: u32 = 100;
 const SECOND: Duration = Duration::from_secs(1);
-/// How long a process may take to find that no lock is held.
+/// The longest time that a process may take to find that no lock is held.
 const EXAMINATION_MAX: Duration = Duration::from_millis(500);
 const CUT_OFF: &str = "the program was cut off inside of a library";
 
@@ -48,7 +48,7 @@ impl Printing {
         Self { path, log, rate: None, left_out: 0, is_told: false }
     }
 
-    /// Whether another line may be written now.
+    /// Returns whether another line may be written now.
     fn admits(&mut self, now: Instant) -> bool {
         let (since, count) = self.rate.get_or_insert((now, 0));
         if now.saturating_duration_since(*since) >= SECOND {
@@ -102,34 +102,40 @@ impl Kept {
     }
 }
 
-/// What is known of calls that were cut off inside of a library of a process.
+/// Calls that were cut off inside of a library of a process, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CutOff {
-    /// Since when a lock may be held.
+    /// The instant from which on a lock may be held.
     held_since: Option<Instant>,
     is_told: bool,
-    /// A person has asked for a restart, which takes another process.
-    is_asked: bool,
+    /// The restart that is due, which takes another process.
+    pub(super) replacement: Option<Replacement>,
+}
+
+/// A restart that takes another process.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Replacement {
+    /// It was planned, counted and waited for.
+    Planned,
+    /// A person has asked for it.
+    Asked(Restart),
 }
 
 impl Kept {
-    /// Looks for a program that was cut off inside of a library. Returns why its process is to be
-    /// replaced, when it is to be started anew.
-    pub(super) fn note_cut_off(&mut self, life: &mut Incarnation<'_>) -> Option<String> {
+    /// Looks for a program that was cut off inside of a library. Returns the end of its process,
+    /// when it is to be started anew.
+    pub(super) fn note_cut_off(&mut self, life: &mut Incarnation<'_>) -> Option<End> {
         if life.region.library_troubles() == 0 {
             return None;
         }
-        let is_due = matches!(&life.fault, Some((_, Some(at))) if Instant::now() >= *at);
-        if life.cut_off.is_asked || (is_due && life.pending.is_none() && self.shed_by().is_none()) {
-            if life.fault.take().is_some_and(|(_, at)| at.is_some()) {
-                // What follows is the restart that was planned for the fault.
-                self.restarts = self.restarts.saturating_sub(1);
-                self.restarts_in_a_row = self.restarts_in_a_row.saturating_sub(1);
-            }
-            return Some(format!("{CUT_OFF}, so its process is replaced"));
+        let Some(restart) = life.cut_off.replacement else {
+            self.tell_held(life);
+            return None;
+        };
+        if let (Replacement::Asked(_), Some((_, Some(_)))) = (restart, &life.fault) {
+            self.withdraw_restart();
         }
-        self.tell_held(life);
-        None
+        Some(End::Replaced { why: format!("{CUT_OFF}, so its process is replaced"), restart })
     }
 
     /// Tells that a process whose program runs on can load no build any more.
@@ -147,14 +153,7 @@ impl Kept {
         }
     }
 
-    /// Has a process replaced that a person wants to restart. Returns whether that is so: others
-    /// start their program anew beside the running one.
-    pub(super) fn restart_cut_off(&self, life: &mut Incarnation<'_>) -> bool {
-        life.cut_off.is_asked = life.region.library_troubles() > 0 && life.pending.is_none();
-        life.cut_off.is_asked
-    }
-
-    /// Why no build can be deployed into a process.
+    /// Returns the refusal of a deploy where the process can load no build.
     pub(super) fn refuse_held(&self, life: &Incarnation<'_>) -> Option<ControlError> {
         let name = &self.setup.partition.name;
         let what = format!("{CUT_OFF}, which is left locked");

@@ -25,15 +25,15 @@ pub(super) struct Forced {
     value: u64,
 }
 
-/// What is forced in a build.
+/// The forces in a build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Forces {
     held: Vec<Forced>,
-    /// What only the build before has, as long as it may come back.
+    /// Those that only the build before has, as long as it may come back.
     dormant: Vec<Forced>,
 }
 
-/// Why a variable is not forced in a build.
+/// The reason why a variable is not forced in a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WhyNotForced {
     /// There is no variable of this name.
@@ -58,12 +58,12 @@ impl fmt::Display for WhyNotForced {
 }
 
 impl Forces {
-    /// How many variables are held.
+    /// Returns how many variables are held.
     pub(super) fn count(&self) -> usize {
         self.held.len()
     }
 
-    /// The names of the variables, the first and how many more.
+    /// Lists the names of the first variables, and how many more there are.
     pub(super) fn names(&self) -> String {
         some_of(self.held.iter().map(|forced| forced.path.as_str()))
     }
@@ -109,7 +109,7 @@ impl Forces {
         self.dormant.retain(|forced| among(&other.held, &forced.path));
     }
 
-    /// The same forces in another build, and those that it can't have.
+    /// Returns the same forces in another build, and those that it can't have.
     pub(super) fn in_build(&self, symbols: &Symbols) -> (Self, Vec<NotForced>) {
         let mut found = Self::default();
         let mut lost = Vec::new();
@@ -125,8 +125,8 @@ impl Forces {
         (found, lost)
     }
 
-    /// What becomes of them in the build that follows the one that runs: the forces, where they go,
-    /// and those that it can't have.
+    /// Moves them to the build that follows the one that runs. Returns the forces in it, the
+    /// offsets between which they move, and those that it can't have.
     pub(super) fn in_next_build(&self, symbols: &Symbols) -> (Self, Vec<Moved>, Vec<NotForced>) {
         let mut next = Self::default();
         let mut moved: Vec<Moved> = Vec::new();
@@ -161,12 +161,13 @@ impl Forces {
         self.dormant.clear();
     }
 
-    /// What a process begins with.
+    /// Returns the forces that a process begins with.
     pub(super) fn at_start(&self) -> Vec<Force> {
         self.held.iter().map(|forced| Force::from(forced.assignment())).collect()
     }
 
-    /// What is to be forced so that all of them are; `table` is what the partition says.
+    /// Returns the commands, with the names of their variables, that force whatever `table`, the
+    /// list of the partition, does not hold.
     pub(super) fn missing(&self, table: Option<ForceReader<'_>>) -> Vec<(Command, String)> {
         let there = held_in(table).unwrap_or_default();
         let holds = |forced: &&Forced| {
@@ -209,7 +210,7 @@ impl Forced {
     }
 }
 
-/// What a partition says that it holds; `None` where that can't be read.
+/// Reads the list of a partition; `None` where it can't be read.
 pub(super) fn held_in(table: Option<ForceReader<'_>>) -> Option<Vec<Held>> {
     let mut held = vec![Held::default(); FORCE_LIMIT];
     let count = table?.read_held(&mut held).ok()?;

@@ -63,7 +63,7 @@ pub(super) struct Incarnation<'a> {
     cycle: Option<u64>,
     starting: Starting,
     reservation: ReservationWatch,
-    /// What is known of calls that were cut off inside of a library.
+    /// Calls that were cut off inside of a library.
     pub(super) cut_off: CutOff,
 }
 
@@ -153,7 +153,7 @@ impl Kept {
         self.hear_late(&mut life);
         self.save(&life, true);
         match end {
-            End::Failed(why) | End::Replaced(why) => self.take_back_lost(&life, why),
+            End::Failed(why) | End::Replaced { why, .. } => self.take_back_lost(&life, why),
             End::Down => self.end_proving(Probation::Failed { why: "the site came down".into() }),
         }
         if let Some(pending) = life.pending.take() {
@@ -169,10 +169,10 @@ impl Kept {
         self.hear_printed(&life.process);
         self.hear_monitor(life);
         self.note_fault(life);
-        if let Some(why) = self.note_cut_off(life) {
-            return Some(End::Replaced(why));
-        }
         self.look_after_fault(life);
+        if let Some(replaced) = self.note_cut_off(life) {
+            return Some(replaced);
+        }
         self.look_after_pending(life);
         self.follow_active(life);
         self.hear_late(life);
@@ -307,8 +307,7 @@ impl Kept {
         // The reason was told before the fault shows here.
         self.hear(life);
         if let Some((_, Some(_))) = life.fault.take() {
-            self.restarts = self.restarts.saturating_sub(1);
-            self.restarts_in_a_row = self.restarts_in_a_row.saturating_sub(1);
+            self.withdraw_restart();
         }
         if faulty.is_some() {
             let why = life.why.take().unwrap_or_else(|| {
@@ -331,7 +330,7 @@ impl Kept {
         }
         let why = why.clone();
         life.fault = Some((why, None));
-        self.restart_program(life, crate::control::Restart::Warm, None);
+        self.restart_as_planned(life);
     }
 
     /// Ends the process of a partition that stands still, and says why.
@@ -445,11 +444,7 @@ impl Kept {
                     }
                 }
             }
-            Request::Restart { how, reply } if self.restart_cut_off(life) => {
-                self.saving.begin(how);
-                answer(&reply, Ok(()));
-            }
-            Request::Restart { how, reply } => self.restart_program(life, how, Some(reply)),
+            Request::Restart { how, reply } => self.restart(life, how, reply),
             Request::Pause { pause, reply } => answer(&reply, self.pause(life, pause)),
             Request::Symbols { reply } => {
                 let symbols = Box::new(self.current.build.symbols.clone());

@@ -52,6 +52,7 @@ use crate::control::{
 };
 use crate::running_monitor::post::Post;
 
+use conduct::Replacement;
 pub(crate) use log::EventLog;
 use log::quiet::Quiet;
 pub(crate) use request::{Prepared, Request};
@@ -224,7 +225,7 @@ struct Kept {
     probation_end: u64,
     /// Who waits for the end of it.
     proving: Option<builds::proving::Proving>,
-    /// What is forced, whatever becomes of the process.
+    /// The forces, which outlive the process.
     forces: forces::Forces,
     saving: Saving,
     quiet: Quiet,
@@ -246,8 +247,8 @@ enum End {
     Down,
     /// It failed, and may be started again.
     Failed(String),
-    /// It is to be started again for a fault that was told.
-    Replaced(String),
+    /// Its program is to be started again at once, in another process.
+    Replaced { why: String, restart: Replacement },
 }
 
 impl Kept {
@@ -263,7 +264,9 @@ impl Kept {
                     self.publish(Activity::Stopped { why: "told to".to_owned() });
                     return;
                 }
-                End::Failed(why) | End::Replaced(why) => {
+                End::Replaced { restart: Replacement::Asked(how), .. } => self.begin_anew(how),
+                End::Replaced { restart: Replacement::Planned, .. } => {}
+                End::Failed(why) => {
                     let Some(wait) = self.next_restart() else {
                         self.publish(Activity::Stopped { why });
                         if self.wait_for_restart() {
@@ -284,7 +287,7 @@ impl Kept {
         let (why, kind, severity) = match end {
             End::Down => return,
             End::Failed(why) => (why, "process-lost", Severity::Fault),
-            End::Replaced(why) => (why, "process-replaced", Severity::Warning),
+            End::Replaced { why, .. } => (why, "process-replaced", Severity::Warning),
         };
         if severity == Severity::Fault {
             self.published.state().faults.add(why, None);
@@ -415,6 +418,22 @@ impl Kept {
         Some(Duration::from_nanos(wait.get()))
     }
 
+    /// Takes back a restart that was planned, as there is no need of it any more.
+    fn withdraw_restart(&mut self) {
+        self.restarts = self.restarts.saturating_sub(1);
+        self.restarts_in_a_row = self.restarts_in_a_row.saturating_sub(1);
+    }
+
+    /// Prepares the next process for a program that a person wants to start anew. What the process
+    /// before has left must have been kept already, as it may have to be forgotten here.
+    fn begin_anew(&mut self, how: Restart) {
+        self.restarts_in_a_row = 0;
+        self.saving.begin(how);
+        if how == Restart::Origin {
+            self.forces = forces::Forces::default();
+        }
+    }
+
     /// Waits before a process is started again; `None` when told to come down meanwhile.
     fn wait(&mut self, wait: Duration, why: &str) -> Option<()> {
         let end = Instant::now() + wait;
@@ -437,11 +456,7 @@ impl Kept {
     fn wait_for_restart(&mut self) -> bool {
         while let Ok(request) = self.requests.recv() {
             if let Request::Restart { how, reply } = request {
-                self.restarts_in_a_row = 0;
-                self.saving.begin(how);
-                if how == Restart::Origin {
-                    self.forces = forces::Forces::default();
-                }
+                self.begin_anew(how);
                 let _ = reply.send(Ok(()));
                 return true;
             }

@@ -60,7 +60,7 @@ impl Standstill {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Absence {
     period: Duration,
-    /// When a cycle was seen to begin last; `None` while none is due.
+    /// The instant at which a cycle was seen to begin last; `None` while none is due.
     since: Option<Instant>,
     /// In the gaps between two processes.
     counted: u64,
@@ -88,7 +88,7 @@ impl Absence {
         self.since = None;
     }
 
-    /// How many there were until `now`.
+    /// Returns how many there were until `now`.
     pub(crate) fn count(&self, now: Instant) -> u64 {
         self.counted + self.now(now)
     }

@@ -6,7 +6,7 @@ use quietcore_wording::plural;
 
 use super::incarnation::Incarnation;
 use super::{EventLog, Kept};
-use crate::control::{Restart, Severity};
+use crate::control::Severity;
 use crate::running_monitor::figures::ReactionFigures;
 use crate::running_monitor::post::Told;
 
@@ -100,7 +100,7 @@ impl Kept {
             self.watched.restart_at = None;
         } else if Instant::now() >= at && life.pending.is_none() && self.shed_by().is_none() {
             self.watched.restart_at = None;
-            self.restart_program(life, Restart::Warm, None);
+            self.restart_as_planned(life);
         }
     }
 

@@ -50,7 +50,7 @@ impl LogBars {
         begin..end.max(begin + FEWEST)
     }
 
-    /// Where a value lies among some bars: 0 at their begin, 1 at their end.
+    /// Returns where a value lies among some bars: 0 at their begin, 1 at their end.
     pub fn place_among(value: Nanos, bars: &Range<usize>) -> f64 {
         let bar = Self::part(value) * Self::bar_count() as f64;
         (bar - bars.start as f64) / bars.len().max(1) as f64

@@ -2,7 +2,6 @@
 //! ends.
 
 use std::boxed::Box;
-use std::path::Path;
 use std::sync::Arc;
 use std::vec::Vec;
 
@@ -14,6 +13,7 @@ use quietcore_process::module::DataImage;
 use super::*;
 use crate::fault::Fault;
 use crate::process::channels::Channels;
+use crate::process::compiled::compiled;
 use crate::process::job::Build;
 use crate::process::loading::{self, Loader};
 use crate::program::Program as _;
@@ -143,16 +143,7 @@ fn load(
 ) -> Result<Arc<crate::program::Build<loading::Loaded>>, std::string::String> {
     loading::prepare().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let module = folder.path().join("kernel.so");
-    let headers = ["../program/include", "../../ground/exchange/include"];
-    let gcc = std::process::Command::new("gcc")
-        .args(["-shared", "-fPIC", "-O1"])
-        .args(headers.map(|header| std::format!("-I{}", root.join(header).display())))
-        .arg("-o")
-        .args([&module, &root.join("tests/module/kernel.c")])
-        .status();
-    assert!(gcc.expect("gcc is installed by ./test").success());
+    let module = compiled(folder.path(), "kernel.c", "-O1");
     let channels = Channels::open(&[]).unwrap();
     let provision = Box::leak(Box::new(Provision { table: channels.table(), kernel }));
     let services = Box::leak(Box::new(Services::new(provision)));

@@ -30,6 +30,7 @@ use crate::fault::OnFault;
 use crate::leader::Leader;
 use crate::mapping::{Kind, Mapping};
 use crate::process::channels::Channels;
+use crate::process::compiled::compiled;
 use crate::process::job::Build;
 use crate::process::loading::{Loader, prepare, watched_loader};
 use crate::process::watchman;
@@ -45,7 +46,7 @@ const CUTS: u32 = 334;
 /// Cuts in one process at most, and processes at most: the test ends.
 const CUTS_OF_PROCESS: u32 = 60;
 const PROCESSES_MAX: usize = 1000;
-/// What is not known to be free after this counts as held.
+/// A lock that is not known to be free after this time counts as held.
 const EXAMINATION_MAX: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -83,7 +84,7 @@ fn a_program_is_cut_off_in_a_library_a_thousand_times() {
     let folder = tempfile::tempdir().unwrap();
     thread::scope(|scope| {
         for part in PARTS {
-            let module = compile(folder.path(), part);
+            let module = compiled(folder.path(), "cut.c", &std::format!("-DPART={part}"));
             scope.spawn(move || cut_off_often(part, &module));
         }
     });
@@ -109,18 +110,7 @@ fn cut_off_often(part: &str, module: &Path) {
     assert!(held > 0, "{part}: no lock was ever held, so that nothing was tried");
 }
 
-fn compile(folder: &Path, part: &str) -> PathBuf {
-    let module = folder.join(part);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/module/cut.c");
-    let gcc = Command::new("gcc")
-        .args(["-shared", "-fPIC", &std::format!("-DPART={part}"), "-o"])
-        .args([&module, &source])
-        .status();
-    assert!(gcc.expect("gcc is installed by ./test").success());
-    module
-}
-
-/// What a process says in whose program this module is.
+/// Runs a process with this module and returns what it says.
 fn say_of_process(module: &Path) -> String {
     let mut own = Command::new(std::env::current_exe().unwrap());
     own.args(["--exact", NAME, "--nocapture"]).env(MODULE, OsString::from(module));

@@ -3,7 +3,6 @@
 // UNSAFETY: calls a function that never returns, as a program would be.
 
 use std::os::fd::IntoRawFd as _;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,6 +16,7 @@ use quietcore_process::module::DataImage;
 
 use super::*;
 use crate::process::channels::Channels;
+use crate::process::compiled::compiled;
 use crate::process::job::{ChannelEntry, ChannelJob};
 use crate::process::watchman;
 
@@ -65,7 +65,6 @@ fn a_program_that_is_ended_while_it_receives_leaves_the_queue_free() {
 fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
     prepare().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/module/endless.c");
     let exchange = Exchange::create(&Shape { data_bytes: 4096, ..Shape::of_tasks(1) }).unwrap();
     let watched: Arc<[Watched]> = [watched_loader(Nanos::from_millis(20))].into();
     let (region, file) = (exchange.region(), exchange.file().unwrap());
@@ -85,12 +84,8 @@ fn an_endless_initialize_is_refused_and_an_endless_terminate_ended() {
     let [endless, good] = std::thread::scope(|scope| {
         scope.spawn(|| watchman::watch(&Monotonic, &watched, &done));
         let ends = ["endless", "good"].map(|initialize| {
-            let module = folder.path().join(initialize);
-            let gcc = std::process::Command::new("gcc")
-                .args(["-shared", "-fPIC", &std::format!("-DINITIALIZE={initialize}"), "-o"])
-                .args([&module, &source])
-                .status();
-            assert!(gcc.expect("gcc is installed by ./test").success());
+            let option = std::format!("-DINITIALIZE={initialize}");
+            let module = compiled(folder.path(), "endless.c", &option);
             let stage = Stage { generation: 1, ..Stage::default() };
             let image = DataImage { address: 0, bytes: 0 };
             let loaded = loader.load(&job::Build { module, image, stage, values: [].into() });

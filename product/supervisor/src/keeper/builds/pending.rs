@@ -36,9 +36,9 @@ const LOAD_MAX: Duration = Duration::from_secs(20);
 pub(in crate::keeper) struct Pending {
     pub(in crate::keeper) staged: Staged,
     pub(in crate::keeper) carry: CarryPlan,
-    /// What will be forced in it.
+    /// Forces that it will get.
     pub(in crate::keeper) forces: Forces,
-    /// What can't be.
+    /// Forces that it can't have.
     pub(in crate::keeper) not_forced: Vec<NotForced>,
     pub(in crate::keeper) reply: Answering,
     pub(in crate::keeper) began: Instant,
@@ -213,10 +213,8 @@ impl Kept {
         }
     }
 
-    /// Sees to it that a process that was lost on the probation of a build comes back with the
-    /// build before.
-    /// Where somebody waits for the end of that probation they are told; `why` is how the process
-    /// ended.
+    /// Makes a process that was lost on the probation of a build come back with the build before,
+    /// and tells whoever waits for the end of that probation. `why` says how the process ended.
     pub(in crate::keeper) fn take_back_lost(&mut self, life: &Incarnation<'_>, why: &str) {
         let fate = match self.back_to_before(life) {
             Some(generation) => Probation::TakenBack { generation, why: why.to_owned() },

@@ -30,7 +30,8 @@ impl Proving {
 }
 
 impl Kept {
-    /// What is left of the probation of the build that runs, and of its time.
+    /// Returns the cycles and the time that are left of the probation of the build that runs;
+    /// `None` when it is on no probation.
     pub(in crate::keeper) fn probation_left(&self, life: &Incarnation<'_>) -> Option<(u64, Nanos)> {
         self.before.as_ref()?;
         let cycle = life.region.task(0).map_or(0, |task| task.scan_cycle());

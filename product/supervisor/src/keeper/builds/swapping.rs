@@ -17,10 +17,10 @@ use crate::keeper::Kept;
 use crate::keeper::incarnation::{Incarnation, answer};
 use crate::keeper::request::{Progress, Reply};
 
-/// How long it takes at most that what a partition says gets here: a guest's process passes on what
-/// its guest says every 20 ms.
+/// The longest time that a remark of a partition takes to get here: a guest's process passes on
+/// what its guest says every 20 ms.
 const REMARK_MAX: Duration = Duration::from_millis(200);
-/// How often it is looked for.
+/// Time between two looks for it.
 const REMARK_GLANCE: Duration = Duration::from_millis(5);
 
 impl Kept {
