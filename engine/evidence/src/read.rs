@@ -265,8 +265,9 @@ fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Filed> {
 fn read_traces(root: &Path, damage: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
     let mut traces = Vec::new();
     let names = files(root).unwrap_or_default();
-    let tables = names.iter().filter_map(|name| {
-        Some((name, name.strip_prefix(folder::TRACES)?.strip_prefix('/')?.strip_suffix(".csv")?))
+    let tables = names.iter().filter_map(|file| {
+        let name = file.strip_prefix(folder::TRACES)?.strip_prefix('/')?.strip_suffix(".csv")?;
+        Some((file, name)).filter(|_| !name.contains('/'))
     });
     for (file, name) in tables.take(TRACE_COUNT_MAX) {
         match text_of(&root.join(file)) {
