@@ -1,6 +1,6 @@
 //! Records against each other: those of one run have one start, one machine and the same loads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quietcore_record::record::Record;
 use serde_json::Value;
@@ -111,7 +111,7 @@ pub(super) fn compare_machine(doctor: &Value, records: &[&Record], wrong: &mut V
     }
 }
 
-/// The names of what two records of one run must have in common and have not.
+/// Names each condition that two records of one run must share and don't, once.
 fn different(one: &Record, other: &Record) -> Vec<String> {
     let (a, b) = (&one.conditions, &other.conditions);
     let mut keys = Vec::new();
@@ -125,10 +125,9 @@ fn different(one: &Record, other: &Record) -> Vec<String> {
     differ("loads", a.loads != b.loads);
     differ("dma_latency_held", a.dma_latency_held != b.dma_latency_held);
     differ("quietcore_version", a.quietcore_version != b.quietcore_version);
-    let all = a.machine.keys().chain(b.machine.keys());
-    let of_machine = all.filter(|key| !OF_PARTITION.contains(&key.as_str()));
+    let all: BTreeSet<&String> = a.machine.keys().chain(b.machine.keys()).collect();
+    let of_machine = all.into_iter().filter(|key| !OF_PARTITION.contains(&key.as_str()));
     keys.extend(of_machine.filter(|key| a.machine.get(*key) != b.machine.get(*key)).cloned());
-    keys.dedup();
     keys
 }
 
