@@ -218,6 +218,12 @@ pub fn read_manifest(root: &Path) -> Result<Manifest, ReadError> {
     Err(ReadError::Damaged { path, problem })
 }
 
+/// Reads the kernel that the folder was begun under from its facts; `None` where they don't say.
+pub fn read_kernel(root: &Path) -> Option<String> {
+    let doctor: serde_json::Value = json(&root.join(folder::DOCTOR)).ok()?;
+    check::kernel_of(&doctor).map(str::to_owned)
+}
+
 /// What was changed, added or lost since the folder was sealed; nothing where it never was, as
 /// after the sudden end of a campaign. Whoever goes on with a folder looks here first: sealing it
 /// anew would make the change part of the evidence.

@@ -29,6 +29,7 @@ use crate::write::sum_of_bytes;
 
 pub use contradiction::Contradiction;
 pub(crate) use planned::assumed;
+pub(crate) use runs::kernel_of;
 
 /// A record and the file that it was read from.
 pub(crate) struct Filed {
