@@ -30,11 +30,11 @@ pub struct Evidence {
     pub traces: Vec<(String, Vec<u8>)>,
     /// What is wrong with the folder: files that are cut off, changed, missing.
     pub damage: Vec<String>,
-    /// What in the folder can be computed twice and does not come out the same.
+    /// Parts of the folder that exclude each other.
     pub contradictions: Vec<Contradiction>,
-    /// What was planned, has no record, and is not among what the manifest says was not measured.
+    /// Planned partitions and profiles without a record, of which the manifest says nothing.
     pub unaccounted: Vec<NotMeasured>,
-    /// What stands about the folder's signature. One that does not hold is part of `damage`.
+    /// The folder's signature. One that does not hold is part of `damage`.
     pub signature: Signature,
 }
 
@@ -60,19 +60,19 @@ impl Evidence {
         }
     }
 
-    /// What was asked for and has no whole record, as the manifest says and as the folder shows.
+    /// Iterates over what was asked for and has no whole record, by the manifest and by the folder.
     pub fn missing(&self) -> impl Iterator<Item = &NotMeasured> {
         self.manifest.not_measured.iter().chain(&self.unaccounted)
     }
 
-    /// Whether everything in the folder is as it was written, and nothing in it contradicts
-    /// anything else.
+    /// Returns whether everything in the folder is as it was written, and nothing in it
+    /// contradicts anything else.
     pub fn is_sound(&self) -> bool {
         self.damage.is_empty() && self.contradictions.is_empty() && self.unaccounted.is_empty()
     }
 
-    /// Why nothing in the folder passes, whatever its records say; `None` where it is as it was
-    /// written.
+    /// Says why nothing in the folder passes, whatever its records say; `None` where it is as it
+    /// was written.
     pub fn why_nothing_passes(&self) -> Option<&'static str> {
         if !self.damage.is_empty() {
             return Some("the evidence folder is damaged");
@@ -218,6 +218,12 @@ pub fn read_manifest(root: &Path) -> Result<Manifest, ReadError> {
     Err(ReadError::Damaged { path, problem })
 }
 
+/// Reads the kernel that the folder was begun under from its facts; `None` where they don't say.
+pub fn read_kernel(root: &Path) -> Option<String> {
+    let doctor: serde_json::Value = json(&root.join(folder::DOCTOR)).ok()?;
+    check::kernel_of(&doctor).map(str::to_owned)
+}
+
 /// What was changed, added or lost since the folder was sealed; nothing where it never was, as
 /// after the sudden end of a campaign. Whoever goes on with a folder looks here first: sealing it
 /// anew would make the change part of the evidence.
@@ -265,8 +271,9 @@ fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Filed> {
 fn read_traces(root: &Path, damage: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
     let mut traces = Vec::new();
     let names = files(root).unwrap_or_default();
-    let tables = names.iter().filter_map(|name| {
-        Some((name, name.strip_prefix(folder::TRACES)?.strip_prefix('/')?.strip_suffix(".csv")?))
+    let tables = names.iter().filter_map(|file| {
+        let name = file.strip_prefix(folder::TRACES)?.strip_prefix('/')?.strip_suffix(".csv")?;
+        Some((file, name)).filter(|_| !name.contains('/'))
     });
     for (file, name) in tables.take(TRACE_COUNT_MAX) {
         match text_of(&root.join(file)) {

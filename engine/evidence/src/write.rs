@@ -230,25 +230,21 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     written.map(|_| ()).map_err(WriteError::at(path))
 }
 
-/// All files of the folder but sums and signature, relative to it, sorted.
+/// Lists all files of the folder and of those within it, but sums and signature: relative to it,
+/// sorted. Whatever lies deeper than a run writes is listed too, for it was added.
 pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    let mut folders = vec![(root.to_owned(), ""), (root.join(folder::RECORDS), "records/")];
-    // Only where variables were recorded; what stands there and is no folder is listed as a file.
-    let traces = root.join(folder::TRACES);
-    if fs::symlink_metadata(&traces).is_ok_and(|found| found.is_dir()) {
-        folders.push((traces, "traces/"));
-    }
-    for (folder, prefix) in folders {
-        for entry in fs::read_dir(folder)? {
+    let mut folders = vec![String::new()];
+    while let Some(prefix) = folders.pop() {
+        for entry in fs::read_dir(root.join(&prefix))? {
             let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             // Links and whatever else is no plain file are listed too: reading them is an error,
             // and so they are damage instead of invisible.
-            let is_of_all =
-                prefix.is_empty() && [folder::SUMS, folder::SIGNATURE].contains(&name.as_str());
-            if !entry.file_type()?.is_dir() && !is_of_all {
-                names.push(format!("{prefix}{name}"));
+            if entry.file_type()?.is_dir() {
+                folders.push(name + "/");
+            } else if name != folder::SUMS && name != folder::SIGNATURE {
+                names.push(name);
             }
         }
     }

@@ -55,7 +55,12 @@ fn of_manifest() -> Vec<Forgery> {
                 class.cycle_ns = Some(90_000_000);
             }
         }),
-        ("which only a campaign writes", |folder| folder.manifest.origin = Origin::Probe),
+        ("`origin` is probe, and from the rest follows campaign", |folder| {
+            folder.manifest.origin = Origin::Probe;
+        }),
+        ("`site.toml` is there, which no import writes", |folder| {
+            folder.manifest.origin = Origin::Import;
+        }),
         ("`length`", |folder| {
             folder.manifest.length = Some(quietcore_evidence::Length::Cycles(0));
         }),
@@ -145,4 +150,41 @@ fn what_contradicts_the_site_file_is_named_and_never_a_pass() {
     }
     assert!(forged(|_| {}).is_sound());
     assert_eq!(forged(|_| {}).declared_verdict(), Verdict::Pass);
+}
+
+/// Goal: an experiment keeps its site file, which plans nothing of it, and is not accused.
+/// Method: a probe's folder with a site file, and with another one than it was made of.
+#[test]
+fn an_experiment_with_its_site_file_contradicts_nothing() {
+    let of_experiment = |folder: &mut Folder| {
+        folder.manifest.origin = Origin::Probe;
+        folder.manifest.declared.clear();
+        folder.records.retain(|record| record.profile == "tp4");
+    };
+    assert!(forged(of_experiment).is_sound());
+    let evidence = forged(|folder| {
+        of_experiment(folder);
+        folder.manifest.site_sha256 = "00".to_owned();
+        for record in &mut folder.records {
+            record.conditions.site_sha256 = "00".to_owned();
+        }
+    });
+    let named: Vec<_> = evidence.contradictions.iter().map(ToString::to_string).collect();
+    assert!(named[0].contains("`site_sha256` is 00, and from the rest follows"), "{named:?}");
+}
+
+/// Goal: a condition that differs is named once, however many others do.
+#[test]
+fn each_condition_that_differs_is_named_once() {
+    let evidence = forged(|folder| {
+        let machine = &mut folder.axis().conditions.machine;
+        machine.insert("kernel".to_owned(), "6.6.0-rt".to_owned());
+        machine.insert("cpu_model".to_owned(), "Fast CPU".to_owned());
+    });
+    let named: Vec<_> = evidence.contradictions.iter().map(ToString::to_string).collect();
+    let unique: std::collections::BTreeSet<_> = named.iter().collect();
+    assert_eq!(
+        (unique.len(), named.iter().any(|it| it.contains("cpu_model"))),
+        (named.len(), true)
+    );
 }

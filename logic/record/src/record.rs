@@ -110,6 +110,37 @@ pub struct Record {
 }
 
 impl Record {
+    /// A record in which nothing is measured yet, and which counts for no verdict: whoever makes
+    /// one names the fields that it has.
+    pub fn empty(name: String, probe: &str, partition: &str, profile: &str) -> Self {
+        Self {
+            schema: RECORD_SCHEMA.to_owned(),
+            name,
+            probe: probe.to_owned(),
+            partition: partition.to_owned(),
+            profile: profile.to_owned(),
+            reserved: false,
+            cpu: None,
+            period_ns: None,
+            release: Histogram::new(),
+            wakeup: None,
+            scan: None,
+            routine: None,
+            interrupt: None,
+            memory: None,
+            trial: None,
+            round_trip: None,
+            counters: Counters::default(),
+            spikes: Vec::new(),
+            ledgers: None,
+            timeline: Timeline::default(),
+            conditions: Conditions::default(),
+            interrupted: false,
+            degraded: Vec::new(),
+            invalid_because: Vec::new(),
+        }
+    }
+
     /// Whether the numbers may be trusted.
     pub fn is_valid(&self) -> bool {
         self.invalid_because.is_empty()

@@ -98,7 +98,7 @@ pub fn is_held_to_class(record: &Record) -> bool {
     record.scan.as_ref().is_none_or(|scan| !scan.terms.by_kernel)
 }
 
-/// Why a record without a period proves nothing, and what to do.
+/// The reason why a record without a period proves nothing, with its remedy.
 const NO_PERIOD: &str = "the data do not say with which period they were measured; if you know it, \
                          import them with `--interval`";
 
@@ -252,8 +252,8 @@ fn distrust(record: &Record) -> Option<String> {
     (record.release.count() == 0).then(|| "nothing was measured".to_owned())
 }
 
-/// Whether a release was later than the class allows by any of its limits, and by how much. That a
-/// release was so late holds whatever the period was that it was measured with.
+/// Says how many releases were later than every limit of the class allows; `None` without any. They
+/// were as late whatever period they were measured with.
 fn beyond_all_limits(record: &Record, class: &Class, limit_ns: u64) -> Option<String> {
     let largest_limit_ns = limit_ns.max(class.jitter_ns.unwrap_or(0));
     let late = record.release.count_surely_above(largest_limit_ns);
@@ -426,7 +426,7 @@ fn on_scale(value: u64) -> u64 {
 }
 
 /// A probability per cycle as `1 in 133 000`: three significant digits, rounded to the cautious
-/// side. Whoever shows a bound shows it by this function, so that no two places differ.
+/// side. Every place that shows a bound calls this function, so that no two differ.
 pub fn one_in(probability: f64) -> String {
     if probability.is_nan() || probability <= 0.0 {
         return "never".to_owned();

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use quietcore_evidence::{
-    Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer, read_record,
+    Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin, WriteError, Writer, read_kernel,
+    read_record,
 };
 use quietcore_site::Site;
 use quietcore_units::Causes;
@@ -75,6 +76,18 @@ pub enum CampaignError {
         /// Sum of the site file given.
         ours: String,
     },
+    /// The machine runs another kernel than the one that the campaign was begun under: records of
+    /// both would contradict each other.
+    #[error(
+        "the campaign was begun under kernel {theirs}, and this machine runs {ours}; start that \
+         one to go on, or begin a new campaign"
+    )]
+    OtherKernel {
+        /// The kernel in the folder's facts.
+        theirs: String,
+        /// The kernel now.
+        ours: String,
+    },
     /// A program is not the one that the campaign was begun with.
     #[error(
         "the program of partition `{partition}` has changed since the campaign was begun: build \
@@ -130,12 +143,14 @@ impl Campaign {
     ///
     /// # Errors
     /// [`CampaignError::OtherSite`] when the site file isn't the one it was begun with,
+    /// [`CampaignError::OtherKernel`] when `kernel`, which the machine runs now, isn't,
     /// [`CampaignError::OtherProgram`] when a program isn't, and when the folder's seal can't be
     /// taken away.
     pub fn resume(
         writer: Writer,
         manifest: Manifest,
         site_sha256: &str,
+        kernel: &str,
         runs: Vec<Run>,
     ) -> Result<Self, CampaignError> {
         if manifest.site_sha256 != site_sha256 {
@@ -143,6 +158,9 @@ impl Campaign {
                 theirs: manifest.site_sha256,
                 ours: site_sha256.to_owned(),
             });
+        }
+        if let Some(theirs) = read_kernel(writer.root()).filter(|theirs| theirs != kernel) {
+            return Err(CampaignError::OtherKernel { theirs, ours: kernel.to_owned() });
         }
         for run in &runs {
             same_programs(&writer, run)?;

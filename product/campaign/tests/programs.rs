@@ -240,9 +240,9 @@ fn activations_that_a_kernel_refused_are_counted_and_fail() {
     assert!(judgement.because.starts_with(lost), "{}", judgement.because);
 }
 
-/// Goal: one folder never holds records of two programs as if they were one.
+/// Goal: one folder never holds records of two programs or two kernels as if they were one.
 #[test]
-fn a_campaign_does_not_go_on_with_another_program() {
+fn a_campaign_does_not_go_on_with_another_program_or_kernel() {
     let folder = tempfile::tempdir().unwrap();
     let evidence = folder.path().join("evidence");
     let asked = Asked {
@@ -256,19 +256,25 @@ fn a_campaign_does_not_go_on_with_another_program() {
     };
     let first = runs_of(folder.path(), 0);
     let writer = Writer::create(&evidence).unwrap();
+    let facts = br#"{ "facts": { "kernel": { "release": { "read": "6.1.0" } } } }"#;
+    writer.file("doctor.json", facts).unwrap();
     let mut campaign = Campaign::begin(writer, asked, first).unwrap();
     let (runtime, conditions) = (runtime(), BTreeMap::new());
     let stop = AtomicBool::new(false);
     let machine = machine(&runtime, &conditions);
     campaign.measure_all(&machine, &mut Told::default(), &stop).unwrap();
-    let resume = |misbehave: u32| {
+    let resume = |misbehave: u32, kernel: &str| {
         let manifest = read_manifest(&evidence).unwrap();
         let runs = runs_of(folder.path(), misbehave);
-        Campaign::resume(Writer::open(&evidence).unwrap(), manifest, "", runs)
+        Campaign::resume(Writer::open(&evidence).unwrap(), manifest, "", kernel, runs)
     };
     assert!(matches!(
-        resume(3),
+        resume(3, "6.1.0"),
         Err(CampaignError::OtherProgram { partition, .. }) if partition == "axis"
     ));
-    assert!(resume(0).is_ok());
+    assert!(matches!(
+        resume(0, "6.2.0"),
+        Err(CampaignError::OtherKernel { theirs, ours }) if theirs == "6.1.0" && ours == "6.2.0"
+    ));
+    assert!(resume(0, "6.1.0").is_ok());
 }

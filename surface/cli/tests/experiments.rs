@@ -100,6 +100,13 @@ fn controls_are_tried_and_put_back() {
     }
     let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
     assert!(page.contains("What each control does") && page.contains("without-timers"));
+    assert_genuine(folder.path());
+}
+
+/// Nothing in an honest folder speaks against it.
+fn assert_genuine(folder: &Path) {
+    let verified = call(folder, &["verify", "run"]);
+    assert_eq!(verified.status, Some(0), "{}{}", verified.out, verified.err);
 }
 
 /// Goal: a partition is measured alone and beside each neighbour at each place that there is, and
@@ -146,6 +153,7 @@ fn neighbours_are_tried_at_every_place() {
     }
     let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
     assert!(page.contains("Disturbance matrix") && page.contains("same CPU"));
+    assert_genuine(folder.path());
 }
 
 /// Goal: what can't be meant is refused at once, with what would be right.

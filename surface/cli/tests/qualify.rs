@@ -212,6 +212,8 @@ fn an_interrupted_campaign_keeps_what_it_has_and_resumes() {
         .iter()
         .map(|record| record["statistics"]["count"].as_u64().unwrap())
         .collect();
+    let verified = call(folder.path(), &["verify", "run"]);
+    assert_eq!(verified.status, Some(0), "{}{}", verified.out, verified.err);
     // What the interrupted part has seen stays: the record holds it beside the whole run.
     assert_eq!(counts[0], 3000);
     assert!(counts[1] > 3000, "{counts:?}");

@@ -111,6 +111,11 @@ fn derived() -> Vec<Lie> {
         ),
         set("no verdicts in the summary", "evidence.json", "/verdicts", json!([])),
         lie("a page of something else", |root| write(root, "report.html", "<p>PASS</p>")),
+        lie("a page that is a folder", |root| {
+            remove(root, "report.html");
+            fs::create_dir(root.join("report.html")).unwrap();
+            write(root, "report.html/index.html", "<p>PASS</p>");
+        }),
         lie("a page that is a link", |root| {
             let aside = root.with_extension("page");
             fs::rename(root.join("report.html"), &aside).unwrap();
@@ -123,6 +128,11 @@ fn derived() -> Vec<Lie> {
 fn others() -> Vec<Lie> {
     vec![
         lie("a note added", |root| write(root, "note.txt", "reviewed and approved")).beyond(),
+        lie("a folder of notes added", |root| {
+            fs::create_dir(root.join("notes")).unwrap();
+            write(root, "notes/review.txt", "reviewed and approved");
+        })
+        .beyond(),
         lie("a recording added", |root| {
             fs::create_dir_all(root.join("traces")).unwrap();
             write(root, "traces/axis.csv", "cycle,x\r\n");

@@ -166,14 +166,17 @@ fn sums(root: &Path) {
     fs::write(root.join("SHA256SUMS"), lines).unwrap();
 }
 
-/// The files of a folder, relative to it and sorted.
+/// The files of a folder and of those within it, relative to it and sorted.
 fn files(root: &Path) -> Vec<String> {
     let mut names = Vec::new();
-    for prefix in ["", "records/", "traces/"] {
-        let Ok(entries) = fs::read_dir(root.join(prefix)) else { continue };
-        for entry in entries.map(Result::unwrap) {
-            if !entry.file_type().unwrap().is_dir() {
-                names.push(format!("{prefix}{}", entry.file_name().to_string_lossy()));
+    let mut folders = vec![String::new()];
+    while let Some(prefix) = folders.pop() {
+        for entry in fs::read_dir(root.join(&prefix)).unwrap().map(Result::unwrap) {
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(name + "/");
+            } else {
+                names.push(name);
             }
         }
     }

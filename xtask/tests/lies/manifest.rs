@@ -77,6 +77,14 @@ pub(crate) fn lies() -> Vec<Lie> {
     lies
 }
 
+/// Takes away what says which records there must be, with the record that fails.
+fn as_without_a_plan(root: &Path, origin: &str) {
+    for file in ["site.toml", "doctor.json", sample::RECORD] {
+        fs::remove_file(root.join(file)).unwrap();
+    }
+    change(root, MANIFEST, |manifest| manifest["origin"] = json!(origin));
+}
+
 fn of_class(root: &Path, name: &str, key: &str, value: serde_json::Value) {
     change(root, MANIFEST, |manifest| {
         let classes = manifest["classes"].as_array_mut().unwrap();
@@ -107,6 +115,12 @@ fn not_measured() -> Vec<Lie> {
             change(root, MANIFEST, |it| put(it, "/not_measured/-", told.clone()));
         })
         .beyond(),
+        lie("a campaign that failed, as a probe without the failing record", |root| {
+            as_without_a_plan(root, "probe");
+        }),
+        lie("a campaign that failed, as an import without the failing record", |root| {
+            as_without_a_plan(root, "import");
+        }),
         lie("a profile and its records away", |root| {
             change(root, MANIFEST, |it| {
                 it["profiles"].as_array_mut().unwrap().retain(|profile| profile[0] != "tp4");

@@ -1,4 +1,4 @@
-//! What in a folder can be computed twice and does not come out the same.
+//! The contradictions that a folder may hold: two of its parts that exclude each other.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ pub enum Contradiction {
         /// Its first problem.
         problem: String,
     },
-    /// A folder that is no campaign's has a site file.
-    SiteOfNoCampaign,
-    /// The manifest says other than the site file, or than what it follows from.
+    /// A folder of imported data has a site file.
+    SiteOfImport,
+    /// The manifest says other than the site file, or than another of its own keys.
     Manifest {
         /// The key in `manifest.json`.
         key: String,
@@ -81,7 +81,7 @@ impl Contradiction {
             Self::NoSite
             | Self::NoFacts
             | Self::SiteUnreadable { .. }
-            | Self::SiteOfNoCampaign
+            | Self::SiteOfImport
             | Self::Manifest { .. } => None,
         }
     }
@@ -95,12 +95,9 @@ impl fmt::Display for Contradiction {
             Self::SiteUnreadable { problem } => {
                 write!(f, "`site.toml` is no site file that can be checked: {problem}")
             }
-            Self::SiteOfNoCampaign => {
-                f.write_str("`site.toml` is there, which only a campaign writes")
-            }
+            Self::SiteOfImport => f.write_str("`site.toml` is there, which no import writes"),
             Self::Manifest { key, says, follows } => {
-                write!(f, "`manifest.json`: `{key}` is {says}, and from the site file follows ")?;
-                f.write_str(follows)
+                write!(f, "`manifest.json`: `{key}` is {says}, and from the rest follows {follows}")
             }
             Self::Record { record, key, says, follows } => {
                 write!(f, "record `{record}`: `{key}` is {says}, and from the rest follows ")?;

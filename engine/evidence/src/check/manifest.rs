@@ -4,7 +4,11 @@ use quietcore_record::class::Class;
 use quietcore_site::Site;
 
 use super::Contradiction;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Origin};
+use crate::write::sum_of_bytes;
+
+/// The profiles of a probe run by hand.
+const OF_PROBES: [&str; 2] = ["pinned", "unpinned"];
 
 /// The part of a number by which two readings of its text may differ.
 const ROUNDING: f64 = 1e-12;
@@ -58,13 +62,42 @@ pub(super) fn compare(
     classes(manifest, site.classes(), false, wrong);
 }
 
+/// Compares the manifest of a probe or of imported data, which no site file plans. Whoever passes a
+/// campaign off as one of these gets rid of its plan, and of the records that fail.
+pub(super) fn of_no_campaign(
+    manifest: &Manifest,
+    site: Option<&str>,
+    wrong: &mut Vec<Contradiction>,
+) {
+    let mut differ = |key: &str, says: &str, follows: &str| {
+        let (key, says, follows) = (key.to_owned(), says.to_owned(), follows.to_owned());
+        wrong.push(Contradiction::Manifest { key, says, follows });
+    };
+    let by_hand = |(profile, _): &(String, String)| OF_PROBES.contains(&profile.as_str());
+    let is_probe = manifest.origin == Origin::Probe;
+    // An experiment keeps its site file and declares nothing; a program that was probed declares
+    // its class and keeps none.
+    let may_declare = is_probe && site.is_none() && manifest.profiles.iter().all(by_hand);
+    if !manifest.declared.is_empty() && !may_declare {
+        let says = if is_probe { "probe" } else { "import" };
+        differ("origin", says, "campaign, since it declares classes");
+    }
+    let Some(text) = site else { return };
+    let sum = sum_of_bytes(text.as_bytes());
+    if !is_probe {
+        wrong.push(Contradiction::SiteOfImport);
+    } else if manifest.site_sha256 != sum {
+        differ("site_sha256", &manifest.site_sha256, &sum);
+    }
+}
+
 fn reserved(is: bool) -> &'static str {
     if is { "with the reservation" } else { "without the reservation" }
 }
 
-/// The figures of classes, wherever they are known: a limit that was widened is no limit. The words
-/// of a class may change from one version to the next. `others` says that there may be more classes
-/// than the known ones.
+/// Compares the figures of classes with those that are known: a limit that was widened is no limit.
+/// The words of a class may change from one version to the next. With `others`, classes beside the
+/// known ones are accepted.
 pub(super) fn classes(
     manifest: &Manifest,
     known: &[Class],

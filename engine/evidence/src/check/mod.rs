@@ -1,4 +1,4 @@
-//! Everything in a folder that can be computed twice, compared.
+//! Compares everything in a folder that can be computed twice.
 //!
 //! | from | follows |
 //! |------|---------|
@@ -29,6 +29,7 @@ use crate::write::sum_of_bytes;
 
 pub use contradiction::Contradiction;
 pub(crate) use planned::assumed;
+pub(crate) use runs::kernel_of;
 
 /// A record and the file that it was read from.
 pub(crate) struct Filed {
@@ -36,12 +37,12 @@ pub(crate) struct Filed {
     pub(crate) record: Record,
 }
 
-/// What was found by comparing.
+/// The outcome of comparing the parts of a folder.
 #[derive(Default)]
 pub(crate) struct Compared {
-    /// What excludes each other.
+    /// Parts that exclude each other.
     pub(crate) contradictions: Vec<Contradiction>,
-    /// What was planned, has no record, and is not among what the manifest says was not measured.
+    /// Planned partitions and profiles without a record, of which the manifest says nothing.
     pub(crate) unaccounted: Vec<NotMeasured>,
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn compare(
         }
         (Origin::Campaign, None) => wrong.push(Contradiction::NoSite),
         (Origin::Probe | Origin::Import, site) => {
-            wrong.extend(site.map(|_| Contradiction::SiteOfNoCampaign));
+            manifest::of_no_campaign(manifest, site, wrong);
             // The classes of a site's own are not known here.
             let is_of_site = !manifest.site_sha256.is_empty();
             manifest::classes(manifest, &catalogue(), is_of_site, wrong);
@@ -94,7 +95,7 @@ pub(crate) fn compare(
     found
 }
 
-/// What a record says of itself.
+/// Compares a record with itself and with the name of its file.
 fn of_file(filed: &Filed, wrong: &mut Vec<Contradiction>) {
     let Filed { file, record } = filed;
     let name = || record.name.clone();

@@ -1,4 +1,4 @@
-//! What a campaign must have a record of. Nobody makes a FAIL a PASS by deleting its record: what
+//! The records that a campaign must have. Nobody makes a FAIL a PASS by deleting its record: what
 //! was planned and is not there is NOT PROVEN.
 
 use std::collections::BTreeSet;
@@ -8,10 +8,10 @@ use quietcore_site::{Partition, Profile, Site, Task};
 
 use crate::manifest::{Manifest, NotMeasured, Origin};
 
-/// What the task is called that drives a program's own kernel, where the site file names none.
+/// Name of the task that drives a program's own kernel, where the site file names none.
 const KERNEL_CYCLE: &str = "cycle";
 
-/// What was planned, has no record, and is not among what the manifest says was not measured.
+/// Lists what was planned and has no record, without what the manifest says was not measured.
 pub(super) fn unaccounted(
     manifest: &Manifest,
     records: &[&Record],
@@ -44,8 +44,8 @@ pub(super) fn unaccounted(
     missing
 }
 
-/// The same where there is no site file to say it: a profile of which a declared partition has no
-/// record at all. Whether it keeps the reservation is known from others, and else assumed.
+/// The same where no site file says it: a profile of which a declared partition has no record at
+/// all. Another record of the profile tells whether it keeps the reservation; else it is taken to.
 pub(crate) fn assumed(manifest: &Manifest, records: &[Record]) -> Vec<NotMeasured> {
     if manifest.origin != Origin::Campaign {
         return Vec::new();

@@ -13,7 +13,7 @@ use crate::manifest::Manifest;
 /// The part of a time that ends with its second.
 const SECOND_BYTES: usize = 19;
 
-/// What a record is held against.
+/// A record with the parts of the site file that it is compared with.
 struct Held<'a> {
     record: &'a Record,
     partition: &'a Partition,
@@ -180,19 +180,17 @@ impl Held<'_> {
         self.differ("conditions.mode", &mode, &if early { "early" } else { "sleep" });
     }
 
-    /// What was read back, where nothing says that it was refused. A guest's thread and one with a
-    /// budget are not scheduled as the site file words it.
+    /// Compares the scheduling that was read back with the site file's, where nothing says that it
+    /// was refused. A guest's thread and one with a budget are scheduled otherwise.
     fn in_force(&mut self, scheduling: Scheduling) {
         let record = self.record;
         let is_worded =
             self.partition.backend != Backend::Kvm && self.partition.vcr.budget_percent.is_none();
-        if !record.degraded.is_empty() || !record.is_valid() || record.release.count() == 0 {
+        let is_in_force = record.degraded.is_empty() && record.is_valid();
+        if !is_worded || !is_in_force || record.release.count() == 0 {
             return;
         }
         let conditions = &record.conditions;
-        if !is_worded {
-            return;
-        }
         let policy = match scheduling {
             Scheduling::Fifo { priority } => format!("SCHED_FIFO {priority}"),
             Scheduling::Deadline { .. } => "SCHED_DEADLINE".to_owned(),

@@ -1,6 +1,6 @@
 //! Records against each other: those of one run have one start, one machine and the same loads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quietcore_record::record::Record;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Contradiction;
 use crate::manifest::{Manifest, Origin};
 
-/// What of the conditions belongs to a partition and not to the machine.
+/// Conditions that belong to a partition and not to the machine.
 const OF_PARTITION: [&str; 7] = [
     "container",
     "memory_share",
@@ -22,7 +22,7 @@ const OF_PARTITION: [&str; 7] = [
 /// Where the doctor's document has the kernel's release.
 const KERNEL: &str = "/facts/kernel/release/read";
 
-/// What of them is the same under all profiles.
+/// Those of them that are the same under all profiles.
 const OF_PROGRAM: [&str; 3] = ["program", "program_build", "compiler"];
 
 /// Values in fewer bins can be the same by chance.
@@ -95,10 +95,15 @@ fn one_program(records: &[&Record], wrong: &mut Vec<Contradiction>) {
     }
 }
 
+/// The kernel that the doctor saw; `None` where its document doesn't say.
+pub(crate) fn kernel_of(doctor: &Value) -> Option<&str> {
+    doctor.pointer(KERNEL).and_then(Value::as_str)
+}
+
 /// The kernel that the doctor saw is the one that all records were measured under: a verdict is
 /// about one machine.
 pub(super) fn compare_machine(doctor: &Value, records: &[&Record], wrong: &mut Vec<Contradiction>) {
-    let Some(kernel) = doctor.pointer(KERNEL).and_then(Value::as_str) else { return };
+    let Some(kernel) = kernel_of(doctor) else { return };
     for record in records {
         if let Some(says) = record.conditions.machine.get("kernel").filter(|says| *says != kernel) {
             wrong.push(Contradiction::Record {
@@ -111,7 +116,7 @@ pub(super) fn compare_machine(doctor: &Value, records: &[&Record], wrong: &mut V
     }
 }
 
-/// The names of what two records of one run must have in common and have not.
+/// Names each condition that two records of one run must share and don't, once.
 fn different(one: &Record, other: &Record) -> Vec<String> {
     let (a, b) = (&one.conditions, &other.conditions);
     let mut keys = Vec::new();
@@ -125,10 +130,9 @@ fn different(one: &Record, other: &Record) -> Vec<String> {
     differ("loads", a.loads != b.loads);
     differ("dma_latency_held", a.dma_latency_held != b.dma_latency_held);
     differ("quietcore_version", a.quietcore_version != b.quietcore_version);
-    let all = a.machine.keys().chain(b.machine.keys());
-    let of_machine = all.filter(|key| !OF_PARTITION.contains(&key.as_str()));
+    let all: BTreeSet<&String> = a.machine.keys().chain(b.machine.keys()).collect();
+    let of_machine = all.into_iter().filter(|key| !OF_PARTITION.contains(&key.as_str()));
     keys.extend(of_machine.filter(|key| a.machine.get(*key) != b.machine.get(*key)).cloned());
-    keys.dedup();
     keys
 }
 

@@ -51,7 +51,7 @@ impl Envelope {
         STANDARD.decode(&self.payload).ok().filter(|_| is_ours)
     }
 
-    /// Whether one of the signatures is one of `payload` by this key. The key's name in the
+    /// Returns whether one of the signatures is one of `payload` by this key. The key's name in the
     /// envelope is a hint and proves nothing.
     pub(super) fn is_signed_by(&self, payload: &[u8], key: &VerificationKey) -> bool {
         let message = encoded(&self.payload_type, payload);
@@ -61,7 +61,7 @@ impl Envelope {
     }
 }
 
-/// What is signed: `DSSEv1 LENGTH TYPE LENGTH PAYLOAD`.
+/// Encodes what is signed: `DSSEv1 LENGTH TYPE LENGTH PAYLOAD`.
 fn encoded(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
     [head.as_bytes(), payload].concat()

@@ -54,7 +54,7 @@ pub enum KeyError {
         /// The file.
         path: PathBuf,
     },
-    /// There is no chance to draw one from.
+    /// The system gives no random numbers.
     #[error("the system gives no random numbers to make a key from")]
     NoRandomness,
 }
@@ -87,14 +87,14 @@ impl VerificationKey {
         self.0.to_public_key_pem(LineEnding::LF).expect("a key of 32 bytes has a PEM form")
     }
 
-    /// What the key is called: the SHA-256 of its SubjectPublicKeyInfo, in hexadecimal digits.
+    /// The key's name: the SHA-256 of its SubjectPublicKeyInfo, in hexadecimal digits.
     pub fn id(&self) -> String {
         let document = self.0.to_public_key_der().expect("a key of 32 bytes has a DER form");
         sum_of_bytes(document.as_bytes())
     }
 
-    /// Whether `signature` is one of `message` by this key. Keys and signatures that would fit
-    /// several messages are refused.
+    /// Returns whether `signature` is one of `message` by this key. Keys and signatures that would
+    /// fit several messages are refused.
     pub(crate) fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
         let signature = Signature::from_slice(signature);
         signature.is_ok_and(|signature| self.0.verify_strict(message, &signature).is_ok())
@@ -179,7 +179,7 @@ fn keep(folder: &Path, name: &str, mode: u32, bytes: &[u8]) -> Result<(), KeyErr
     written.map_err(|source| KeyError::Io { path, source })
 }
 
-/// The user whose folder it is: the key must be the same one's.
+/// Returns the user who owns the folder, and so must own the key.
 fn own_user(folder: &Path) -> Result<u32, KeyError> {
     let found = fs::metadata(folder);
     found.map(|found| found.uid()).map_err(|source| KeyError::Io { path: folder.into(), source })

@@ -1,4 +1,4 @@
-//! The signature of a folder: who says that it is as it was written.
+//! The signature of a folder, which proves that it is as its signer wrote it.
 //!
 //! ```text
 //! files ─► sums ─► in-toto Statement (verdicts, digests) ─► DSSE envelope, Ed25519
@@ -34,7 +34,7 @@ pub use statement::{
     Signer, Statement, Subject,
 };
 
-/// What stands about a folder's signature.
+/// The state of a folder's signature.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Signature {
     /// There is none.
@@ -125,7 +125,7 @@ pub fn sign(root: &Path, evidence: &Evidence, key: &MachineKey) -> Result<(), Wr
     write_whole(&root.join(folder::SIGNATURE), &envelope)
 }
 
-/// Looks at the signature of a folder, but for the verdicts in it.
+/// Checks the signature of a folder, but for the verdicts in it.
 pub(crate) fn look(root: &Path) -> Signature {
     let text = match text_of(&root.join(folder::SIGNATURE)) {
         Ok(text) => text,
@@ -147,7 +147,7 @@ pub(crate) fn look(root: &Path) -> Signature {
     }
 }
 
-/// What the signed verdicts have against those that follow from the records.
+/// Compares the signed verdicts with those that follow from the records.
 pub(crate) fn other_verdicts(statement: &Statement, evidence: &Evidence) -> Vec<SignatureProblem> {
     let mut problems = Vec::new();
     let mut differ = |partition: Option<&str>, says: SignedVerdict, follows: SignedVerdict| {
@@ -187,7 +187,7 @@ fn opened(text: &str) -> Result<(VerificationKey, Statement), SignatureProblem> 
     }
 }
 
-/// Each file against what was signed.
+/// Compares each file with what was signed.
 fn differences(root: &Path, statement: &Statement) -> Vec<SignatureProblem> {
     let mut signed: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     for subject in statement.subject.iter().take(2 * RECORD_COUNT_MAX) {

@@ -1,5 +1,5 @@
-//! What is signed: an in-toto Statement v1 over the digests of all files of a folder, with a
-//! predicate of ours.
+//! The statement that is signed: an in-toto Statement v1 over the digests of all files of a folder,
+//! with a predicate of ours.
 //!
 //! The standards' own predicates of tests and verifications know two results. Ours has the third
 //! one: `NOT_PROVEN`.
@@ -31,7 +31,7 @@ pub struct Statement {
     /// [`PREDICATE_TYPE`].
     #[serde(rename = "predicateType")]
     pub predicate_type: String,
-    /// What is said of them.
+    /// The claims about them.
     pub predicate: Predicate,
 }
 
@@ -44,7 +44,7 @@ pub struct Subject {
     pub digest: BTreeMap<String, String>,
 }
 
-/// What is said of a folder.
+/// The claims about a folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Predicate {
     /// The verdict on all partitions, each against the class that it declares.
@@ -63,7 +63,7 @@ pub struct Predicate {
     pub exceedance: f64,
     /// SHA-256 of the site file; empty where there is none.
     pub site_sha256: String,
-    /// What was measured, under which conditions.
+    /// The records by their digests.
     pub records: Vec<SignedRecord>,
     /// The version of Quietcore that derived the verdicts.
     pub quietcore_version: String,
@@ -109,8 +109,8 @@ pub struct SignedRecord {
     pub program_build: String,
 }
 
-/// The key that signs. It says whom to ask for the key, and proves nothing by itself: a forger
-/// names a key as well.
+/// The key that signs. It tells which machine to ask, and proves nothing by itself: a forger names
+/// a key as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signer {
     /// SHA-256 of the key's SubjectPublicKeyInfo.
@@ -140,7 +140,7 @@ impl From<SignedVerdict> for Verdict {
 }
 
 impl Statement {
-    /// What follows from some evidence, over files with these sums.
+    /// Makes the statement that follows from some evidence, over files with these sums.
     pub(super) fn of(
         evidence: &Evidence,
         files: Vec<(String, String)>,

@@ -9,8 +9,8 @@ use quietcore_evidence::{MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_record::class::catalogue;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms,
-    Spike, Timeline, Worst,
+    Conditions, Counters, LoadAchieved, Record, Scan, ScanCounters, ScanTerms, Spike, Timeline,
+    Worst,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -268,27 +268,10 @@ fn empty(partition: &str, profile: &str, label: &str) -> Record {
         "tp2" => 6,
         _ => 7,
     };
+    let name = format!("{partition}.{profile}.{label}");
     Record {
-        schema: RECORD_SCHEMA.to_owned(),
-        name: format!("{partition}.{profile}.{label}"),
-        probe: "latency".to_owned(),
-        partition: partition.to_owned(),
-        profile: profile.to_owned(),
         reserved: profile != "tp1",
-        cpu: None,
         period_ns: Some(PERIOD_NS),
-        release: Histogram::new(),
-        wakeup: None,
-        scan: None,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        round_trip: None,
-        counters: Counters::default(),
-        spikes: Vec::new(),
-        ledgers: None,
-        timeline: Timeline::default(),
         conditions: Conditions {
             started_at: format!("2026-01-02T03:0{minute}:00.5Z"),
             duration_ns: CYCLES * PERIOD_NS,
@@ -300,8 +283,6 @@ fn empty(partition: &str, profile: &str, label: &str) -> Record {
             quietcore_version: "0.1.0".to_owned(),
             ..Conditions::default()
         },
-        interrupted: false,
-        degraded: Vec::new(),
-        invalid_because: Vec::new(),
+        ..Record::empty(name, "latency", partition, profile)
     }
 }

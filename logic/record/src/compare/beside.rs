@@ -157,7 +157,7 @@ pub fn with_table(records: &[Record], table: &Table) -> Result<SideBySide, Besid
     })
 }
 
-/// Whether what a probe measures may stand beside a table; to be asked before it is measured.
+/// Checks whether a probe's figures may stand beside a table; called before anything is measured.
 ///
 /// # Errors
 /// [`BesideError`] where the table's figures are of something else.

@@ -34,7 +34,7 @@ pub struct Tuning {
     pub smallest: Option<Vec<String>>,
 }
 
-/// What the sets of controls that were tried say of the class.
+/// The outcome of the sets of controls that were tried for the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetsFound<'a> {
     /// None was tried.
@@ -43,12 +43,12 @@ pub enum SetsFound<'a> {
     Smallest(&'a [String]),
     /// None reached it, in as many rounds as it takes to say so.
     NoneReaches,
-    /// None reached it, in too few rounds: so many of those needed.
+    /// None reached it, in too few rounds: those made, and those needed.
     NotShown(u32, u32),
 }
 
 impl Tuning {
-    /// What the sets say.
+    /// Sums up the sets that were tried.
     pub fn found(&self) -> SetsFound<'_> {
         match &self.smallest {
             _ if self.confirmed.is_empty() => SetsFound::Untried,

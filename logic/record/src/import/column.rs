@@ -133,8 +133,8 @@ pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, Strin
     Ok(finished)
 }
 
-/// Where the values of the buckets are put: at the start of their bucket, but one at the maximum
-/// that the file states, and none below its minimum. So a wide bucket understates no maximum.
+/// Puts the values at the start of their bucket, but one at the maximum that the file states, and
+/// none below its minimum. So a wide bucket understates no maximum.
 fn placed(column: &Column, claims: &Claims) -> Vec<(u64, u64)> {
     let mut placed = column.buckets.clone();
     let Some((min, max)) = claims.extremes else { return placed };

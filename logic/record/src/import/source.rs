@@ -5,7 +5,7 @@ use std::path::Path;
 use quietcore_units::Nanos;
 
 use super::column::Finished;
-use crate::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
+use crate::record::{Conditions, Record};
 
 /// The longest part of a file's name that becomes part of a record's name, in characters.
 const STEM_CHARS: usize = 40;
@@ -72,12 +72,8 @@ impl Source {
         conditions
             .activity
             .extend(finished.remarks.into_iter().map(|(subject, text)| (subject.to_owned(), text)));
+        let name = format!("{}.{}", self.stem, task.name);
         Record {
-            schema: RECORD_SCHEMA.to_owned(),
-            name: format!("{}.{}", self.stem, task.name),
-            probe: task.probe.to_owned(),
-            partition: self.stem.clone(),
-            profile: PROFILE.to_owned(),
             reserved: true,
             cpu: task.cpu,
             // A period of zero is how a format says that it doesn't know.
@@ -87,21 +83,9 @@ impl Source {
                 .or(task.period_ns)
                 .filter(|period_ns| *period_ns > 0),
             release: finished.histogram,
-            wakeup: None,
-            scan: None,
-            routine: None,
-            interrupt: None,
-            memory: None,
-            trial: None,
-            round_trip: None,
-            counters: Counters::default(),
-            spikes: Vec::new(),
-            ledgers: None,
-            timeline: Timeline::default(),
             conditions,
-            interrupted: false,
-            degraded: Vec::new(),
             invalid_because: finished.invalid_because,
+            ..Record::empty(name, task.probe, &self.stem, PROFILE)
         }
     }
 }

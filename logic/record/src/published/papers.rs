@@ -2,7 +2,7 @@
 
 use super::Citation;
 
-/// All of them, in the order of their numbers.
+/// All papers, in the order of their numbers.
 pub(super) static ALL: [&Citation; 5] = [&QUEIROZ, &SCORDINO, &KONG, &HOFER, &MAHMUD];
 
 pub(super) static QUEIROZ: Citation = Citation {

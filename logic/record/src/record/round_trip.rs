@@ -1,4 +1,4 @@
-//! What frames took out and back: there in records of the probe `ethercat` only.
+//! Round trips of frames: part of the records of the probe `ethercat` only.
 //!
 //! The round trips are the record's own histogram. They are no releases of a periodic task, so that
 //! no application class judges them: what they stand beside are published figures of the same kind.
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::Record;
 
-/// What was counted beside the round trips.
+/// The counters beside the round trips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RoundTripRun {
     /// The network interface, or `sim` for a segment simulated in the same process.
@@ -30,7 +30,7 @@ pub struct RoundTripRun {
 }
 
 impl RoundTripRun {
-    /// What contradicts itself, in words.
+    /// Lists contradictions, in words.
     pub(super) fn self_check(&self, record: &Record) -> Vec<String> {
         let mut wrong = Vec::new();
         if record.release.count().checked_add(self.lost) != Some(self.cycles) {

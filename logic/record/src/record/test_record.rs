@@ -1,10 +1,7 @@
 //! A record for the tests of this crate.
 
 use crate::histogram::Histogram;
-use crate::record::{
-    Conditions, Counters, RECORD_SCHEMA, Record, Scan, ScanCounters, ScanTerms, Spike, Timeline,
-    Worst,
-};
+use crate::record::{Conditions, Record, Scan, ScanCounters, ScanTerms, Spike, Timeline, Worst};
 
 /// The time between two releases of the test's records.
 const PERIOD_NS: u64 = 1_000_000;
@@ -35,30 +32,14 @@ pub(crate) fn test_record(values: &[(u64, u64)]) -> Record {
     };
     let duration_ns = release.count() * PERIOD_NS;
     Record {
-        schema: RECORD_SCHEMA.to_owned(),
-        name: "axis.tp2.cpu1".to_owned(),
-        probe: "latency".to_owned(),
-        partition: "axis".to_owned(),
-        profile: "tp2".to_owned(),
         reserved: true,
         cpu: Some(1),
         period_ns: Some(PERIOD_NS),
         release,
-        wakeup: None,
-        scan: None,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        round_trip: None,
-        counters: Counters::default(),
         spikes: (0..).zip(&worst).map(spike).collect(),
-        ledgers: None,
         timeline,
         conditions: Conditions { duration_ns, ..Conditions::default() },
-        interrupted: false,
-        degraded: Vec::new(),
-        invalid_because: Vec::new(),
+        ..Record::empty("axis.tp2.cpu1".to_owned(), "latency", "axis", "tp2")
     }
 }
 

@@ -1,38 +1,13 @@
 //! The words a summary finds for a record.
 
 use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Origin};
-use quietcore_record::histogram::Histogram;
-use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
+use quietcore_record::record::Record;
 
 use super::*;
 
 fn record(name: &str, profile: &str, cpu: Option<u32>) -> Record {
-    Record {
-        schema: RECORD_SCHEMA.to_owned(),
-        name: name.to_owned(),
-        probe: "latency".to_owned(),
-        partition: "axis".to_owned(),
-        profile: profile.to_owned(),
-        reserved: true,
-        cpu,
-        period_ns: None,
-        release: Histogram::new(),
-        wakeup: None,
-        scan: None,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        round_trip: None,
-        counters: Counters::default(),
-        spikes: Vec::new(),
-        ledgers: None,
-        timeline: Timeline::default(),
-        conditions: Conditions::default(),
-        interrupted: false,
-        degraded: Vec::new(),
-        invalid_because: Vec::new(),
-    }
+    let empty = Record::empty(name.to_owned(), "latency", "axis", profile);
+    Record { reserved: true, cpu, ..empty }
 }
 
 fn evidence(records: Vec<Record>) -> Evidence {

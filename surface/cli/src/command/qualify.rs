@@ -37,7 +37,8 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
     let planned = planned_runs(&file.site, &file.sha256, online, &built.programs);
     let mut campaign = match (&request.resume, resumed) {
         (Some(folder), Some(manifest)) => {
-            Campaign::resume(Writer::open(folder)?, manifest, &file.sha256, planned)?
+            let kernel = facts.kernel.release.describe(Clone::clone);
+            Campaign::resume(Writer::open(folder)?, manifest, &file.sha256, &kernel, planned)?
         }
         _ => begin(request, &file, &facts, &plan, planned)?,
     };

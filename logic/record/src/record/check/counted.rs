@@ -1,4 +1,4 @@
-//! What was counted beside the histogram, against the histogram.
+//! The counters beside the histogram, compared with it.
 //!
 //! Every counter here can be had from the values, exactly or between two bounds: what lies outside
 //! was changed after the run, or counted wrongly.
@@ -16,7 +16,7 @@ const COUNT_MAX: u64 = 1_000_000_000_000;
 /// was late. More than this many cycles beyond twice the plan it never has.
 const CYCLES_BEYOND_PLAN: u64 = 16;
 
-/// What of the counters contradicts the histograms, in words.
+/// Lists counters that contradict the histograms, in words.
 pub(super) fn contradictions(record: &Record) -> Vec<String> {
     let mut wrong = Vec::new();
     let count = record.release.count();
@@ -42,7 +42,7 @@ pub(super) fn contradictions(record: &Record) -> Vec<String> {
     wrong
 }
 
-/// The misses are the values of a period and more.
+/// Compares the misses with the values of a period and more.
 fn misses(record: &Record) -> Vec<String> {
     let mut wrong = Vec::new();
     let counters = &record.counters;
@@ -132,7 +132,7 @@ pub(super) fn hidden_injection(record: &Record) -> Option<String> {
     Some(format!("a delay of {injected} was injected, and the record counts as valid"))
 }
 
-/// What makes a record invalid when it is made, and is seen in it later.
+/// Checks again what makes a record invalid when it is made.
 fn promises(record: &Record) -> Vec<String> {
     let mut wrong = Vec::new();
     let conditions = &record.conditions;
@@ -155,7 +155,7 @@ fn promises(record: &Record) -> Vec<String> {
     wrong
 }
 
-/// What in the histograms of a program's cycles contradicts those of its releases, in words.
+/// Lists what the histograms of a program's cycles have against those of its releases, in words.
 pub(super) fn scan_contradictions(record: &Record, scan: &Scan) -> Vec<String> {
     let mut wrong = Vec::new();
     let (execution, response) = (&scan.execution, &scan.response);

@@ -1,4 +1,4 @@
-//! The worst cycles and the time line, against the histogram: they were written with the same
+//! The worst cycles and the time line, compared with the histogram: they were written with the same
 //! values.
 
 use crate::record::{INCLUDES, Record, Spike};
@@ -8,7 +8,7 @@ const SPIKES_MAX: usize = 16;
 /// The most stretches of a time line, as many as the exchange has.
 const SLOTS_MAX: usize = 1024;
 
-/// What contradicts the histogram, in words; only what our own recorder has written.
+/// Lists what contradicts the histogram, in words; only of what our own recorder has written.
 pub(super) fn contradictions(record: &Record) -> Vec<String> {
     if !record.is_measured_by_us() {
         return Vec::new();
