@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod files;
 mod folder;
 mod manifest;
 mod read;
@@ -35,15 +36,15 @@ mod signature;
 mod write;
 
 pub use check::Contradiction;
+pub use files::{WriteError, read_text, write_whole};
 pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX, folder_name};
 pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
 pub use read::{
     Evidence, ReadError, changed_since_sealed, read, read_kernel, read_manifest, read_record,
-    read_text,
 };
 pub use signature::{
     KeyError, MachineKey, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Signature, SignatureProblem,
     SignedPartition, SignedRecord, SignedVerdict, Signer, Statement, Subject, VerificationKey,
     sign,
 };
-pub use write::{WriteError, Writer, write_whole};
+pub use write::Writer;

@@ -1,6 +1,6 @@
 //! Reading an evidence folder back, whatever happened to it.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use quietcore_record::record::{RECORD_SCHEMA, Record};
@@ -8,10 +8,10 @@ use quietcore_record::verdict::{Judgement, Verdict, is_judged, judge, worst};
 use serde::de::DeserializeOwned;
 
 use crate::check::{self, Compared, Contradiction, Filed};
-use crate::folder::{self, FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX};
+use crate::files::{list, read_text, sum_of, text_of};
+use crate::folder::{self, RECORD_COUNT_MAX, TRACE_COUNT_MAX};
 use crate::manifest::{MANIFEST_SCHEMA, Manifest, NotMeasured};
 use crate::signature::{self, Signature};
-use crate::write::{files, open_plain, sum_of};
 
 /// All that an evidence folder holds.
 #[derive(Clone, Debug)]
@@ -240,7 +240,7 @@ pub fn changed_since_sealed(root: &Path) -> Vec<String> {
 
 fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Filed> {
     let mut records: Vec<Filed> = Vec::new();
-    let names = match files(root) {
+    let names = match list(root) {
         Ok(names) => names,
         Err(error) => {
             damage.push(format!("the folder can't be listed: {error}"));
@@ -270,7 +270,7 @@ fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Filed> {
 
 fn read_traces(root: &Path, damage: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
     let mut traces = Vec::new();
-    let names = files(root).unwrap_or_default();
+    let names = list(root).unwrap_or_default();
     let tables = names.iter().filter_map(|file| {
         let name = file.strip_prefix(folder::TRACES)?.strip_prefix('/')?.strip_suffix(".csv")?;
         Some((file, name)).filter(|_| !name.contains('/'))
@@ -322,7 +322,7 @@ fn check_sums(root: &Path) -> Vec<String> {
             Err(error) => damage.push(format!("`{name}` can't be read: {error}")),
         }
     }
-    let present = files(root).unwrap_or_default();
+    let present = list(root).unwrap_or_default();
     let needing = present.iter().filter(|name| !folder::DERIVED.contains(&name.as_str()));
     damage.extend(
         needing
@@ -338,17 +338,6 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
         .map_err(|error| ReadError::Damaged { path: path.to_owned(), problem: error.to_string() })
 }
 
-/// The text of a file of a folder; `None` where it is not there.
-///
-/// # Errors
-/// When it is there and is no plain file, too large, or can't be read.
-pub fn read_text(root: &Path, name: &str) -> io::Result<Option<String>> {
-    match text_of(&root.join(name)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        read => read.map(Some),
-    }
-}
-
 /// The text of a file that need not be there; one that is there and can't be read is damage.
 fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Option<String> {
     match read_text(root, name) {
@@ -358,13 +347,4 @@ fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Option<String>
             None
         }
     }
-}
-
-pub(crate) fn text_of(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let read = open_plain(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
-    if read as u64 > FILE_BYTES_MAX {
-        return Err(io::Error::other(format!("it is larger than {FILE_BYTES_MAX} bytes")));
-    }
-    Ok(text)
 }

@@ -1,38 +1,16 @@
 //! Writing an evidence folder.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use quietcore_record::record::Record;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
+use crate::files::{self, WriteError};
 use crate::folder::{self, TRACE_COUNT_MAX, record_file};
 use crate::manifest::Manifest;
 use crate::signature::{self, Signature, VerificationKey};
-
-/// A file of the evidence could not be written. What was written before it is whole.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "`{}` could not be written; free space or choose another folder with --out",
-    path.display()
-)]
-pub struct WriteError {
-    /// The file or folder.
-    pub path: PathBuf,
-    /// Why.
-    #[source]
-    pub source: io::Error,
-}
-
-impl WriteError {
-    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |source| Self { path, source }
-    }
-}
 
 /// Writes into one evidence folder.
 #[derive(Debug)]
@@ -159,7 +137,7 @@ impl Writer {
     /// # Errors
     /// [`WriteError`].
     pub fn file(&self, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
-        write_whole(&self.root.join(name), bytes)
+        files::write_whole(&self.root.join(name), bytes)
     }
 
     fn json(&self, name: &str, value: &impl Serialize) -> Result<(), WriteError> {
@@ -167,7 +145,7 @@ impl Writer {
         let mut bytes = serde_json::to_vec_pretty(value)
             .map_err(|error| WriteError { path: path.clone(), source: io::Error::other(error) })?;
         bytes.push(b'\n');
-        write_whole(&path, &bytes)
+        files::write_whole(&path, &bytes)
     }
 
     /// Takes sums and signature away, before more is written into a folder that has them.
@@ -197,95 +175,11 @@ impl Writer {
     pub fn seal(&self) -> Result<(), WriteError> {
         self.remove(folder::SIGNATURE)?;
         let mut lines = String::new();
-        for name in files(&self.root).map_err(WriteError::at(&self.root))? {
+        for name in files::list(&self.root).map_err(WriteError::at(&self.root))? {
             let path = self.root.join(&name);
-            let sum = sum_of(&path).map_err(WriteError::at(&path))?;
+            let sum = files::sum_of(&path).map_err(WriteError::at(&path))?;
             lines.push_str(&format!("{sum}  {name}\n"));
         }
         self.file(folder::SUMS, lines.as_bytes())
-    }
-}
-
-/// Writes a file so that it appears whole or not at all.
-///
-/// # Errors
-/// [`WriteError`]; then nothing is left under the name but what was there before.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-    // Renaming would put a file in the place of a device, or of a link and not of what it names.
-    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(WriteError::at(path)(io::Error::other("it is there and is not a plain file")));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // Under a name that nobody can foresee; it goes with its handle where anything fails, which on
-    // a full disk gives its room back.
-    let written = tempfile::Builder::new()
-        .prefix(".quietcore-")
-        .permissions(fs::Permissions::from_mode(0o644))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
-        .and_then(|mut part| {
-            part.write_all(bytes)?;
-            part.as_file().sync_all()?;
-            part.persist(path).map_err(|error| error.error)
-        });
-    written.map(|_| ()).map_err(WriteError::at(path))
-}
-
-/// Lists all files of the folder and of those within it, but sums and signature: relative to it,
-/// sorted. Whatever lies deeper than a run writes is listed too, for it was added.
-pub(crate) fn files(root: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    let mut folders = vec![String::new()];
-    while let Some(prefix) = folders.pop() {
-        for entry in fs::read_dir(root.join(&prefix))? {
-            let entry = entry?;
-            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            // Links and whatever else is no plain file are listed too: reading them is an error,
-            // and so they are damage instead of invisible.
-            if entry.file_type()?.is_dir() {
-                folders.push(name + "/");
-            } else if name != folder::SUMS && name != folder::SIGNATURE {
-                names.push(name);
-            }
-        }
-    }
-    names.sort();
-    Ok(names)
-}
-
-/// Opens a plain file: a link could show one thing to whoever lists the folder and another to
-/// whoever reads it, and a pipe or a device would never end.
-pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
-    if !fs::symlink_metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a plain file"));
-    }
-    File::open(path)
-}
-
-/// The SHA-256 of a file, in hexadecimal digits.
-pub(crate) fn sum_of(path: &Path) -> io::Result<String> {
-    let mut hasher = Sha256::new();
-    io::copy(&mut open_plain(path)?, &mut HashWriter(&mut hasher))?;
-    Ok(hex(&hasher.finalize()))
-}
-
-/// The SHA-256 of some bytes, in hexadecimal digits.
-pub(crate) fn sum_of_bytes(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-struct HashWriter<'a>(&'a mut Sha256);
-
-impl io::Write for HashWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

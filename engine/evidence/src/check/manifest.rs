@@ -4,8 +4,8 @@ use quietcore_record::class::Class;
 use quietcore_site::Site;
 
 use super::Contradiction;
+use crate::files::sum_of_bytes;
 use crate::manifest::{Manifest, Origin};
-use crate::write::sum_of_bytes;
 
 /// The profiles of a probe run by hand.
 const OF_PROBES: [&str; 2] = ["pinned", "unpinned"];

@@ -23,9 +23,9 @@ use quietcore_record::record::check::self_check;
 use quietcore_site::{Length, Site};
 use serde_json::Value;
 
+use crate::files::sum_of_bytes;
 use crate::folder::{self, record_file};
 use crate::manifest::{Manifest, NotMeasured, Origin};
-use crate::write::sum_of_bytes;
 
 pub use contradiction::Contradiction;
 pub(crate) use planned::assumed;

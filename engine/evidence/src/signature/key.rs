@@ -19,7 +19,7 @@ use ed25519_dalek::pkcs8::{
 };
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 
-use crate::write::{open_plain, sum_of_bytes};
+use crate::files::{open_plain, sum_of_bytes};
 
 /// The largest file that is read as a key.
 const KEY_BYTES_MAX: u64 = 4096;

@@ -23,9 +23,9 @@ use std::path::Path;
 
 use quietcore_record::verdict::Verdict;
 
+use crate::files::{WriteError, list, sum_of, text_of, write_whole};
 use crate::folder::{self, RECORD_COUNT_MAX};
-use crate::read::{Evidence, text_of};
-use crate::write::{WriteError, files, sum_of, write_whole};
+use crate::read::Evidence;
 use envelope::Envelope;
 
 pub use key::{KeyError, MachineKey, VerificationKey};
@@ -116,7 +116,7 @@ impl fmt::Display for SignatureProblem {
 /// # Errors
 /// [`WriteError`] when a file can't be read back, or the signature can't be written.
 pub fn sign(root: &Path, evidence: &Evidence, key: &MachineKey) -> Result<(), WriteError> {
-    let sums = signed_files(root).map_err(WriteError::at(root))?;
+    let sums = signed_list(root).map_err(WriteError::at(root))?;
     let statement = Statement::of(evidence, sums, &key.verification_key());
     let failed = |error| WriteError::at(root)(io::Error::other(error));
     let payload = serde_json::to_vec(&statement).map_err(failed)?;
@@ -211,13 +211,13 @@ fn differences(root: &Path, statement: &Statement) -> Vec<SignatureProblem> {
 }
 
 /// The files that are signed, each with its sum.
-fn signed_files(root: &Path) -> io::Result<Vec<(String, String)>> {
+fn signed_list(root: &Path) -> io::Result<Vec<(String, String)>> {
     let names = signed_names(root)?.into_iter();
     names.map(|name| Ok((name.clone(), sum_of(&root.join(name))?))).collect()
 }
 
 fn signed_names(root: &Path) -> io::Result<Vec<String>> {
-    let mut names = files(root)?;
+    let mut names = list(root)?;
     if root.join(folder::SUMS).exists() {
         names.push(folder::SUMS.to_owned());
     }

@@ -11,9 +11,9 @@ use quietcore_record::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 use super::key::VerificationKey;
+use crate::files::sum_of_bytes;
 use crate::manifest::Origin;
 use crate::read::Evidence;
-use crate::write::sum_of_bytes;
 
 /// The type of the statement.
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
