@@ -3,16 +3,18 @@
 //! The evidence is synthetic and only its size is meant. The work is done in a process of its own,
 //! so that its peak memory is that of the work; there is no peer, so the figures are absolute.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use quietcore_evidence::{MANIFEST_SCHEMA, Manifest, Origin, Writer};
+use quietcore_exchange::SPIKE_COUNT;
 use quietcore_record::class::catalogue;
 use quietcore_record::document;
 use quietcore_record::histogram::Histogram;
-use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
+use quietcore_record::record::{Conditions, Counters, Record, Spike, Timeline};
 use quietcore_report::{html, junit};
 
 use crate::findings::pairs::Median;
@@ -20,6 +22,7 @@ use crate::findings::pairs::Median;
 const RECORDS: u64 = 24;
 const CYCLES: u64 = 2_880_000;
 const SLOTS: u64 = 1024;
+const PERIOD_NS: u64 = 10_000_000;
 
 /// Summarising and reporting 24 records of 2.88 million cycles
 #[derive(Debug, clap::Args)]
@@ -76,8 +79,9 @@ fn work(folder: &Path) -> Result<(), String> {
         document::of(&evidence.records, &evidence.judgements, evidence.manifest.exceedance);
     let pages = html::render(&evidence, &[]).len() + junit::render(&evidence).len();
     let seconds = begin.elapsed().as_secs_f64();
-    if document.records.len() as u64 != RECORDS || pages == 0 || !evidence.damage.is_empty() {
-        return Err("the work was not done".to_owned());
+    if document.records.len() as u64 != RECORDS || pages == 0 || !evidence.is_sound() {
+        let what: Vec<_> = evidence.contradictions.iter().map(ToString::to_string).collect();
+        return Err(format!("the work was not done: {what:?}"));
     }
     let status = fs::read_to_string("/proc/self/status").map_err(|error| error.to_string())?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -95,13 +99,13 @@ fn write(folder: &Path) -> Result<(), String> {
     let manifest = Manifest {
         schema: MANIFEST_SCHEMA.to_owned(),
         name: "synthetic".to_owned(),
-        origin: Origin::Campaign,
+        origin: Origin::Probe,
         started_at: "2026-01-01T00:00:00Z".to_owned(),
         quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
         site_sha256: String::new(),
         exceedance: 1e-6,
         classes: catalogue(),
-        declared: [("p0".to_owned(), "process-control".to_owned())].into(),
+        declared: BTreeMap::new(),
         profiles: (0..4).map(|index| (format!("tp{index}"), String::new())).collect(),
         length: None,
         limits: Vec::new(),
@@ -121,43 +125,43 @@ fn record(index: u64, random: &mut u64) -> Record {
         *random ^= *random << 17;
         *random
     };
-    let mut release = Histogram::new();
+    let (name, partition) = (format!("p{}.tp{}.cpu{index}", index / 4, index % 4), index / 4);
+    let profile = format!("tp{}", index % 4);
+    let mut record = Record::empty(name, "latency", &format!("p{partition}"), &profile);
+    let slot_cycles = CYCLES.div_ceil(SLOTS);
+    let mut slots = vec![(0, 0, 0); CYCLES.div_ceil(slot_cycles) as usize];
     let mut wakeup = Histogram::new();
-    for _ in 0..CYCLES {
+    let mut worst = Vec::new();
+    for release in 0..CYCLES {
         let word = next();
         // A long tail: the more leading zeros, the later.
-        let late = 2_000 + (word >> 44) / 64 + (1 << (word.trailing_zeros().min(20)));
-        release.record(late % 512);
-        wakeup.record(late);
+        let wakeup_ns = 2_000 + (word >> 44) / 64 + (1 << (word.trailing_zeros().min(20)));
+        let latency_ns = wakeup_ns % 512;
+        record.release.record(latency_ns);
+        wakeup.record(wakeup_ns);
+        let (count, max_ns, sum_ns) = &mut slots[(release / slot_cycles) as usize];
+        *count += 1;
+        *max_ns = latency_ns.max(*max_ns);
+        *sum_ns += latency_ns;
+        // All as late as they can be; there are more of them than a record keeps.
+        if latency_ns == 511 && worst.len() < SPIKE_COUNT {
+            let (at_ns, cpu) = (release * PERIOD_NS, index as u32);
+            worst.push(Spike {
+                release,
+                at_ns,
+                latency_ns,
+                wakeup_ns,
+                cpu,
+                conditions: Vec::new(),
+            });
+        }
     }
-    let slot_cycles = CYCLES.div_ceil(SLOTS);
-    Record {
-        schema: RECORD_SCHEMA.to_owned(),
-        name: format!("p{}.tp{}.cpu{index}", index / 4, index % 4),
-        probe: "latency".to_owned(),
-        partition: format!("p{}", index / 4),
-        profile: format!("tp{}", index % 4),
-        reserved: true,
-        cpu: None,
-        period_ns: Some(10_000_000),
-        release,
-        wakeup: Some(wakeup),
-        scan: None,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        round_trip: None,
-        counters: Counters { planned_cycles: CYCLES, ..Counters::default() },
-        spikes: Vec::new(),
-        ledgers: None,
-        timeline: Timeline {
-            slot_cycles,
-            slots: (0..SLOTS).map(|_| (slot_cycles, next() >> 44, slot_cycles * 300)).collect(),
-        },
-        conditions: Conditions::default(),
-        interrupted: false,
-        degraded: Vec::new(),
-        invalid_because: Vec::new(),
-    }
+    record.reserved = true;
+    record.period_ns = Some(PERIOD_NS);
+    record.wakeup = Some(wakeup);
+    record.counters = Counters { planned_cycles: CYCLES, ..Counters::default() };
+    record.spikes = worst;
+    record.timeline = Timeline { slot_cycles, slots };
+    record.conditions = Conditions { duration_ns: CYCLES * PERIOD_NS, ..Conditions::default() };
+    record
 }
