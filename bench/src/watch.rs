@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use quietcore_record::compare::{Comparison, Finding, compare};
 use quietcore_record::histogram::Histogram;
-use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, Timeline};
+use quietcore_record::record::{Record, Timeline};
 use quietcore_supervisor::monitor::watch::Watch;
 use quietcore_units::Causes;
 
@@ -240,32 +240,11 @@ fn record(name: &str, windows: &[Window], cycles: u64) -> Record {
         let sum = window.release.mean_ns().unwrap_or_default() * cycles as f64;
         slots.push((cycles, window.release.max_ns(), sum as u64));
     }
-    Record {
-        schema: RECORD_SCHEMA.to_owned(),
-        name: name.to_owned(),
-        probe: "exec".to_owned(),
-        partition: "wide".to_owned(),
-        profile: "watch".to_owned(),
-        reserved: false,
-        cpu: None,
-        period_ns: Some(1_000_000),
-        release,
-        wakeup: None,
-        scan: None,
-        routine: None,
-        interrupt: None,
-        memory: None,
-        trial: None,
-        round_trip: None,
-        counters: Counters::default(),
-        spikes: Vec::new(),
-        ledgers: None,
-        timeline: Timeline { slot_cycles: cycles, slots },
-        conditions: Conditions::default(),
-        interrupted: false,
-        degraded: Vec::new(),
-        invalid_because: Vec::new(),
-    }
+    let mut record = Record::empty(name.to_owned(), "exec", "wide", "watch");
+    record.period_ns = Some(1_000_000);
+    record.release = release;
+    record.timeline = Timeline { slot_cycles: cycles, slots };
+    record
 }
 
 #[cfg(test)]
