@@ -73,7 +73,7 @@ pub struct Measured {
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The loads could not be brought up.
-    #[error("the load could not be started: {0}")]
+    #[error("the load could not be started")]
     Load(#[from] LoadError),
     /// The partition could not be brought up, or it died.
     #[error(transparent)]
