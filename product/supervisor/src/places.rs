@@ -25,6 +25,7 @@
 
 mod claim;
 pub mod log_file;
+pub mod shared_cpus;
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
