@@ -48,11 +48,27 @@ mod tests {
 
     #[test]
     fn only_the_backend_of_a_partition_is_changed() {
-        let text = "# backend = \"container\" here is a remark\n[site]\nname = \"press\" # its \
-                    name\ndescription = \"\"\"\nbackend = \"container\"\n\"\"\"\n\n[[partition]]\n  \
-                    backend   =   'container'   # in runc\nname=\"axis\"\n[partition.vcr]\ncpus = [ \
-                    1,\n  2 ]\n\n[[partition]]\nbackend = \"kvm\"\n[[partition]]\n\"backend\" = \
-                    \"container\"\n[other]\nbackend = \"container\"\n";
+        let text = r#"# backend = "container" here is a remark
+[site]
+name = "press" # its name
+description = """
+backend = "container"
+"""
+
+[[partition]]
+  backend   =   'container'   # in runc
+name="axis"
+[partition.vcr]
+cpus = [ 1,
+  2 ]
+
+[[partition]]
+backend = "kvm"
+[[partition]]
+"backend" = "container"
+[other]
+backend = "container"
+"#;
         let expected = text
             .replace("=   'container'   #", "=   \"process\"   #")
             .replace("\"backend\" = \"container\"", "\"backend\" = \"process\"");

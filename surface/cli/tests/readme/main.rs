@@ -138,8 +138,8 @@ fn the_commands_for_a_running_site_do_what_they_say() {
     second.done(down);
 }
 
-/// Goal: in an empty folder the block gives an OSEK program that runs, and shows what a task that is
-/// too long does: the services refuse an activation, and that is an event.
+/// Goal: in an empty folder the block gives an OSEK program that runs, and shows what a task that
+/// is too long does: the services refuse an activation, and that is an event.
 #[test]
 fn the_commands_for_an_osek_program_do_what_they_say() {
     let Some(_cpu) = cpu_for_partition() else {
