@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "other tests call it without a running site")]
 #[path = "../command/mod.rs"]
 mod command;
+mod completion;
 mod ground;
 mod started;
 mod width;
