@@ -389,6 +389,29 @@ fn a_set_that_the_fieldbus_undoes_offers_a_force() {
     assert!(said.out.starts_with("axis: servo_P.Ki set in cycle "), "{}", said.out);
 }
 
+/// Goal: the same of what the program writes itself, as it does with what a channel brings.
+/// Method: `mode` follows `enable` in each cycle, and `counter` goes on from what it is set to.
+#[test]
+fn a_set_that_the_program_undoes_offers_a_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let _ground = serve(at, "line");
+    let line = ["set", "axis", "servo_Y.mode=IDLE", "servo_P.Ki=2", "servo_DW.counter=7"];
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let said = call(at, &line);
+        assert_eq!(said.status, Some(0), "{}", said.err);
+        assert!(!said.err.contains("servo_P.Ki") && !said.err.contains("counter"), "{}", said.err);
+        if said.err.contains("`quietcore force axis servo_Y.mode=IDLE`") {
+            assert!(said.err.contains("from a channel or by itself"), "{}", said.err);
+            assert!(said.out.starts_with("axis: 2 variables set in cycle "), "{}", said.out);
+            return;
+        }
+        // It waits a second for a cycle at most, which a busy machine may not give it.
+        assert!(Instant::now() < end, "{}", said.err);
+    }
+}
+
 #[test]
 fn a_trigger_that_does_not_come_is_given_up_in_time() {
     let folder = tempfile::tempdir().unwrap();
