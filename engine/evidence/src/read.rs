@@ -1,7 +1,7 @@
 //! Reading an evidence folder back, whatever happened to it.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use quietcore_record::record::{RECORD_SCHEMA, Record};
 use quietcore_record::verdict::{Judgement, Verdict, is_judged, judge, worst};
@@ -73,11 +73,11 @@ impl Evidence {
 
     /// Says why nothing in the folder passes, whatever its records say; `None` where it is as it
     /// was written.
-    pub fn why_nothing_passes(&self) -> Option<&'static str> {
+    pub fn why_nothing_passes(&self) -> Option<FolderDistrust> {
         if !self.damage.is_empty() {
-            return Some("the evidence folder is damaged");
+            return Some(FolderDistrust::Damaged);
         }
-        (!self.contradictions.is_empty()).then_some("the evidence folder contradicts itself")
+        (!self.contradictions.is_empty()).then_some(FolderDistrust::Contradictory)
     }
 
     /// The verdict on a partition and a class: the worst over the records that keep the
@@ -105,6 +105,34 @@ impl Evidence {
     pub fn declared_verdict(&self) -> Verdict {
         let declared = self.manifest.declared.iter();
         worst(declared.map(|(partition, class)| self.overall(partition, class)))
+    }
+}
+
+/// Why nothing in a folder passes. Reading adds it to each record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FolderDistrust {
+    /// Something is not as it was sealed.
+    Damaged,
+    /// Parts of it exclude each other.
+    Contradictory,
+}
+
+impl FolderDistrust {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Damaged, Self::Contradictory];
+
+    /// The reason as a record has it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Damaged => "the evidence folder is damaged",
+            Self::Contradictory => "the evidence folder contradicts itself",
+        }
+    }
+}
+
+impl fmt::Display for FolderDistrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
     }
 }
 
@@ -181,12 +209,12 @@ fn with_signed_verdicts(mut evidence: Evidence) -> Evidence {
 /// Adds to a record what the folder says against it.
 fn distrust(record: &mut Record, is_damaged: bool, contradictions: &[Contradiction]) {
     if is_damaged {
-        record.invalid_because.push("the evidence folder is damaged".to_owned());
+        record.invalid_because.push(FolderDistrust::Damaged.to_string());
     }
     for contradiction in contradictions {
         match contradiction.record() {
             None => {
-                record.invalid_because.push("the evidence folder contradicts itself".to_owned());
+                record.invalid_because.push(FolderDistrust::Contradictory.to_string());
                 break;
             }
             Some(name) if name == record.name => {

@@ -8,7 +8,7 @@
 //! ```
 
 use quietcore_record::ledger::Ledger;
-use quietcore_record::record::{Record, Spike};
+use quietcore_record::record::{Record, Spike, WakeKind};
 
 /// Late releases of one record, each of which was due before the one before it had started.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,10 +78,11 @@ pub(crate) fn explain_command(record: &Record, latency_ns: u64) -> String {
     if let Some(period_ns) = record.period_ns {
         command.push_str(&format!(" --period {}", duration(period_ns)));
     }
-    if held.mode.starts_with("early wake") {
+    let scheduled = held.scheduling();
+    if scheduled.wake == Some(WakeKind::Early) {
         command.push_str(" --mode early-wake");
     }
-    if let Some(priority) = held.policy.strip_prefix("SCHED_FIFO ") {
+    if let Some(priority) = scheduled.fifo_priority {
         command.push_str(&format!(" --priority {priority}"));
     }
     for load in &held.loads {
