@@ -173,20 +173,20 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
     let mut filed = read_records(root, &mut damage);
     let traces = read_traces(root, &mut damage);
     let site = optional(root, folder::SITE, &mut damage);
-    let doctor: Option<serde_json::Value> = optional(root, folder::DOCTOR, &mut damage)
-        .and_then(|text| serde_json::from_str(&text).ok());
+    let doctor = optional(root, folder::DOCTOR, &mut damage).parsed(folder::DOCTOR, &mut damage);
     let rank =
         |record: &Record| manifest.profiles.iter().position(|(name, _)| *name == record.profile);
     filed.sort_by(|Filed { record: a, .. }, Filed { record: b, .. }| {
         (&a.partition, rank(a), a.cpu, &a.name).cmp(&(&b.partition, rank(b), b.cpu, &b.name))
     });
-    let compared = check::compare(&manifest, &filed, site.as_deref(), doctor.as_ref());
+    let compared = check::compare(&manifest, &filed, &site, &doctor);
     let mut records: Vec<Record> = filed.into_iter().map(|filed| filed.record).collect();
     for record in &mut records {
         distrust(record, !damage.is_empty(), &compared.contradictions);
     }
     let mut evidence = Evidence::of(manifest, records);
     let Compared { contradictions, unaccounted } = compared;
+    let (site, doctor) = (site.into_option(), doctor.into_option());
     if site.is_some() {
         evidence.unaccounted = unaccounted;
     }
@@ -367,12 +367,50 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
 }
 
 /// The text of a file that need not be there; one that is there and can't be read is damage.
-fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Option<String> {
+fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Part<String> {
     match read_text(root, name) {
-        Ok(text) => text,
+        Ok(Some(text)) => Part::Read(text),
+        Ok(None) => Part::Missing,
         Err(error) => {
             damage.push(format!("`{name}` can't be read: {error}"));
-            None
+            Part::Unreadable
+        }
+    }
+}
+
+/// A part of a folder that need not be there.
+#[derive(Clone, Debug)]
+pub(crate) enum Part<T> {
+    /// It is not there.
+    Missing,
+    /// It is there and says nothing; the damage has why.
+    Unreadable,
+    /// What it says.
+    Read(T),
+}
+
+impl Part<String> {
+    /// The same as JSON; what is none is damage.
+    fn parsed(self, name: &str, damage: &mut Vec<String>) -> Part<serde_json::Value> {
+        match self {
+            Self::Missing => Part::Missing,
+            Self::Unreadable => Part::Unreadable,
+            Self::Read(text) => match serde_json::from_str(&text) {
+                Ok(value) => Part::Read(value),
+                Err(error) => {
+                    damage.push(format!("`{name}` is no JSON: {error}"));
+                    Part::Unreadable
+                }
+            },
+        }
+    }
+}
+
+impl<T> Part<T> {
+    fn into_option(self) -> Option<T> {
+        match self {
+            Self::Read(content) => Some(content),
+            Self::Missing | Self::Unreadable => None,
         }
     }
 }
