@@ -46,6 +46,6 @@ pub use read::{
 pub use signature::{
     KeyError, MachineKey, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Signature, SignatureProblem,
     SignedPartition, SignedRecord, SignedVerdict, Signer, Statement, Subject, VerificationKey,
-    sign,
+    pages_not_there, sign,
 };
 pub use write::Writer;
