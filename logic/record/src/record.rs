@@ -12,6 +12,7 @@ mod round_trip;
 mod routine;
 mod scan;
 mod scheduled;
+mod stall;
 #[cfg(test)]
 mod test_record;
 mod trial;
@@ -35,6 +36,7 @@ pub use round_trip::RoundTripRun;
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
 pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};
 pub use scheduled::{Scheduled, WakeKind};
+pub use stall::{LateRelease, Stall, stalls};
 #[cfg(test)]
 pub(crate) use test_record::{test_record, test_scan_record};
 pub use trial::{Aggressor, Placement, Trial, TrialBlock, Variant};
