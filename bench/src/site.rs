@@ -14,7 +14,7 @@ use quietcore_site::Site as SiteFile;
 use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::{Activity, Restart};
 use quietcore_supervisor::live::{Plan, Running};
-use quietcore_supervisor::places::Places;
+use quietcore_supervisor::places::{Places, StartedBy};
 use quietcore_units::Causes;
 use tempfile::TempDir;
 
@@ -67,6 +67,7 @@ impl Stand {
             runtime: runtime()?,
             start: Restart::Cold,
             controls: None,
+            started_by: StartedBy::this_process(),
         };
         let running =
             Running::up(plan, &places, &mut |_| ()).map_err(|error| Causes(&error).to_string())?;
