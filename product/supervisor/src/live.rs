@@ -24,7 +24,7 @@ use crate::control::{
     Opened, PartitionState, Restart, Severity, Site, TaskDescription, Trace, TraceStarted,
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
-use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
+use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy};
 use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
 use crate::settings::{HOST, Settings, SettingsError};
@@ -47,6 +47,8 @@ pub struct Plan {
     pub start: Restart,
     /// The machine's settings; `None` where this user may not change them.
     pub controls: Option<Controls<LiveSettings>>,
+    /// Who starts it.
+    pub started_by: StartedBy,
 }
 
 /// A site that can't be brought up.
@@ -320,6 +322,7 @@ impl Inner {
             pid: std::process::id(),
             site_file: site_file.unwrap_or_else(|_| self.plan.site_file.clone()),
             started_at: jiff::Timestamp::now().to_string(),
+            started_by: Some(self.plan.started_by.clone()),
             partitions: self.names.clone(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
         }

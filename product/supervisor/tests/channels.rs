@@ -20,7 +20,7 @@ use quietcore_supervisor::control::{
 };
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::monitor::Monitor;
-use quietcore_supervisor::places::Places;
+use quietcore_supervisor::places::{Places, StartedBy};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The receiver's partition comes first in the file: it starts before there is a sender.
@@ -124,6 +124,7 @@ impl Site {
             runtime: target.join("examples/supervised"),
             start: Restart::Cold,
             controls: None,
+            started_by: StartedBy::this_process(),
         };
         let running = Running::up(plan, &self.places(), &mut |line| println!("{line}"));
         self.running = Some(running.unwrap_or_else(|error| panic!("{error}")));
@@ -414,6 +415,7 @@ fn a_channel_that_cannot_be_is_refused_before_anything_runs() {
         runtime: "/nowhere".into(),
         start: Restart::Cold,
         controls: None,
+        started_by: StartedBy::this_process(),
     };
     let places = Places::new(folder.path().join("run"), folder.path().join("state"));
     let error = Running::up(plan, &places, &mut |_| {}).expect_err("too large");

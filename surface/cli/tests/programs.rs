@@ -160,6 +160,38 @@ fn each_task_of_an_osek_program_has_a_record_that_is_judged_by_its_deadline() {
     assert!(because.contains("deadline of 20.0 ms"), "{because}");
 }
 
+/// Goal: a program that fails before anything is measured is a FAIL with its reason, and nobody is
+/// told to go on with it as if the campaign had been interrupted.
+/// Method: the first step of the tank's controller crashes.
+#[test]
+fn a_program_that_fails_in_the_warm_up_is_a_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = example(folder.path(), "tank") else { return };
+    let source = folder.path().join("models/tank/tank.c");
+    let text = fs::read_to_string(&source).unwrap();
+    let crashes = text.replace(
+        "void tank_step(void)\n{\n",
+        "void tank_step(void)\n{\n  *(volatile int *)16 = 1;\n",
+    );
+    assert_ne!(text, crashes);
+    fs::write(&source, crashes).unwrap();
+    let run = call(
+        folder.path(),
+        &["qualify", &site, "--profile", "tp2", "--duration", "1 s", "--out", "run", "--json"],
+    );
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    assert!(!run.err.contains("--resume"), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let verdicts = document["verdicts"].as_array().unwrap();
+    assert!(!verdicts.is_empty());
+    for verdict in verdicts {
+        assert_eq!(verdict["verdict"], "FAIL", "{verdict}");
+        assert!(verdict["because"].as_str().unwrap().contains("SIGSEGV"), "{verdict}");
+    }
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("SIGSEGV"));
+}
+
 /// Goal: a fieldbus that was not whole never passes, and the record says what was wrong with it.
 /// Method: the simulated segment loses a SubDevice for a while.
 #[test]

@@ -57,7 +57,7 @@ mod serve;
 mod threads;
 
 pub use printed::{Printed, PrintedLines};
-pub use remarks::REMARK_BYTES_MAX;
+pub use remarks::{OWN_REMARK, REMARK_BYTES_MAX, on_one_line};
 pub use room::Room;
 pub use serve::serve;
 
@@ -115,9 +115,10 @@ pub enum PartitionError {
     Wait(#[source] io::Error),
 }
 
-/// What a process said, behind a colon; nothing where it said nothing.
+/// What a process said, in one line behind a colon; nothing where it said nothing.
 pub(crate) fn last_words(remarks: &str) -> String {
-    if remarks.is_empty() { String::new() } else { format!(": {remarks}") }
+    let words = on_one_line(remarks);
+    if words.is_empty() { words } else { format!(": {words}") }
 }
 
 /// A running partition. Dropping it ends its process.

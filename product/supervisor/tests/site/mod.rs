@@ -15,7 +15,7 @@ use quietcore_supervisor::client::Client;
 use quietcore_supervisor::control::{Activity, Change, ChangeKind, Restart};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::monitor::{Monitor, MonitorError};
-use quietcore_supervisor::places::Places;
+use quietcore_supervisor::places::{Places, StartedBy};
 
 /// A site with one partition, whose program `counter` may crash, loop and fail.
 ///
@@ -96,6 +96,7 @@ impl Site {
             runtime: runtime(),
             start,
             controls,
+            started_by: StartedBy::this_process(),
         };
         let running = Running::up(plan, &self.places(), &mut |line| println!("{line}"));
         self.running = Some(running.map_err(|error| {
