@@ -2,7 +2,6 @@
 //!
 //! Method: as in the tests of a running site, with programs and signals that spare nothing.
 
-#[expect(dead_code, reason = "other tests call it in other ways")]
 mod site;
 
 use std::time::{Duration, Instant};
@@ -80,4 +79,23 @@ fn a_partition_that_is_given_up_can_be_started_again() {
     site.wait_for("stopped", |state| matches!(state, Activity::Stopped { .. }));
     site.client().restart("axis", Restart::Warm).unwrap();
     site.wait_for("running", |state| *state == Activity::Running);
+}
+
+/// Goal: a person need not wait for the restart that is planned. Method: that is planned for a time
+/// that this test does not wait for.
+#[test]
+fn a_partition_that_waits_for_its_restart_is_started_at_once_when_asked() {
+    let site = Site::up(&SITE.replace("wait = \"10 ms\"", "wait = \"1 min\""), "counter");
+    let before = site.wait_for_value("counter_DW.total", |value| value > 40.0);
+    let pid = site.client().list().unwrap()[0].pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
+    kill_process(pid.unwrap(), Signal::KILL).unwrap();
+    site.wait_for("waiting", |state| matches!(state, Activity::Waiting { .. }));
+    let refused = site.client().pause("axis", true).unwrap_err().to_string();
+    assert!(refused.contains("does not run now"), "{refused}");
+    site.client().restart("axis", Restart::Warm).unwrap();
+    let asked = Instant::now();
+    site.wait_for("running", |state| *state == Activity::Running);
+    assert!(asked.elapsed() < Duration::from_secs(50), "it waited for the one that was planned");
+    assert!(site.value("counter_DW.total") >= before, "warm");
+    assert_eq!(site.client().list().unwrap()[0].restarts, 0, "the planned one is none any more");
 }

@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use quietcore_skip::skip;
-use quietcore_supervisor::control::{Activity, Change, ChangeKind, PartitionState};
+use quietcore_supervisor::control::{Activity, Change, ChangeKind, PartitionState, Restart};
 use quietcore_supervisor::monitor::Monitor;
+use rustix::process::{Pid, Signal, kill_process};
 use site::{PATIENCE, Site};
 
 /// What `axis` does about its overruns, and what `vision` lets be done.
@@ -198,6 +199,42 @@ fn who_is_late_too_often_is_restarted_within_its_limit() {
     assert_eq!((axis.restarts, axis.state), (2, Activity::Running), "it runs on, and is reported");
     assert_eq!(told(&site, "vision", "shed"), 0);
     assert!(told(&site, "axis", "restart") >= 2);
+}
+
+/// Goal: a restart that is planned for a program which was late does not strike the one after it.
+/// Method: a period that is not overrun by chance; the wait is over only after the process was
+/// killed, or after a person has restarted the program.
+#[test]
+fn a_restart_that_is_planned_is_not_for_the_program_that_follows() {
+    if std::env::var_os("QUIETCORE_TEST_BACKEND").is_some() {
+        skip!("its program reads the clock of a process to be late; run it with processes");
+        return;
+    }
+    for is_killed in [false, true] {
+        let text = text("on_overrun = \"restart\"\nafter = 1", "")
+            .replace("period = \"20 ms\"", "period = \"1 s\"")
+            .replace("limit = 2, wait = \"10 ms\"", "limit = 9, wait = \"4 s\"");
+        let text = text + "[campaign]\nduration = \"10 s\"\nexceedance = 0.1\n";
+        let site = Site::up(&text, "late");
+        be_late(&site, "axis", "1500");
+        wait_until("late", || told(&site, "axis", "restart") > 0);
+        let before = state(&site, "axis");
+        if is_killed {
+            let pid = before.pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
+            kill_process(pid.expect("a process"), Signal::KILL).expect("it is ours");
+            wait_until("another process", || {
+                let now = state(&site, "axis");
+                now.state == Activity::Running && now.pid.is_some() && now.pid != before.pid
+            });
+        } else {
+            site.client().restart("axis", Restart::Warm).expect("it runs");
+        }
+        // Longer than the wait that was planned.
+        wait_for_steps(&site, "axis", 6);
+        let (after, restarts) = (state(&site, "axis"), u32::from(is_killed));
+        assert_eq!((after.restarts, after.state), (restarts, Activity::Running));
+        assert_eq!(told(&site, "axis", "restarted"), usize::from(!is_killed), "as asked");
+    }
 }
 
 #[test]

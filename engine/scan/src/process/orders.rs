@@ -3,7 +3,8 @@
 //! ```text
 //! line on the pipe ─ free slot? ─ load, initialize, values ─ slot ─ event `staged` ─ (host: Swap)
 //!                        │              └ refused: event, and the reason as a remark
-//!                        └ the build before is on probation: refused
+//!     │                  └ the build before is on probation: refused
+//!     └ a lock of a library is held: refused unread, as reading allocates
 //! ```
 
 use std::io::{BufRead, Read as _};
@@ -27,6 +28,8 @@ use crate::shared::Shared;
 const WAITING_MAX: usize = 4;
 /// How often the end of the tasks is looked for.
 const LOOK: Duration = Duration::from_millis(20);
+/// Told as the generation where the order was not read: it is about whichever is on its way.
+const UNREAD: u32 = 0;
 /// How long a task may hold on to a build that no longer runs.
 const RELEASE_MAX: Duration = Duration::from_secs(2);
 
@@ -119,12 +122,13 @@ fn carry_out(
     over: impl Fn() -> bool,
 ) {
     let task = loader.region.layout().shape.task_count;
-    let (generation, result) = match serde_json::from_slice(line) {
+    let is_held = library::wait_until_known(library::EXAMINATION_MAX);
+    let (generation, result) = match read(line, is_held) {
         Ok(Order::Stage(build)) => (build.stage.generation, stage(&build, loader, slots, shared)),
         Ok(Order::Deliver { build, .. }) => {
             (build.stage.generation, Err("it is for a guest, and this is a process".into()))
         }
-        Err(error) => (0, Err(std::format!("this is no order: {error}").into())),
+        Err(refusal) => (UNREAD, Err(refusal)),
     };
     let what = match &result {
         Ok(()) => Happening::Staged { generation },
@@ -138,6 +142,15 @@ fn carry_out(
         // Not even the order can be given back.
         library::end_with_tasks(loader.region, over);
     }
+}
+
+/// Reads an order, unless a lock of a library may be held: reading allocates, and would never end
+/// then.
+fn read(line: &[u8], is_held: bool) -> Result<Order, Refusal> {
+    if is_held {
+        return Err(Refusal::HeldBefore);
+    }
+    serde_json::from_slice(line).map_err(|error| std::format!("this is no order: {error}").into())
 }
 
 /// Loads a build into the slot that is free.
@@ -179,6 +192,13 @@ fn clear<T>(place: &ArcSwapOption<T>, patience: Duration) -> Result<(), String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_order_is_not_read_while_a_lock_is_held() {
+        let refused = |is_held| read(b"no order", is_held).unwrap_err();
+        assert!(matches!(refused(true), Refusal::HeldBefore));
+        assert!(refused(false).to_string().starts_with("this is no order: "));
+    }
 
     #[test]
     fn a_build_that_a_task_holds_stays_in_its_slot_until_that_lets_go() {

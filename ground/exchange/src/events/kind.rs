@@ -69,7 +69,7 @@ pub enum Happening {
     },
     /// A build can't be loaded; the partition's remarks say why.
     StageRefused {
-        /// Its generation.
+        /// Its generation; 0 where the order for it could not be read.
         generation: u32,
     },
     /// A new build runs.

@@ -47,7 +47,9 @@ impl Kept {
         let patience = ANSWER_MAX + self.period();
         let end = Instant::now() + patience;
         let outcomes = life.region.outcomes();
+        // Looked at before each look for the outcome: its last cycle may have taken them.
         while Instant::now() < end {
+            let is_over = life.process.is_over();
             let outcome = outcomes.and_then(|outcomes| outcomes.outcome(ticket));
             match outcome {
                 Some(Outcome { cycle, result: Ok(()) }) => {
@@ -56,6 +58,11 @@ impl Kept {
                     return Ok(Applied { cycle, overwritten });
                 }
                 Some(Outcome { result: Err((_, why)), .. }) => return Err(rejected(place, why)),
+                None if is_over => {
+                    let what = "the partition's process has ended, and no cycle took the change";
+                    let remedy = "look with `quietcore ps`";
+                    return Err(ControlError::new(ErrorKind::NotNow, place, what, remedy));
+                }
                 None => std::thread::sleep(GLANCE),
             }
         }

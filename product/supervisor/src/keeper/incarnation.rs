@@ -147,6 +147,7 @@ impl Kept {
     fn end_life(&mut self, mut life: Incarnation<'_>, end: &End) {
         // One that stands can't be told to end.
         self.leave_monitor();
+        self.leave_late(&life);
         let _ = life.process.stop();
         self.hear(&mut life);
         self.hear_printed(&life.process);

@@ -434,7 +434,8 @@ impl Kept {
         }
     }
 
-    /// Waits before a process is started again; `None` when told to come down meanwhile.
+    /// Waits before a process is started again, which a person may cut short; `None` when told to
+    /// come down meanwhile.
     fn wait(&mut self, wait: Duration, why: &str) -> Option<()> {
         let end = Instant::now() + wait;
         loop {
@@ -445,6 +446,13 @@ impl Kept {
             let restart_in = quietcore_units::Nanos::new(left.as_nanos() as u64);
             self.publish(Activity::Waiting { restart_in, why: why.to_owned() });
             match self.requests.recv_timeout(left.min(LOOK)) {
+                Ok(Request::Restart { how, reply }) => {
+                    // The one that was planned is none any more: this one was asked for.
+                    self.withdraw_restart();
+                    self.begin_anew(how);
+                    let _ = reply.send(Ok(()));
+                    return Some(());
+                }
                 Ok(request) => request.refuse_not_running(&self.setup.partition.name),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return None,

@@ -50,8 +50,12 @@ impl Kept {
 
     /// Hears what the monitor has told.
     pub(super) fn hear_monitor(&mut self, life: &mut Incarnation<'_>) {
-        let Some(post) = self.setup.post.clone() else { return };
         self.look_after_late(life);
+        self.hear_told(life);
+    }
+
+    fn hear_told(&mut self, life: &Incarnation<'_>) {
+        let Some(post) = self.setup.post.clone() else { return };
         while let Some(told) = post.hear() {
             match told {
                 Told::Late(verdict) => {
@@ -97,10 +101,24 @@ impl Kept {
         let Some(at) = self.watched.restart_at else { return };
         if life.fault.is_some() {
             // It is restarted for that.
-            self.watched.restart_at = None;
+            self.forget_late();
         } else if Instant::now() >= at && life.pending.is_none() && self.shed_by().is_none() {
             self.watched.restart_at = None;
             self.restart_as_planned(life);
+        }
+    }
+
+    /// Takes back a restart that is planned for a program that ends, and any that the monitor has
+    /// told and nobody has heard yet: neither is for the program that follows.
+    pub(super) fn leave_late(&mut self, life: &Incarnation<'_>) {
+        self.hear_told(life);
+        self.forget_late();
+    }
+
+    /// Takes back a restart that is planned.
+    fn forget_late(&mut self) {
+        if self.watched.restart_at.take().is_some() {
+            self.withdraw_restart();
         }
     }
 

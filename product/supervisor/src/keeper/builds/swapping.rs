@@ -42,7 +42,7 @@ impl Kept {
 
     /// The build can't be loaded.
     pub(in crate::keeper) fn stage_refused(&mut self, life: &mut Incarnation<'_>, generation: u32) {
-        let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
+        let is_it = |pending: &mut Pending| is_about(generation, pending.staged.stage.generation);
         let Some(pending) = life.pending.take_if(is_it) else { return };
         let why = reason(generation, REMARK_MAX, || life.process.remarks());
         let why = why.as_deref().unwrap_or("the partition can't load the build");
@@ -59,6 +59,7 @@ impl Kept {
     ) {
         let is_it = |pending: &mut Pending| pending.staged.stage.generation == generation;
         let Some(pending) = life.pending.take_if(is_it) else { return };
+        self.leave_late(life);
         let before = std::mem::replace(&mut self.current, pending.staged.clone());
         let fault_cycle = life.fault_cycle.take();
         self.forces = pending.forces.clone();
@@ -157,13 +158,22 @@ impl Kept {
             commands.chunks(CHANGE_COUNT_MAX).zip(paths.chunks(CHANGE_COUNT_MAX))
         {
             let generation = self.current.stage.generation;
-            if let Err(error) = self.write(life, commands.to_vec(), paths.to_vec(), generation) {
+            // The next process begins with them where this one has ended, or is about to.
+            if let Err(error) = self.write(life, commands.to_vec(), paths.to_vec(), generation)
+                && !life.process.is_over()
+            {
                 let text = format!("forces could not be taken up again: {error}");
                 let name = &self.setup.partition.name;
                 self.events.note(name, "force-lost", Severity::Warning, &text);
             }
         }
     }
+}
+
+/// Returns whether a refusal is about the build on its way; one of an order that could not be read
+/// names none, and there is one at a time.
+const fn is_about(refused: u32, on_its_way: u32) -> bool {
+    refused == 0 || refused == on_its_way
 }
 
 /// Why a build was refused, as the partition said beside the event. The two come by different ways,
@@ -236,6 +246,12 @@ mod tests {
         };
         let why = reason(8, Duration::from_secs(60), remarks);
         assert_eq!(why.as_deref(), Some("it is meant for slot 1"));
+    }
+
+    #[test]
+    fn an_order_that_was_not_read_refuses_the_build_on_its_way() {
+        assert!(is_about(8, 8) && is_about(0, 8));
+        assert!(!is_about(7, 8), "one that was given up before");
     }
 
     #[test]
