@@ -8,7 +8,8 @@ use quietcore_process::readback::ThreadState;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, Spike, Timeline,
+    Conditions, Counters, LoadAchieved, NotReal, RECORD_SCHEMA, Record, Scan, Scheduled, Spike,
+    Timeline,
 };
 use quietcore_units::Nanos;
 
@@ -155,6 +156,10 @@ impl Collector<'_> {
             duration_ns: 0,
             mode: task.mode.clone(),
             policy: state.map_or_else(unknown, ThreadState::policy_text),
+            scheduled: Some(Scheduled {
+                wake: task.wake,
+                fifo_priority: state.and_then(ThreadState::fifo_priority),
+            }),
             affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
             dma_latency_held: self.machine.dma_latency_held,
             machine,
@@ -162,9 +167,7 @@ impl Collector<'_> {
             activity,
             site_sha256: self.run.site_sha256.clone(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
-            injected: partition.work.injected().map(|injected| {
-                format!("{} at release {}", Nanos::new(injected.delay_ns), injected.release)
-            }),
+            injected: partition.work.injected().map(|injected| injected.to_string()),
             injection: partition.work.injected(),
         }
     }
@@ -173,7 +176,7 @@ impl Collector<'_> {
     fn invalid(&self, task: &TaskStatistics, states: &StatesSeen) -> Vec<String> {
         let mut because = Vec::new();
         if let Some(emulated) = self.machine.emulated {
-            because.push(format!("timing not valid: this machine's time is emulated ({emulated})"));
+            because.push(NotReal::Machine(emulated.to_owned()).to_string());
         }
         match task.state() {
             TaskState::Finished | TaskState::Stopped => {}
