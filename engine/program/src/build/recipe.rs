@@ -62,6 +62,10 @@ const COMPILE_CPP: [&str; 4] =
 /// How the glue of a class is compiled beside that: it looks into members that are private.
 const GLUE_CPP: [&str; 1] = ["-fno-access-control"];
 
+/// Names that the generator's own makefile defines, beside S-functions that are called: their
+/// header asks whether it is in a simulation or in generated code.
+const FOR_S_FUNCTIONS: [&str; 2] = ["-DRT", "-DUSE_RTMODEL"];
+
 /// A build on its way.
 struct Recipe<'a> {
     /// Where the copies of the sources lie.
@@ -85,7 +89,14 @@ pub(super) fn build(folder: &Path, options: &Options, out_dir: &Path) -> Result<
     let compiler = Compiler::find(options)?;
     let mut kit = Kit::find(options, &compiler)?;
     let mut parts: Vec<&[u8]> = headers::all()
-        .chain(COMPILE.into_iter().chain(COMPILE_C).chain(COMPILE_CPP).chain(GLUE_CPP))
+        .chain(
+            COMPILE
+                .into_iter()
+                .chain(COMPILE_C)
+                .chain(COMPILE_CPP)
+                .chain(GLUE_CPP)
+                .chain(FOR_S_FUNCTIONS),
+        )
         .map(str::as_bytes)
         .collect();
     parts.extend(kit.parts());
@@ -270,6 +281,9 @@ impl Recipe<'_> {
         arguments.push(format!("-fdebug-prefix-map={WORKING_FOLDER}=."));
         if self.short_long {
             arguments.extend(["-include".to_owned(), headers::short_long(self.scratch)]);
+        }
+        if self.sources.holds_header("simstruc.h") {
+            arguments.extend(FOR_S_FUNCTIONS.map(str::to_owned));
         }
         arguments.push("-I.".to_owned());
         let folders = self.sources.header_folders.iter();

@@ -97,6 +97,14 @@ pub(crate) struct Sources {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
+impl Sources {
+    /// Returns whether there is a header of this name, in whatever folder.
+    pub(crate) fn holds_header(&self, name: &str) -> bool {
+        let mut names = self.included.iter().map(|file| &file.name);
+        names.any(|file| file.rsplit('/').next() == Some(name))
+    }
+}
+
 /// A folder that can't be read as a program.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {

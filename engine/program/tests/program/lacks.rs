@@ -69,6 +69,25 @@ fn headers_in_place_of_the_installations_fit_old_and_new_code() {
     }
 }
 
+/// Goal: S-functions that are not inlined find that they are in generated code, as the generator's
+/// makefile would tell them; without them a name of two letters is the program's own.
+#[test]
+fn s_functions_that_are_not_inlined_know_where_they_are() {
+    need_compiler!();
+    let simstruc = "#ifndef RT\n#error neither in a simulation nor in generated code\n#endif\n\
+                    typedef struct { double *out; } SimStruct;\n";
+    let bridge = "#include \"simstruc.h\"\nvoid mdlOutputs(SimStruct *S) { *S->out += 1; }\n";
+    let source = "#include \"simstruc.h\"\nextern void mdlOutputs(SimStruct *S);\ndouble f_Y;\n\
+                  static SimStruct child = { &f_Y };\nvoid f_initialize(void) { }\n\
+                  void f_step(void) { mdlOutputs(&child); }\n";
+    let files = [("src/simstruc.h", simstruc), ("sfun.c", bridge), ("f.c", source)];
+    assert_eq!(build_files(&files).run(&["init", "step:0:2", "f_Y?"]), ["2.0"]);
+    let missing = failure(&files[1..], &options());
+    assert!(missing.contains("belongs to S-functions that are not inlined"), "{missing}");
+    let own = "double RT;\nvoid f_initialize(void) { }\nvoid f_step(void) { RT += 1; }\n";
+    assert_eq!(build_files(&[("f.c", own)]).run(&["init", "step:0:1", "RT?"]), ["1.0"]);
+}
+
 /// Goal: a model beside its code, in a folder of its own or with a short name, hides no program.
 #[test]
 fn a_model_beside_the_code_generated_from_it_is_no_obstacle() {

@@ -35,6 +35,8 @@ pub struct Lack {
     pub call: Option<(String, String)>,
     /// Others of the same origin that are missing.
     pub others: Vec<String>,
+    /// The target that the code says it was generated for, where that is one of somebody's own.
+    pub target: Option<String>,
 }
 
 impl fmt::Display for Lack {
@@ -58,6 +60,9 @@ impl fmt::Display for Lack {
         }
         if let Some((function, call)) = &self.call {
             write!(f, "{border}`{function}` in `{}` calls `{call}`", self.source)?;
+        }
+        if let Some(target) = &self.target {
+            write!(f, ". The code was generated for the target `{target}`")?;
         }
         match self.origin {
             Some(origin) => write!(f, ". To do without: {}", origin.without()),
@@ -96,6 +101,7 @@ pub(in crate::build) fn find(text: &str, sources: &Sources) -> Vec<Lack> {
                 source: error.file,
                 call: (!caller.is_empty()).then(|| (caller, name.to_owned())),
                 others: Vec::new(),
+                target: None,
             }
         } else {
             continue;
@@ -105,7 +111,27 @@ pub(in crate::build) fn find(text: &str, sources: &Sources) -> Vec<Lack> {
             lacks.push(lack);
         }
     }
+    // What belongs to no product is a file like any other, whatever the target.
+    if let Some(first) = lacks.iter_mut().find(|lack| lack.origin.is_some()) {
+        first.target = foreign_target(sources);
+    }
     lacks
+}
+
+/// How generators begin the line that names the target.
+const TARGET: &str = "Target selection: ";
+
+/// The target that a source file says it was generated for; `None` for those that Simulink Coder
+/// and Embedded Coder have themselves.
+fn foreign_target(sources: &Sources) -> Option<String> {
+    let known = |name: &str| name.starts_with("ert") || name.starts_with("grt");
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    sources.compiled.iter().find_map(|file| {
+        let text = file.text();
+        let name = text.split_once(TARGET)?.1.split_whitespace().next()?;
+        let is_foreign = name.ends_with(".tlc") && name.chars().all(plain) && !known(name);
+        is_foreign.then(|| name.to_owned())
+    })
 }
 
 /// How the compiler says that there is no header.
@@ -141,7 +167,8 @@ fn of_header(name: &str, included_at: String, source: String, sources: &Sources)
         Some((file, function, call)) => (file, Some((function, call))),
         None => (source, None),
     };
-    Lack { name: name.to_owned(), origin, is_own, included_at, source, call, others }
+    let name = name.to_owned();
+    Lack { name, origin, is_own, included_at, source, call, others, target: None }
 }
 
 /// Other headers of the same origin that the folder refers to and does not hold.
@@ -271,6 +298,24 @@ mod tests {
         assert_eq!(lacks.len(), 1);
         assert_eq!(lacks[0].call, Some(("servo_step".to_owned(), "MW_pwm".to_owned())));
         assert!(lacks[0].to_string().starts_with("`MW_pwm` is missing: it belongs to driver"));
+    }
+
+    #[test]
+    fn a_target_of_somebodys_own_is_named() {
+        let told = |target: &str| {
+            let source = format!("/*\n * Target selection: {target}\n */\n");
+            let sources = Sources { compiled: vec![file("pump.c", &source)], ..Sources::default() };
+            let said = "./pump.c:9:10: fatal error: hil.h: No such file or directory\n";
+            find(said, &sources)[0].to_string()
+        };
+        let quarc = told("quarc_win64.tlc");
+        assert!(
+            quarc.contains(". The code was generated for the target `quarc_win64.tlc`. To do"),
+            "{quarc}"
+        );
+        for own in ["ert.tlc", "grt_malloc.tlc", "ert_shrlib.tlc", "<b>.tlc", ""] {
+            assert!(!told(own).contains("generated for"), "{own}");
+        }
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub enum Origin {
     RealTimeTarget,
     /// Code that runs inside of a simulation.
     SimulationTarget,
+    /// The face of S-functions that the generator has not written out.
+    SFunction,
     /// Functions on matrices and signals that the generator's installation has as a library.
     Library,
     /// Networks that were trained, and processors of graphics.
@@ -103,8 +105,8 @@ const HEADERS: [(&str, Origin); 93] = [
     ("slrt*", Origin::RealTimeTarget),
     ("slrealtime*", Origin::RealTimeTarget),
     ("SLRTSTF*", Origin::RealTimeTarget),
-    ("simstruc.h", Origin::SimulationTarget),
-    ("simstruc_compat.h", Origin::SimulationTarget),
+    ("simstruc.h", Origin::SFunction),
+    ("simstruc_compat.h", Origin::SFunction),
     ("raccel*", Origin::SimulationTarget),
     ("rsim.h", Origin::SimulationTarget),
     ("mex.h", Origin::SimulationTarget),
@@ -242,6 +244,10 @@ impl Origin {
             Self::RealTimeTarget | Self::SimulationTarget => {
                 "generate the model for the target `ert.tlc` or `grt.tlc`"
             }
+            Self::SFunction => {
+                "put it beside the code (packNGo does), or generate the model for the target \
+                 `ert.tlc` or `grt.tlc`, with S-functions that are inlined"
+            }
             Self::Library => {
                 "put it and its sources beside the code (packNGo does), or generate with a newer \
                  release or Embedded Coder, which write such functions out"
@@ -271,6 +277,7 @@ impl fmt::Display for Origin {
             Self::Ros => "blocks for ROS",
             Self::RealTimeTarget => "the generator's own real-time target",
             Self::SimulationTarget => "code that runs inside of a simulation",
+            Self::SFunction => "S-functions that are not inlined, or a simulation",
             Self::Library => "a library of the generator's installation",
             Self::DeepLearning => "a library for trained networks",
             Self::Line => "the line of external mode, or of a test on the target processor",
@@ -300,6 +307,7 @@ mod tests {
             ("nesl_rtw.h", Origin::Simscape),
             ("arm_836bb176_1_gateway.h", Origin::Simscape),
             ("windows.h", Origin::Windows),
+            ("simstruc.h", Origin::SFunction),
             ("rt_matrixlib.h", Origin::Library),
             ("coder_posix_time.h", Origin::Library),
             ("rtiostream.h", Origin::Line),
