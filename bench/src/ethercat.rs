@@ -27,6 +27,7 @@ use quietcore_units::Nanos;
 use crate::cores::{Cores, pin};
 use crate::findings::pairs::Median;
 use crate::findings::{Common, Findings, Goal};
+use crate::versions;
 
 /// Cycles at the start of a block that don't count.
 const SETTLING: usize = 20;
@@ -117,6 +118,12 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
                 _ => soem.as_mut().map_or(Ok(()), |soem| soem.take(request.cycles))?,
             }
         }
+    }
+    if crab.is_some() {
+        findings.peer("ethercrab", versions::of_crate("ethercrab"));
+    }
+    if soem.is_some() {
+        findings.peer("pysoem", soem::version());
     }
     findings.remark(format!("frames of {frame_bytes} bytes"));
     let (crab_ns, crab_lost) = crab.as_ref().map(Turn::outcome).unwrap_or_default();

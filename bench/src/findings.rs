@@ -3,14 +3,17 @@
 //! Each figure is the median over the rounds with its 95 % interval. Where a goal was set, the
 //! interval answers: reached or missed where all of it lies on one side, open where it does not.
 
+pub(crate) mod origin;
 pub(crate) mod pairs;
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use quietcore_host::facts::Facts;
 use serde::Serialize;
 
+use origin::Origin;
 use pairs::Median;
 
 /// Below so many rounds there is no 95 % interval of the median.
@@ -30,6 +33,9 @@ pub(crate) struct Common {
     /// Few and short rounds, to see that it works; the figures mean nothing
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Write the JSON to this file, too; of `all`, to a file for each comparison in this folder
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 impl Common {
@@ -43,7 +49,15 @@ impl Common {
         let rounds = self.rounds.map(|rounds| format!("--rounds={rounds}"));
         let flags = [(self.json, "--json"), (self.quick, "--quick")];
         let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
-        rounds.into_iter().chain(flags.map(|(_, flag)| flag.to_owned())).collect()
+        let out = self.out.as_ref().map(|out| format!("--out={}", out.display()));
+        let flags = flags.map(|(_, flag)| flag.to_owned());
+        rounds.into_iter().chain(flags).chain(out).collect()
+    }
+
+    /// The same for one comparison of `all`, which gets a file of its own in the folder `out`.
+    pub(crate) fn of_one(&self, bench: &str) -> Self {
+        let out = self.out.as_ref().map(|folder| folder.join(format!("{bench}.json")));
+        Self { out, ..self.clone() }
     }
 
     /// `usual`, or `short` in a quick run.
@@ -108,7 +122,11 @@ pub(crate) struct Findings {
     /// A quick run proves nothing.
     quick: bool,
     rounds: usize,
+    #[serde(flatten)]
+    origin: Origin,
     machine: BTreeMap<String, String>,
+    /// The peers that took part, with their versions.
+    peers: BTreeMap<String, String>,
     figures: Vec<Figure>,
     remarks: Vec<String>,
     not_measured: Vec<String>,
@@ -133,15 +151,18 @@ impl Findings {
         common: &Common,
         rounds: usize,
     ) -> Self {
-        let mut machine = facts.conditions_summary();
+        let mut machine = origin::publishable(facts.conditions_summary());
         machine.insert("quietcore_version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        machine.insert("load_average".to_owned(), origin::load_average());
         Self {
             schema: SCHEMA,
             bench,
             method,
             quick: common.quick,
             rounds,
+            origin: Origin::now(),
             machine,
+            peers: BTreeMap::new(),
             figures: Vec::new(),
             remarks: Vec::new(),
             not_measured: Vec::new(),
@@ -151,6 +172,11 @@ impl Findings {
     /// Whether this is a quick run.
     pub(crate) fn is_quick(&self) -> bool {
         self.quick
+    }
+
+    /// Names a peer that takes part, and its version.
+    pub(crate) fn peer(&mut self, name: &str, version: impl Into<String>) {
+        self.peers.insert(name.to_owned(), version.into());
     }
 
     /// Adds the median of a sample, one value a round.
@@ -191,18 +217,26 @@ impl Findings {
     }
 
     /// As JSON.
-    pub(crate) fn to_json(&self) -> Result<String, String> {
+    fn to_json(&self) -> Result<String, String> {
         serde_json::to_string_pretty(self).map_err(|error| error.to_string())
     }
 
-    /// Prints them as asked.
+    /// Prints them as asked, and writes the file that was asked for.
     pub(crate) fn print(&self, common: &Common) -> Result<(), String> {
+        if let Some(file) = &common.out {
+            self.write(file)?;
+        }
         if common.json {
             println!("{}", self.to_json()?);
         } else {
             println!("{self}");
         }
         Ok(())
+    }
+
+    fn write(&self, file: &Path) -> Result<(), String> {
+        let text = self.to_json()? + "\n";
+        fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
     }
 }
 
@@ -215,6 +249,10 @@ impl fmt::Display for Findings {
         let known = ["cpu_model", "cpus_online", "kernel", "preemption", "hypervisor"];
         let facts = known.map(|name| self.machine.get(name).map_or("", String::as_str));
         writeln!(f, "  machine: {}", facts.join(", "))?;
+        writeln!(f, "  {}", self.origin)?;
+        for (name, version) in &self.peers {
+            writeln!(f, "  beside {name} {version}")?;
+        }
         writeln!(
             f,
             "  medians of {} rounds, 95 % intervals of the median in brackets",

@@ -13,12 +13,15 @@ use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_units::Nanos;
 
 use crate::cyclictest::{self, Setup};
-use crate::findings::pairs::Median;
+use crate::findings::{Common, Findings, Goal};
 use crate::site::runtime;
+use crate::versions;
 
 /// Release latency in modes `sleep` and `early-wake`, beside `cyclictest`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Request {
+    #[command(flatten)]
+    common: Common,
     /// The CPU both run on
     #[arg(long, default_value_t = 1)]
     cpu: u32,
@@ -29,11 +32,8 @@ pub(crate) struct Request {
     #[arg(long, default_value = "1 ms")]
     period: Nanos,
     /// Releases in each run
-    #[arg(long, default_value_t = 4_000)]
-    cycles: u64,
-    /// Rounds; each runs cyclictest, mode sleep and mode early-wake once
-    #[arg(long, default_value_t = 20)]
-    rounds: usize,
+    #[arg(long)]
+    cycles: Option<u64>,
     /// Part of the core that early wake may spin, in per cent
     #[arg(long, default_value_t = 25)]
     share: u8,
@@ -48,11 +48,23 @@ struct Run {
 
 pub(crate) fn run(request: &Request) -> Result<(), String> {
     let runtime = runtime()?;
+    let common = &request.common;
+    let rounds = common.rounds_or(24);
+    let method = format!(
+        "release latency on CPU {}, SCHED_FIFO {}, every {}, {} cycles a run of each; all hold the \
+         idle latency at 0",
+        request.cpu,
+        request.priority,
+        request.period,
+        request.cycles()
+    );
+    let mut findings = Findings::begin("latency", method, common, rounds);
+    findings.peer("cyclictest", versions::of_cyclictest());
     let mut peer = Vec::new();
     let mut sleep = Vec::new();
     let mut early = Vec::new();
-    for round in 0..request.rounds {
-        eprintln!("round {} of {}", round + 1, request.rounds);
+    for round in 0..rounds {
+        eprintln!("round {} of {rounds}", round + 1);
         // The order turns with the rounds, so that no side always follows the same other.
         for step in 0..3 {
             match (round + step) % 3 {
@@ -65,44 +77,46 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             }
         }
     }
-    println!(
-        "release latency on CPU {}, SCHED_FIFO {}, every {}, {} rounds of {} cycles each",
-        request.cpu, request.priority, request.period, request.rounds, request.cycles
-    );
-    for (name, runs) in [("cyclictest", &peer), ("mode sleep", &sleep), ("mode early-wake", &early)]
-    {
-        let of = |what: fn(&Run) -> f64| Median::of(&runs.iter().map(what).collect::<Vec<_>>());
-        let (Some(median), Some(p99)) = (of(|run| run.median_ns), of(|run| run.p99_ns)) else {
-            return Err("no rounds".to_owned());
-        };
-        let max = runs.iter().map(|run| run.max_ns).max().unwrap_or_default();
-        let share = of(|run| run.spin_share).map_or(0.0, |share| share.value * 100.0);
-        println!(
-            "  {name:<16} p50 {:>9}  p99 {:>9}  max {:>9}  spun {share:4.1} % of the core",
-            Nanos::new(median.value as u64).to_string(),
-            Nanos::new(p99.value as u64).to_string(),
-            Nanos::new(max).to_string(),
-        );
+    for (name, runs) in [("cyclictest", &peer), ("sleep", &sleep), ("early-wake", &early)] {
+        tell(&mut findings, name, runs);
     }
-    ratio("sleep / cyclictest, p50", &sleep, &peer, |run| run.median_ns)?;
-    ratio("sleep / cyclictest, p99", &sleep, &peer, |run| run.p99_ns)?;
-    ratio("cyclictest / early-wake, p50", &peer, &early, |run| run.median_ns)?;
-    ratio("cyclictest / early-wake, p99", &peer, &early, |run| run.p99_ns)
+    let (median, p99): (Part, Part) = (|run| run.median_ns, |run| run.p99_ns);
+    for (name, part) in [("p50", median), ("p99", p99)] {
+        let of = |runs: &[Run]| runs.iter().map(part).collect::<Vec<f64>>();
+        let (peer, sleep, early) = (of(&peer), of(&sleep), of(&early));
+        let (even, fifty) = (Some(Goal::AtMost(1.0)), Some(Goal::AtLeast(50.0)));
+        findings.ratio(&format!("sleep / cyclictest, {name}"), &sleep, &peer, even);
+        findings.ratio(&format!("cyclictest / early-wake, {name}"), &peer, &early, fifty);
+    }
+    findings.print(common)
 }
 
-fn ratio(name: &str, above: &[Run], below: &[Run], what: fn(&Run) -> f64) -> Result<(), String> {
-    let pairs = above.iter().zip(below);
-    let ratios: Vec<f64> = pairs.map(|(above, below)| what(above) / what(below).max(1.0)).collect();
-    let median = Median::of(&ratios).ok_or("no rounds")?;
-    println!("  {name:<30} {median}");
-    Ok(())
+/// One figure of a run.
+type Part = fn(&Run) -> f64;
+
+fn tell(findings: &mut Findings, name: &str, runs: &[Run]) {
+    let of = |part: Part| runs.iter().map(part).collect::<Vec<f64>>();
+    findings.figure(&format!("{name}, p50"), "ns", &of(|run| run.median_ns));
+    findings.figure(&format!("{name}, p99"), "ns", &of(|run| run.p99_ns));
+    let largest = runs.iter().map(|run| run.max_ns).max().unwrap_or_default();
+    findings.figure(&format!("{name}, largest of all rounds"), "ns", &[largest as f64]);
+    if runs.iter().any(|run| run.spin_share > 0.0) {
+        let share = of(|run| run.spin_share * 100.0);
+        findings.figure(&format!("{name}, part of the core spun"), "%", &share);
+    }
+}
+
+impl Request {
+    fn cycles(&self) -> u64 {
+        self.cycles.unwrap_or(self.common.length(4_000, 200))
+    }
 }
 
 fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, String> {
     let job = LatencyJob {
         cpus: vec![Some(request.cpu)],
         period: request.period,
-        cycles: request.cycles,
+        cycles: request.cycles(),
         warm_up_cycles: 0,
         policy: Policy::Fifo(request.priority),
         wake,
@@ -125,14 +139,15 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
     let task = partition.region().task(0).ok_or("the exchange has no task")?;
     let counters = task.counters().map_err(|_| "the task was ended in the middle of a cycle")?;
     let spin_ns = counters.spin_ns as f64;
-    let span_ns = (request.period * request.cycles).get() as f64;
+    let span_ns = (request.period * request.cycles()).get() as f64;
     let release = Histogram::from_exchange(task.release()).map_err(|error| error.to_string())?;
     run_of(&release, spin_ns / span_ns)
 }
 
 fn cyclictest(request: &Request) -> Result<Run, String> {
-    let Request { cpu, priority, period, cycles, .. } = *request;
-    run_of(&cyclictest::run(&Setup { cpu, priority, period, cycles })?, 0.0)
+    let Request { cpu, priority, period, .. } = *request;
+    let setup = Setup { cpu, priority, period, cycles: request.cycles() };
+    run_of(&cyclictest::run(&setup)?, 0.0)
 }
 
 fn run_of(histogram: &Histogram, spin_share: f64) -> Result<Run, String> {

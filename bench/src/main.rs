@@ -27,8 +27,10 @@ mod reservation;
 mod scan;
 mod shedding;
 mod site;
+mod versions;
 mod watch;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -70,10 +72,36 @@ enum Bench {
     Container(reservation::container::Request),
     /// Changing and putting back what eight partitions want of the machine, beside bare writes
     Controls(reservation::controls::Request),
-    /// `signal`, `queue`, `ethercat`, `watch`, `scan`, `shedding`, `osek`, `guest`, `container` and
-    /// `controls`
-    All(Common),
+    /// All of them, each as it is by default
+    All(All),
 }
+
+/// All comparisons, each as it is by default
+#[derive(Debug, clap::Args)]
+struct All {
+    #[command(flatten)]
+    common: Common,
+    /// A source tree of FreeRTOS-Kernel, for `osek`
+    #[arg(long, value_name = "DIR")]
+    freertos: Option<PathBuf>,
+}
+
+/// What `all` runs, in this order.
+const ALL: [&str; 13] = [
+    "record",
+    "latency",
+    "report",
+    "signal",
+    "queue",
+    "ethercat",
+    "watch",
+    "scan",
+    "shedding",
+    "osek",
+    "guest",
+    "container",
+    "controls",
+];
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().bench {
@@ -90,7 +118,7 @@ fn main() -> ExitCode {
         Bench::Guest(request) => guest::run(&request),
         Bench::Container(request) => reservation::container::run(&request),
         Bench::Controls(request) => reservation::controls::run(&request),
-        Bench::All(common) => all(&common),
+        Bench::All(request) => all(&request),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -101,26 +129,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// Every comparison as it is by default. One that fails doesn't keep the others from running.
-fn all(common: &Common) -> Result<(), String> {
+/// Runs every comparison. One that fails doesn't keep the others from running.
+fn all(request: &All) -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    if let Some(folder) = &request.common.out {
+        let made = std::fs::create_dir_all(folder);
+        made.map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
     let mut failed = Vec::new();
-    for bench in [
-        "signal",
-        "queue",
-        "ethercat",
-        "watch",
-        "scan",
-        "shedding",
-        "osek",
-        "guest",
-        "container",
-        "controls",
-    ] {
+    for bench in ALL {
         eprintln!("{bench}");
         // Each in a process of its own: what one pins or opens doesn't follow it to the next.
         let mut command = std::process::Command::new(&own);
-        command.arg(bench).args(common.arguments());
+        command.arg(bench).args(request.common.of_one(bench).arguments());
+        if let ("osek", Some(sources)) = (bench, &request.freertos) {
+            command.arg("--freertos").arg(sources);
+        }
         if !command.status().map_err(|error| error.to_string())?.success() {
             failed.push(bench);
         }

@@ -17,7 +17,7 @@ use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{Conditions, Counters, Record, Spike, Timeline};
 use quietcore_report::{html, junit};
 
-use crate::findings::pairs::Median;
+use crate::findings::{Common, Findings, Goal};
 
 const RECORDS: u64 = 24;
 const CYCLES: u64 = 2_880_000;
@@ -27,9 +27,8 @@ const PERIOD_NS: u64 = 10_000_000;
 /// Summarising and reporting 24 records of 2.88 million cycles
 #[derive(Debug, clap::Args)]
 pub(crate) struct Request {
-    /// Repetitions
-    #[arg(long, default_value_t = 7)]
-    runs: usize,
+    #[command(flatten)]
+    common: Common,
     /// Do the work once, on this folder, and print time and memory
     #[arg(long, hide = true)]
     folder: Option<std::path::PathBuf>,
@@ -40,16 +39,22 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         return work(folder);
     }
     let folder = std::env::temp_dir().join(format!("quietcore-bench-{}", std::process::id()));
-    let result = write(&folder).and_then(|()| repeat(request.runs, &folder));
+    let result = write(&folder).and_then(|()| repeat(&request.common, &folder));
     // What was written is worthless, also after a failure.
     let _ = fs::remove_dir_all(&folder);
     result
 }
 
-fn repeat(runs: usize, folder: &Path) -> Result<(), String> {
+fn repeat(common: &Common, folder: &Path) -> Result<(), String> {
+    let rounds = common.rounds_or(7);
+    let method = format!(
+        "reading, summarising and reporting {RECORDS} records of {CYCLES} cycles, each time in a \
+         process of its own"
+    );
+    let mut findings = Findings::begin("report", method, common, rounds);
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let (mut seconds, mut mebibytes) = (Vec::new(), Vec::new());
-    for _ in 0..runs {
+    for _ in 0..rounds {
         let output = Command::new(&own)
             .args(["report", "--folder"])
             .arg(folder)
@@ -63,12 +68,9 @@ fn repeat(runs: usize, folder: &Path) -> Result<(), String> {
         seconds.push(time);
         mebibytes.push(memory);
     }
-    println!(
-        "reading, summarising and reporting {RECORDS} records of {CYCLES} cycles, {runs} runs"
-    );
-    println!("  time in s      {}", Median::of(&seconds).ok_or("no runs")?);
-    println!("  peak in MiB    {}", Median::of(&mebibytes).ok_or("no runs")?);
-    Ok(())
+    findings.goal("time", "s", &seconds, Goal::AtMost(2.0));
+    findings.goal("peak of memory", "MiB", &mebibytes, Goal::AtMost(200.0));
+    findings.print(common)
 }
 
 /// Reads, summarises and renders; prints seconds and the peak of resident memory in MiB.

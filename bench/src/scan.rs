@@ -19,6 +19,7 @@ use quietcore_units::{CpuSet, Nanos};
 use crate::cyclictest::{self, Setup};
 use crate::findings::{Common, Findings};
 use crate::site::{Stand, Window, quantile, runtime};
+use crate::versions;
 
 /// Cycles after the start of the partition that don't count: its early wake learns.
 const SETTLING: u64 = 500;
@@ -105,6 +106,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         request.load_cpus.map_or_else(|| "any CPU".to_owned(), |cpus| format!("CPUs {cpus}")),
     );
     let mut findings = Findings::begin("scan", method, common, rounds);
+    findings.peer("cyclictest", versions::of_cyclictest());
     let setup = Setup { cpu, priority: request.priority, period: request.period, cycles };
     let (mut idle, mut loaded) = (Condition::default(), Condition::default());
     for round in 0..rounds {

@@ -10,8 +10,13 @@ use quietcore_skip::skip;
 
 /// What a comparison prints as JSON.
 fn quick(bench: &str) -> serde_json::Value {
+    quick_with(bench, &[])
+}
+
+fn quick_with(bench: &str, arguments: &[&str]) -> serde_json::Value {
     let run = Command::new(env!("CARGO_BIN_EXE_quietcore-bench"))
         .args([bench, "--quick", "--json"])
+        .args(arguments)
         .output()
         .unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
@@ -67,4 +72,27 @@ fn signals_and_queues_are_compared_with_their_peers() {
         let found = figures.iter().find(|found| found["name"] == figure).unwrap();
         assert!(found["value"].as_f64().unwrap() > 0.0, "{found}");
     }
+}
+
+/// Goal: a run says all that a table of figures needs to name it, on paper and in the file.
+#[test]
+fn a_run_says_where_its_figures_come_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("record.json");
+    let out = format!("--out={}", file.display());
+    let findings = quick_with("record", &[&out]);
+    let text = |name: &str| findings[name].as_str().unwrap_or_default().to_owned();
+    assert_eq!(text("bench"), "record");
+    assert!(text("command").starts_with("quietcore-bench record --quick"), "{}", text("command"));
+    assert!(text("date").starts_with("20") && text("date").ends_with('Z'), "{}", text("date"));
+    assert!(["debug", "release"].contains(&text("build").as_str()));
+    assert!(findings["peers"]["hdrhistogram"].as_str().unwrap().starts_with("7."));
+    for fact in ["cpu_model", "cpus_online", "kernel", "hypervisor", "load_average"] {
+        assert!(!findings["machine"][fact].as_str().unwrap().is_empty(), "{fact}");
+    }
+    let figures = findings["figures"].as_array().unwrap();
+    let names: Vec<_> = figures.iter().map(|figure| figure["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"one value / hdrhistogram"), "{names:?}");
+    let kept = std::fs::read(&file).unwrap();
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&kept).unwrap(), findings);
 }

@@ -6,6 +6,7 @@
 
 mod comments;
 mod exemptions;
+mod figures;
 mod finding;
 mod manifest;
 mod rules;
@@ -18,11 +19,12 @@ use std::process::{Command, ExitCode};
 
 use tree::Tree;
 
-const USAGE: &str = "usage: cargo xtask check | exemptions | lies
+const USAGE: &str = "usage: cargo xtask check | exemptions | figures | lies
 
 check        checks the house rules on all files that git tracks; ends with status 0
              where all hold, 1 with findings, 2 where it could not look
 exemptions   prints what is exempted from the rules, with the reasons
+figures      writes the documents' tables of measured figures from bench/figures
 lies         edits evidence folders as forgers would, and prints how many edits are found";
 
 fn main() -> ExitCode {
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
             println!("{}", exemptions::listing());
             ExitCode::SUCCESS
         }
+        ["figures"] => figures(),
         ["lies"] => lies(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -41,6 +44,31 @@ fn main() -> ExitCode {
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Rewrites the tables of measured figures; says what was done and what is left.
+fn figures() -> ExitCode {
+    let folder = Path::new(".");
+    let outcome = tree::root(folder).and_then(|root| Ok((Tree::read(folder)?, root)));
+    let (tree, root) = match outcome {
+        Ok(read) => read,
+        Err(trouble) => {
+            eprintln!("the documents could not be read: {trouble}");
+            return ExitCode::from(2);
+        }
+    };
+    let documents = tree.files.iter().map(|file| file.path.clone());
+    let documents: Vec<String> = documents.filter(|path| path.ends_with(".md")).collect();
+    match figures::rewrite(&root, &documents) {
+        Ok(told) => {
+            told.iter().for_each(|line| println!("{line}"));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
     }
 }

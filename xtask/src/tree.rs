@@ -1,7 +1,7 @@
 //! What the rules look at: the files that git tracks, and the packages that cargo would link.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::finding::Finding;
@@ -84,9 +84,8 @@ pub(crate) enum Trouble {
 impl Tree {
     /// Reads the repository that contains the folder `inside`.
     pub(crate) fn read(inside: &Path) -> Result<Self, Trouble> {
-        let root = run("git", &["rev-parse", "--show-toplevel"], inside)?;
-        let root = Path::new(root.trim_end_matches('\n'));
-        let listing = run("git", &["ls-files", "-z"], root)?;
+        let root = root(inside)?;
+        let listing = run("git", &["ls-files", "-z"], &root)?;
         let mut files = Vec::new();
         for path in listing.split('\0').filter(|path| !path.is_empty()) {
             let full = root.join(path);
@@ -103,7 +102,7 @@ impl Tree {
         }
         let arguments =
             ["metadata", "--format-version=1", "--locked", "--filter-platform", PLATFORM];
-        let packages = packages_in(&run("cargo", &arguments, root)?)?;
+        let packages = packages_in(&run("cargo", &arguments, &root)?)?;
         Ok(Self::from_parts(files, packages))
     }
 
@@ -146,6 +145,12 @@ impl Tree {
     pub(crate) fn has_folder(&self, folder: &str) -> bool {
         self.files.iter().any(|file| is_below(&file.path, folder))
     }
+}
+
+/// The root of the repository that contains the folder `inside`.
+pub(crate) fn root(inside: &Path) -> Result<PathBuf, Trouble> {
+    let root = run("git", &["rev-parse", "--show-toplevel"], inside)?;
+    Ok(PathBuf::from(root.trim_end_matches('\n')))
 }
 
 /// Whether a path lies below a folder; written without the last `/`.

@@ -93,7 +93,8 @@ impl Own {
 
     /// Cycles a second in the slowest window of a run, and in the mean.
     pub(super) fn rates(&mut self, cycles: u64) -> Result<(f64, f64), String> {
-        let plan = Plan { cycles, warm_up_cycles: 1_000, period: None, timeout: TIMEOUT };
+        let plan =
+            Plan { cycles, warm_up_cycles: 1_000, period: None, timeout: TIMEOUT, limit: None };
         let measured = match &mut self.fieldbus {
             Medium::Network(fieldbus) => measure(fieldbus, &Monotonic, &plan, || false),
             Medium::InProcess(fieldbus) => measure(fieldbus, &Monotonic, &plan, || false),

@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use crate::cores::Cores;
 use crate::ethercat::echo::Far;
 use crate::ethercat::{Side, own};
+use crate::versions;
 
 /// Names a Python with pysoem, as for `./test`.
 const PYTHON: &str = "QUIETCORE_PYSOEM_PYTHON";
@@ -53,6 +54,11 @@ impl Soem {
             Err(error) => Err(error.to_string()),
         }
     }
+}
+
+/// The version of `pysoem` in the Python that is named.
+pub(super) fn version() -> String {
+    versions::of_python_package(&env::var_os(PYTHON).unwrap_or_default(), "pysoem")
 }
 
 impl Side for Soem {

@@ -14,6 +14,7 @@ use quietcore_units::Nanos;
 
 use crate::cores::{Cores, together};
 use crate::findings::{Common, Findings, Goal};
+use crate::versions;
 
 /// Places of each queue.
 const SLOTS: u32 = 1024;
@@ -39,6 +40,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         request.cores.other_cpu, request.cores.cpu
     );
     let mut findings = Findings::begin("queue", method, common, rounds);
+    findings.peer("rtrb", versions::of_crate("rtrb"));
     let (mut own_ns, mut peer_ns) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         own_ns.push(own(request.cores, messages)?);

@@ -14,7 +14,8 @@ use quietcore_process::exchange::Exchange;
 use quietcore_record::histogram::Histogram;
 use quietcore_units::Nanos;
 
-use crate::findings::pairs::Median;
+use crate::findings::{Common, Findings, Goal};
+use crate::versions;
 
 /// Values in a batch.
 const BATCH: usize = 10_000;
@@ -22,12 +23,19 @@ const BATCH: usize = 10_000;
 /// Recording one value, beside the `hdrhistogram` crate's `record`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Request {
-    /// Pairs of batches
-    #[arg(long, default_value_t = 300)]
-    pairs: usize,
+    #[command(flatten)]
+    common: Common,
 }
 
 pub(crate) fn run(request: &Request) -> Result<(), String> {
+    let common = &request.common;
+    let rounds = common.rounds_or(300);
+    let method = format!(
+        "batches of {BATCH} values in turn, each timed whole; a whole cycle is two histograms, \
+         counters, time line and spikes"
+    );
+    let mut findings = Findings::begin("record", method, common, rounds);
+    findings.peer("hdrhistogram", versions::of_crate("hdrhistogram"));
     let values = latencies();
     let exchange = Exchange::create(&Shape::of_tasks(1)).map_err(|error| error.to_string())?;
     let region = exchange.region();
@@ -40,7 +48,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let mut cycle_ns = Vec::new();
     let mut host_ns = Vec::new();
     let mut peer_ns = Vec::new();
-    for _ in 0..request.pairs {
+    for _ in 0..rounds {
         cycle_ns.push(timed(&values, |value| {
             recorder.record(&Cycle {
                 due: Nanos::new(1),
@@ -56,20 +64,12 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     }
     black_box((task.release().totals(), peer.len(), host.count()));
 
-    println!("recording one value, ns: median of {} batches of {BATCH}", request.pairs);
-    for (name, sample) in [
-        ("one cycle: two histograms, counters, time line, spikes", &cycle_ns),
-        ("one value: quietcore_record::Histogram::record", &host_ns),
-        ("one value: hdrhistogram::Histogram::saturating_record", &peer_ns),
-    ] {
-        let median = Median::of(sample).ok_or("no pairs")?;
-        println!("  {name:<58} {:6.2}", median.value);
-    }
-    for (name, sample) in [("one cycle", &cycle_ns), ("one value", &host_ns)] {
-        let ratios: Vec<f64> = sample.iter().zip(&peer_ns).map(|(own, peer)| own / peer).collect();
-        println!("  {name} / hdrhistogram: {}", Median::of(&ratios).ok_or("no pairs")?);
-    }
-    Ok(())
+    findings.goal("whole cycle", "ns", &cycle_ns, Goal::AtMost(15.0));
+    findings.figure("one value", "ns", &host_ns);
+    findings.figure("one value, hdrhistogram", "ns", &peer_ns);
+    findings.ratio("whole cycle / hdrhistogram", &cycle_ns, &peer_ns, None);
+    findings.ratio("one value / hdrhistogram", &host_ns, &peer_ns, Some(Goal::AtMost(1.1)));
+    findings.print(common)
 }
 
 /// Time per value of a batch, in ns.

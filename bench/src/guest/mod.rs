@@ -19,7 +19,6 @@ mod resident;
 mod signal;
 mod start;
 
-use std::fs;
 use std::path::PathBuf;
 
 use quietcore_clock::INTERPRETED_BELOW;
@@ -52,9 +51,6 @@ pub(crate) struct Request {
     /// The period of the partitions whose exits are counted: one that this machine keeps
     #[arg(long, default_value = "1 ms")]
     period: Nanos,
-    /// A file that gets the JSON too
-    #[arg(long, value_name = "FILE")]
-    keep: Option<PathBuf>,
 }
 
 /// What can be measured.
@@ -99,10 +95,6 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         "where time is emulated, times of either side say nothing, and a ratio says what it says \
          of this emulator; counts are counts",
     );
-    if let Some(file) = &request.keep {
-        let kept = fs::write(file, findings.to_json()?);
-        kept.map_err(|error| format!("{}: {error}", file.display()))?;
-    }
     findings.print(common)
 }
 

@@ -21,6 +21,7 @@ use std::path::PathBuf;
 use quietcore_probe::osek::{ClockUsed, Routine, Variant};
 
 use crate::findings::{Common, Findings, Goal};
+use crate::versions;
 use block::{SWITCHES, Took, Wanted};
 use counts::Counts;
 use peers::Peers;
@@ -77,6 +78,10 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     );
     let mut findings = Findings::begin("osek", method, common, rounds);
     let mut peers = Peers::build(request, clock)?;
+    let is_built = peers.built.iter().any(|peer| peer.name.starts_with("FreeRTOS"));
+    if let Some(sources) = request.freertos.as_deref().filter(|_| is_built) {
+        findings.peer("FreeRTOS", versions::of_freertos(sources));
+    }
     let mut sides = sides(&peers);
     for round in 0..rounds {
         // The order turns with the rounds, so that no side always follows the same other.

@@ -10,7 +10,6 @@
 //! what ours does (namespaces, mounts, control groups, through the same container runtime), and
 //! keeps books of containers and images beside that.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -46,9 +45,6 @@ pub(crate) struct Request {
     /// Releases of each run, 1 ms apart
     #[arg(long)]
     cycles: Option<u64>,
-    /// A file that gets the JSON too
-    #[arg(long, value_name = "FILE")]
-    keep: Option<PathBuf>,
 }
 
 /// What both sides need.
@@ -76,10 +72,6 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
             latencies(&side, rounds, &mut findings)?;
         }
         Err(why) => findings.not_measured(format!("anything: {why}")),
-    }
-    if let Some(file) = &request.keep {
-        let kept = fs::write(file, findings.to_json()?);
-        kept.map_err(|error| format!("{}: {error}", file.display()))?;
     }
     findings.print(common)
 }

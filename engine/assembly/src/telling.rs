@@ -63,8 +63,8 @@ pub fn tell(what: &Happening, task: &str, staged: &Staged) -> Told {
             "watchdog",
             Fault,
             format!(
-                "the watchdog of task `{task}` expired: {cycles} cycles in a row, the last \
-                 took {}{}",
+                "the watchdog of task `{task}` expired: {} {}{}",
+                too_long(cycles),
                 Nanos::new(elapsed_ns),
                 under_way(staged, during)
             ),
@@ -127,6 +127,14 @@ fn overflow(staged: &Staged, task: Option<u32>) -> String {
         (Some(name), _) => format!("the stack of task `{name}` overflowed, "),
         (None, Some(task)) => format!("the stack of task {task} overflowed, "),
         (None, None) => String::new(),
+    }
+}
+
+/// Begins to say how long cycles of a task took, so many in a row.
+fn too_long(cycles: u64) -> String {
+    match cycles {
+        1 => "a cycle took".to_owned(),
+        cycles => format!("{cycles} cycles in a row, the last took"),
     }
 }
 

@@ -75,6 +75,18 @@ mod tests {
         assert_eq!(files.len(), names.len(), "{files:?}");
     }
 
+    /// Goal: the stranger's script and `quietcore verify` mean the same pages.
+    #[test]
+    fn the_script_of_the_documents_knows_the_same_pages() {
+        let script = include_str!("../../../docs/verify_evidence.py");
+        let line = script.lines().find_map(|line| line.strip_prefix("PAGES = {")).unwrap();
+        let mut pages: Vec<_> = line.split('"').skip(1).step_by(2).collect();
+        let mut derived = DERIVED.to_vec();
+        pages.sort_unstable();
+        derived.sort_unstable();
+        assert_eq!(pages, derived);
+    }
+
     #[test]
     fn folder_names_are_safe() {
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Reading an evidence folder back, whatever happened to it.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use quietcore_record::record::{RECORD_SCHEMA, Record};
 use quietcore_record::verdict::{Judgement, Verdict, is_judged, judge, worst};
@@ -73,11 +73,11 @@ impl Evidence {
 
     /// Says why nothing in the folder passes, whatever its records say; `None` where it is as it
     /// was written.
-    pub fn why_nothing_passes(&self) -> Option<&'static str> {
+    pub fn why_nothing_passes(&self) -> Option<FolderDistrust> {
         if !self.damage.is_empty() {
-            return Some("the evidence folder is damaged");
+            return Some(FolderDistrust::Damaged);
         }
-        (!self.contradictions.is_empty()).then_some("the evidence folder contradicts itself")
+        (!self.contradictions.is_empty()).then_some(FolderDistrust::Contradictory)
     }
 
     /// The verdict on a partition and a class: the worst over the records that keep the
@@ -105,6 +105,34 @@ impl Evidence {
     pub fn declared_verdict(&self) -> Verdict {
         let declared = self.manifest.declared.iter();
         worst(declared.map(|(partition, class)| self.overall(partition, class)))
+    }
+}
+
+/// Why nothing in a folder passes. Reading adds it to each record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FolderDistrust {
+    /// Something is not as it was sealed.
+    Damaged,
+    /// Parts of it exclude each other.
+    Contradictory,
+}
+
+impl FolderDistrust {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Damaged, Self::Contradictory];
+
+    /// The reason as a record has it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Damaged => "the evidence folder is damaged",
+            Self::Contradictory => "the evidence folder contradicts itself",
+        }
+    }
+}
+
+impl fmt::Display for FolderDistrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
     }
 }
 
@@ -145,20 +173,20 @@ pub fn read(root: &Path) -> Result<Evidence, ReadError> {
     let mut filed = read_records(root, &mut damage);
     let traces = read_traces(root, &mut damage);
     let site = optional(root, folder::SITE, &mut damage);
-    let doctor: Option<serde_json::Value> = optional(root, folder::DOCTOR, &mut damage)
-        .and_then(|text| serde_json::from_str(&text).ok());
+    let doctor = optional(root, folder::DOCTOR, &mut damage).parsed(folder::DOCTOR, &mut damage);
     let rank =
         |record: &Record| manifest.profiles.iter().position(|(name, _)| *name == record.profile);
     filed.sort_by(|Filed { record: a, .. }, Filed { record: b, .. }| {
         (&a.partition, rank(a), a.cpu, &a.name).cmp(&(&b.partition, rank(b), b.cpu, &b.name))
     });
-    let compared = check::compare(&manifest, &filed, site.as_deref(), doctor.as_ref());
+    let compared = check::compare(&manifest, &filed, &site, &doctor);
     let mut records: Vec<Record> = filed.into_iter().map(|filed| filed.record).collect();
     for record in &mut records {
         distrust(record, !damage.is_empty(), &compared.contradictions);
     }
     let mut evidence = Evidence::of(manifest, records);
     let Compared { contradictions, unaccounted } = compared;
+    let (site, doctor) = (site.into_option(), doctor.into_option());
     if site.is_some() {
         evidence.unaccounted = unaccounted;
     }
@@ -181,12 +209,12 @@ fn with_signed_verdicts(mut evidence: Evidence) -> Evidence {
 /// Adds to a record what the folder says against it.
 fn distrust(record: &mut Record, is_damaged: bool, contradictions: &[Contradiction]) {
     if is_damaged {
-        record.invalid_because.push("the evidence folder is damaged".to_owned());
+        record.invalid_because.push(FolderDistrust::Damaged.to_string());
     }
     for contradiction in contradictions {
         match contradiction.record() {
             None => {
-                record.invalid_because.push("the evidence folder contradicts itself".to_owned());
+                record.invalid_because.push(FolderDistrust::Contradictory.to_string());
                 break;
             }
             Some(name) if name == record.name => {
@@ -339,12 +367,50 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ReadError> {
 }
 
 /// The text of a file that need not be there; one that is there and can't be read is damage.
-fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Option<String> {
+fn optional(root: &Path, name: &str, damage: &mut Vec<String>) -> Part<String> {
     match read_text(root, name) {
-        Ok(text) => text,
+        Ok(Some(text)) => Part::Read(text),
+        Ok(None) => Part::Missing,
         Err(error) => {
             damage.push(format!("`{name}` can't be read: {error}"));
-            None
+            Part::Unreadable
+        }
+    }
+}
+
+/// A part of a folder that need not be there.
+#[derive(Clone, Debug)]
+pub(crate) enum Part<T> {
+    /// It is not there.
+    Missing,
+    /// It is there and says nothing; the damage has why.
+    Unreadable,
+    /// What it says.
+    Read(T),
+}
+
+impl Part<String> {
+    /// The same as JSON; what is none is damage.
+    fn parsed(self, name: &str, damage: &mut Vec<String>) -> Part<serde_json::Value> {
+        match self {
+            Self::Missing => Part::Missing,
+            Self::Unreadable => Part::Unreadable,
+            Self::Read(text) => match serde_json::from_str(&text) {
+                Ok(value) => Part::Read(value),
+                Err(error) => {
+                    damage.push(format!("`{name}` is no JSON: {error}"));
+                    Part::Unreadable
+                }
+            },
+        }
+    }
+}
+
+impl<T> Part<T> {
+    fn into_option(self) -> Option<T> {
+        match self {
+            Self::Read(content) => Some(content),
+            Self::Missing | Self::Unreadable => None,
         }
     }
 }

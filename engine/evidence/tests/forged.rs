@@ -36,6 +36,31 @@ fn forged(forge: impl FnOnce(&mut Folder)) -> Evidence {
     read(&root).unwrap()
 }
 
+/// Goal: a file that is there and can't be read is not called missing.
+#[test]
+fn a_part_that_can_not_be_read_is_damage_and_not_missing() {
+    for (name, bytes, expected) in [
+        ("doctor.json", &b"{ \"schema\": "[..], "`doctor.json` is no JSON: "),
+        ("doctor.json", &b"\xff\xfe"[..], "`doctor.json` can't be read: "),
+        ("site.toml", &b"\xff\xfe"[..], "`site.toml` can't be read: "),
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("run");
+        sample::write(&root, &sample::manifest(), &sample::records(0));
+        std::fs::write(root.join(name), bytes).unwrap();
+        let evidence = read(&root).unwrap();
+        let damage = evidence.damage.join("\n");
+        assert!(damage.contains(expected), "{name}: {damage}");
+        let told: Vec<_> = evidence.contradictions.iter().map(ToString::to_string).collect();
+        assert!(!told.iter().any(|told| told.contains("missing")), "{told:?}");
+        assert_eq!(evidence.declared_verdict(), Verdict::NotProven);
+        std::fs::remove_file(root.join(name)).unwrap();
+        let told = read(&root).unwrap().contradictions;
+        let missing = format!("`{name}` is missing");
+        assert!(told.iter().any(|told| told.to_string().starts_with(&missing)), "{told:?}");
+    }
+}
+
 /// A forgery, and the words that name it.
 type Forgery = (&'static str, fn(&mut Folder));
 

@@ -33,6 +33,8 @@ pub struct Plan {
     pub period: Option<Nanos>,
     /// How long a cycle waits for its frames.
     pub timeout: Nanos,
+    /// Ends after this time, whatever the number of cycles; looked at once a window.
+    pub limit: Option<Nanos>,
 }
 
 /// What was measured.
@@ -52,11 +54,16 @@ pub struct RoundTrips {
     pub slowest_window: Option<Nanos>,
     /// The first thing that went wrong.
     pub first_alarm: Option<Alarm>,
+    /// It was told to stop before it had come to its end.
+    pub stopped: bool,
 }
 
 impl RoundTrips {
-    /// Cycles a second over the whole run.
+    /// Cycles a second over the whole run; 0 of none.
     pub fn mean_rate(&self) -> f64 {
+        if self.cycles == 0 {
+            return 0.0;
+        }
         self.cycles as f64 / self.elapsed.as_secs_f64()
     }
 
@@ -66,7 +73,7 @@ impl RoundTrips {
     }
 }
 
-/// Measures. Ends early when `stop` says so, which is asked once a window.
+/// Measures. Ends early when `stop` says so, which is asked once a cycle.
 pub fn measure<W: Wire>(
     fieldbus: &mut Fieldbus<W>,
     clock: &impl Clock,
@@ -81,6 +88,7 @@ pub fn measure<W: Wire>(
         elapsed: Nanos::ZERO,
         slowest_window: None,
         first_alarm: None,
+        stopped: false,
     };
     let mut due = fieldbus.wire().now();
     for _ in 0..plan.warm_up_cycles {
@@ -88,6 +96,10 @@ pub fn measure<W: Wire>(
         let until = fieldbus.wire().now() + plan.timeout;
         fieldbus.cycle(until);
         fieldbus.supervise();
+        if stop() {
+            result.stopped = true;
+            return result;
+        }
     }
     let begin = fieldbus.wire().now();
     let mut window_begin = begin;
@@ -99,9 +111,13 @@ pub fn measure<W: Wire>(
             let window = now.saturating_sub(window_begin);
             result.slowest_window = result.slowest_window.max(Some(window));
             window_begin = now;
-            if stop() {
+            if plan.limit.is_some_and(|limit| now.saturating_sub(begin) >= limit) {
                 break;
             }
+        }
+        if cycle < plan.cycles && stop() {
+            result.stopped = true;
+            break;
         }
     }
     result.elapsed = fieldbus.wire().now().saturating_sub(begin);
@@ -153,8 +169,13 @@ mod tests {
         Fieldbus::bring_up(wire, &expectation).unwrap()
     }
 
-    const PLAN: Plan =
-        Plan { cycles: 3_000, warm_up_cycles: 10, period: None, timeout: Nanos::from_micros(100) };
+    const PLAN: Plan = Plan {
+        cycles: 3_000,
+        warm_up_cycles: 10,
+        period: None,
+        timeout: Nanos::from_micros(100),
+        limit: None,
+    };
 
     fn clock() -> FakeClock {
         FakeClock::new(Nanos::ZERO, Nanos::ZERO, [])
@@ -191,9 +212,32 @@ mod tests {
         assert!(measured.sustained_rate().unwrap() < 0.95 * measured.mean_rate());
     }
 
+    /// Goal: whoever stops a run finds what was measured until then, and that it was stopped.
+    /// Method: a stop in the warm-up, in the middle, and only after the last cycle.
     #[test]
     fn a_stop_ends_with_what_was_measured() {
-        let measured = measure(&mut fieldbus(), &clock(), &PLAN, || true);
-        assert_eq!((measured.cycles, measured.histogram.count()), (1_000, 1_000));
+        for (asked, cycles, stopped) in [(0, 0, true), (1_009, 1_000, true), (3_009, 3_000, false)]
+        {
+            let mut left = asked;
+            let stop = || {
+                left -= 1;
+                left < 0
+            };
+            let measured = measure(&mut fieldbus(), &clock(), &PLAN, stop);
+            assert_eq!((measured.cycles, measured.histogram.count()), (cycles, cycles));
+            assert_eq!(measured.stopped, stopped, "after {asked} questions");
+            assert!(measured.mean_rate().is_finite());
+        }
+    }
+
+    /// Goal: a run that ends when its time is over was not stopped, and its warm-up is no part of
+    /// that time.
+    #[test]
+    fn a_run_that_ends_in_time_was_not_stopped() {
+        let one_window = measure(&mut fieldbus(), &clock(), &PLAN, || false).slowest_window;
+        let plan = Plan { cycles: u64::MAX, warm_up_cycles: 5_000, limit: one_window, ..PLAN };
+        let measured = measure(&mut fieldbus(), &clock(), &plan, || false);
+        assert!([1_000, 2_000].contains(&measured.cycles), "{}", measured.cycles);
+        assert!(!measured.stopped);
     }
 }

@@ -7,15 +7,20 @@ mod absorb;
 pub mod check;
 mod interrupt;
 mod memory;
+mod reason;
 mod round_trip;
 mod routine;
 mod scan;
+mod scheduled;
+mod stall;
 #[cfg(test)]
 mod test_record;
 mod trial;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
@@ -26,9 +31,12 @@ pub use memory::{
     AccessPattern, CacheLevel, Interference, MemoryBlock, MemoryEntry, MemoryMeasured, MemoryPoint,
     MemoryRun, PointEntry, PressurePair, PressureStep, ReservedWays,
 };
+pub use reason::{NotReal, Reason};
 pub use round_trip::RoundTripRun;
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
 pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};
+pub use scheduled::{Scheduled, WakeKind};
+pub use stall::{LateRelease, Stall, stalls};
 #[cfg(test)]
 pub(crate) use test_record::{test_record, test_scan_record};
 pub use trial::{Aggressor, Placement, Trial, TrialBlock, Variant};
@@ -254,6 +262,10 @@ pub struct Conditions {
     pub mode: String,
     /// Scheduling policy and priority as read back, such as `SCHED_FIFO 90`.
     pub policy: String,
+    /// What `mode` and `policy` say, in figures; absent where nobody kept it, and in records from
+    /// before it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled: Option<Scheduled>,
     /// CPUs the task was allowed to run on, as read back.
     pub affinity: String,
     /// Whether `/dev/cpu_dma_latency` was held at 0 µs, which keeps all CPUs awake.
@@ -295,6 +307,12 @@ impl Injected {
     /// Whether that release was late by the delay at least.
     pub fn is_seen(self, record: &Record) -> bool {
         self.found(record).is_some_and(|latency_ns| latency_ns >= self.delay_ns)
+    }
+}
+
+impl fmt::Display for Injected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at release {}", Nanos::new(self.delay_ns), self.release)
     }
 }
 

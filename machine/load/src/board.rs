@@ -89,6 +89,13 @@ pub(crate) struct Counters {
     pub(crate) last_beat: Nanos,
 }
 
+impl Counters {
+    /// All that a worker did: an operation may take long on a slow machine, its parts do not.
+    pub(crate) fn done(self) -> (u64, u64) {
+        (self.operations, self.bytes)
+    }
+}
+
 impl Slot {
     pub(crate) fn state(&self) -> SlotState {
         match self.state.load(Acquire) {

@@ -76,6 +76,11 @@ impl ThreadState {
         };
         name.to_owned()
     }
+
+    /// The priority under SCHED_FIFO; `None` under any other policy.
+    pub fn fifo_priority(&self) -> Option<u32> {
+        (self.policy == 1).then_some(self.priority)
+    }
 }
 
 impl ThreadState {

@@ -1,13 +1,15 @@
 //! From an exchange and what was found around it to records. Pure.
 
 use quietcore_backend::process::asked::{Asked, not_locked};
+use quietcore_backend::process::on_one_line;
 use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
 use quietcore_load::{Achieved, WorkerFault};
 use quietcore_process::readback::ThreadState;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, Spike, Timeline,
+    Conditions, Counters, LoadAchieved, NotReal, RECORD_SCHEMA, Record, Scan, Scheduled, Spike,
+    Timeline,
 };
 use quietcore_units::Nanos;
 
@@ -111,7 +113,7 @@ impl Collector<'_> {
         let unknown = || "not read back".to_owned();
         let mut activity = self.activity.summary();
         if !found.remarks.is_empty() {
-            activity.insert("remarks".to_owned(), found.remarks.clone());
+            activity.insert("remarks".to_owned(), on_one_line(&found.remarks));
         }
         if !found.printed.is_empty() {
             activity.insert(PRINTED.to_owned(), found.printed.to_string());
@@ -154,6 +156,10 @@ impl Collector<'_> {
             duration_ns: 0,
             mode: task.mode.clone(),
             policy: state.map_or_else(unknown, ThreadState::policy_text),
+            scheduled: Some(Scheduled {
+                wake: task.wake,
+                fifo_priority: state.and_then(ThreadState::fifo_priority),
+            }),
             affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
             dma_latency_held: self.machine.dma_latency_held,
             machine,
@@ -161,9 +167,7 @@ impl Collector<'_> {
             activity,
             site_sha256: self.run.site_sha256.clone(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
-            injected: partition.work.injected().map(|injected| {
-                format!("{} at release {}", Nanos::new(injected.delay_ns), injected.release)
-            }),
+            injected: partition.work.injected().map(|injected| injected.to_string()),
             injection: partition.work.injected(),
         }
     }
@@ -172,7 +176,7 @@ impl Collector<'_> {
     fn invalid(&self, task: &TaskStatistics, states: &StatesSeen) -> Vec<String> {
         let mut because = Vec::new();
         if let Some(emulated) = self.machine.emulated {
-            because.push(format!("timing not valid: this machine's time is emulated ({emulated})"));
+            because.push(NotReal::Machine(emulated.to_owned()).to_string());
         }
         match task.state() {
             TaskState::Finished | TaskState::Stopped => {}

@@ -39,4 +39,4 @@ pub use measure::{Machine, MeasureError, Measured, measure};
 pub use observer::{Observer, Progress};
 pub use programs::Programs;
 pub use run::{PartitionRun, Run, container_of, runs};
-pub use work::{ProgramRun, Work, mode};
+pub use work::{ProgramRun, Work, mode, wake_kind};

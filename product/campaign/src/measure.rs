@@ -73,7 +73,7 @@ pub struct Measured {
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The loads could not be brought up.
-    #[error("the load could not be started: {0}")]
+    #[error("the load could not be started")]
     Load(#[from] LoadError),
     /// The partition could not be brought up, or it died.
     #[error(transparent)]
@@ -90,6 +90,9 @@ pub enum MeasureError {
     /// It was told to stop before it had measured anything.
     #[error("stopped before anything was measured")]
     Stopped,
+    /// It came to its end, and no cycle had been counted.
+    #[error("no cycle was counted")]
+    Empty,
 }
 
 /// Measures one run. Blocks until it has ended, `stop` is set, or it has failed; in each case the
@@ -160,11 +163,18 @@ pub fn measure(
         let collector = Collector { run, findings: &findings, activity: &activity, machine };
         records.extend(collector.records(index, partition.region()));
     }
-    if records.iter().all(|record| record.release.count() == 0) {
-        return Err(MeasureError::Stopped);
+    if yielded_nothing(&records, &findings) {
+        return Err(if interrupted { MeasureError::Stopped } else { MeasureError::Empty });
     }
     observer.end(run, &records);
     Ok(Measured { records, interrupted })
+}
+
+/// Whether there is nothing to judge: no cycle, and no fault that would be why.
+fn yielded_nothing(records: &[Record], findings: &Findings) -> bool {
+    let faults = |found: &PartitionFindings| !found.heard.faults.is_empty();
+    records.iter().all(|record| record.release.count() == 0)
+        && !findings.partitions.iter().any(faults)
 }
 
 /// Notes what the processes have said, and notes and tells how much their programs have printed.

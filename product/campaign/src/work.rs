@@ -7,10 +7,10 @@ use quietcore_backend::job::{Job, latency_shape};
 use quietcore_exchange::Shape;
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::setting::Policy;
-use quietcore_record::record::ScanTerms;
 use quietcore_record::record::check::Injected;
+use quietcore_record::record::{ScanTerms, WakeKind};
 use quietcore_site::{Length, Partition, Release};
-use quietcore_units::{ByteSize, CpuSet, Nanos};
+use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
 /// The work of a partition.
 #[derive(Clone, Debug)]
@@ -60,6 +60,8 @@ pub(crate) struct TaskRun {
     pub(crate) wakes_early: bool,
     /// How its releases are made, in words.
     pub(crate) mode: String,
+    /// How it waits for a release; `None` where no timer makes them.
+    pub(crate) wake: Option<WakeKind>,
     /// What it is held to; `None` for the probe.
     pub(crate) terms: Option<ScanTerms>,
 }
@@ -94,6 +96,12 @@ impl Work {
     pub fn cycles(&self) -> u64 {
         let tasks = self.tasks();
         tasks.iter().fold(0, |sum, task| u64::saturating_add(sum, task.planned_cycles))
+    }
+
+    /// The CPUs that its tasks are pinned to.
+    pub fn pinned_cpus(&self) -> CpuSet {
+        let tasks = self.tasks();
+        tasks.iter().filter_map(|task| CpuId::new(task.cpu?)).collect()
     }
 
     /// Whether its leading task drives a fieldbus.
@@ -197,6 +205,7 @@ impl ProgramRun {
                     Release::Cyclic { .. } => mode(job.wake),
                     _ => task.release.to_string(),
                 },
+                wake: task.release.period().map(|_| wake_kind(job.wake)),
                 terms: Some(ScanTerms {
                     program_period_ns: self.period.get(),
                     deadline_ns: task.deadline.map(Nanos::get),
@@ -218,6 +227,7 @@ impl ProgramRun {
             policy: self.assembly.job.tasks[0].policy,
             wakes_early: false,
             mode: "released by the program's kernel".to_owned(),
+            wake: None,
             terms: Some(ScanTerms {
                 program_period_ns: self.period.get(),
                 deadline_ns: deadline.map(Nanos::get),
@@ -240,7 +250,17 @@ fn probe_task(job: &LatencyJob, number: usize, cpu: Option<u32>) -> TaskRun {
         policy: job.policy,
         wakes_early: !matches!(job.wake, Wake::Sleep),
         mode: mode(job.wake),
+        wake: Some(wake_kind(job.wake)),
         terms: None,
+    }
+}
+
+/// How a task waits for its release.
+pub fn wake_kind(wake: Wake) -> WakeKind {
+    match wake {
+        Wake::Sleep => WakeKind::Sleep,
+        Wake::Spin => WakeKind::Spin,
+        Wake::Early(_) | Wake::Adaptive { .. } => WakeKind::Early,
     }
 }
 

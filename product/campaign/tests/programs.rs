@@ -95,6 +95,10 @@ fn site() -> Site {
 
 /// The runs of the site with a program that misbehaves in this way.
 fn runs_of(folder: &Path, misbehave: u32) -> Vec<Run> {
+    runs_of_site(&site(), folder, misbehave)
+}
+
+fn runs_of_site(site: &Site, folder: &Path, misbehave: u32) -> Vec<Run> {
     let model = folder.join("counter");
     std::fs::create_dir_all(&model).unwrap();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/counter");
@@ -105,23 +109,27 @@ fn runs_of(folder: &Path, misbehave: u32) -> Vec<Run> {
     }
     let workshop = Workshop { site_folder: folder.to_owned(), build_folder: folder.join("builds") };
     let mut said = Vec::new();
-    let programs = Programs::build(&site(), &workshop, &mut |line| said.push(line.to_owned()));
+    let programs = Programs::build(site, &workshop, &mut |line| said.push(line.to_owned()));
     assert_eq!(said, ["building program `counter` of partition `axis`"]);
     let online = "0".parse::<CpuSet>().unwrap();
-    runs(&site(), "", online, &programs.unwrap_or_else(|error| panic!("{error}")))
+    runs(site, "", online, &programs.unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// The record of the one run, and how it is judged.
 fn measured(misbehave: u32) -> (Record, Judgement, Told) {
+    measured_of_site(&site(), misbehave)
+}
+
+fn measured_of_site(site: &Site, misbehave: u32) -> (Record, Judgement, Told) {
     let folder = tempfile::tempdir().unwrap();
-    let runs = runs_of(folder.path(), misbehave);
+    let runs = runs_of_site(site, folder.path(), misbehave);
     let (runtime, conditions) = (runtime(), BTreeMap::new());
     let mut told = Told::default();
     let stop = AtomicBool::new(false);
     let measured = measure(&runs[0], &machine(&runtime, &conditions), &mut told, &stop).unwrap();
     assert!(!measured.interrupted);
     let [record] = <[Record; 1]>::try_from(measured.records).unwrap();
-    let class = site().partitions()[0].class.clone();
+    let class = site.partitions()[0].class.clone();
     let judgement = judge(&record, &class, 1e-1);
     (record, judgement, told)
 }
@@ -159,6 +167,22 @@ fn a_program_that_crashes_fails_with_signal_function_and_line() {
     assert_eq!(told.faults.len(), 1, "{:?}", told.faults);
     // The run ends with the program, and is not taken for one that somebody interrupted.
     assert!(record.release.count() < CYCLES, "{}", record.release.count());
+    assert!(!record.interrupted);
+}
+
+/// Goal: a program that fails before the cycles that count is a FAIL, and no run that somebody cut
+/// short.
+#[test]
+fn a_program_that_crashes_in_the_warm_up_fails_as_any_other() {
+    let text = SITE.replace("warm_up = \"50 ms\"", "warm_up = \"2 s\"");
+    let site = quietcore_site::read("press.toml", text.as_bytes(), &catalogue()).unwrap();
+    let (record, judgement, told) = measured_of_site(&site, 1);
+    assert_eq!(record.release.count(), 0, "step 40 is one of the warm-up");
+    assert_eq!(judgement.verdict, Verdict::Fail, "{}", judgement.because);
+    for part in ["SIGSEGV", "misbehave", "counter.c:"] {
+        assert!(judgement.because.contains(part), "`{part}` in {}", judgement.because);
+    }
+    assert_eq!(told.faults.len(), 1, "{:?}", told.faults);
     assert!(!record.interrupted);
 }
 

@@ -8,7 +8,7 @@ mod synthetic;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
-use quietcore_record::record::{Record, Spike};
+use quietcore_record::record::{Record, Scheduled, Spike, WakeKind};
 use quietcore_report::{html, text};
 use roxmltree::{Document, Node};
 use synthetic::experiment::disturbed;
@@ -190,6 +190,12 @@ fn one_stall_is_one_row_with_the_command_that_explains_it() {
         })
         .collect();
     late.spikes.push(Spike { release: 9, at_ns: 9_000_000, ..late.spikes[4].clone() });
+    // As an earlier record has it, in words, and as it is kept today; nobody reads the words then.
+    let mut kept = late.clone();
+    kept.conditions.scheduled =
+        Some(Scheduled { wake: Some(WakeKind::Early), fifo_priority: Some(90) });
+    (kept.conditions.mode, kept.conditions.policy) = ("otherwise".into(), "worded".into());
+    let of_today = html::render(&evidence(vec![kept], EXCEEDANCE), &[]);
     let page = html::render(&evidence(vec![late], EXCEEDANCE), &[]);
     let course = words(section(&page, "course"));
     assert!(course.contains("700 to 704 5 late by one stall"), "{course}");
@@ -199,6 +205,7 @@ fn one_stall_is_one_row_with_the_command_that_explains_it() {
     let command = "quietcore probe latency --cpus 1 --period 1ms --mode early-wake --priority 90 \
                    --load sqrt:10 --load memory:10 --duration 40s --explain 2ms";
     assert!(course.contains(command), "{course}");
+    assert!(words(section(&of_today, "course")).contains(command));
 }
 
 #[test]

@@ -25,6 +25,7 @@
 
 mod claim;
 pub mod log_file;
+pub mod shared_cpus;
 mod started;
 
 use std::ffi::OsString;

@@ -92,6 +92,10 @@ impl Observer for Bar {
         self.left = self.left.saturating_sub(self.current);
         for record in records {
             let statistics = Statistics::of(record);
+            if statistics.count == 0 {
+                self.say(&format!("{:<16} no cycle was measured", record.name));
+                continue;
+            }
             let median = statistics.median_ns.map_or(0, Quantile::lower_bound);
             let mut parts = vec![
                 format!("{:<16} {:>8} cycles", record.name, thousands(statistics.count)),

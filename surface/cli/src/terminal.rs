@@ -91,9 +91,17 @@ pub(crate) fn harmless_json(text: &str) -> String {
     shown
 }
 
-/// Text from elsewhere without what a terminal would obey.
+/// Text from elsewhere on one line, without what a terminal would obey. Where it has several lines,
+/// as what a compiler says, they stand apart.
 pub(crate) fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let mut shown = String::with_capacity(text.len());
+    for line in text.lines() {
+        if !shown.is_empty() {
+            shown.push_str(if shown.ends_with(':') { " " } else { " | " });
+        }
+        shown.extend(line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+    }
+    shown
 }
 
 /// Returns the width of text on standard output in columns, whether it is a terminal or not.
@@ -149,6 +157,15 @@ mod tests {
         let shown = harmless_json(&serde_json::to_string_pretty(&[odd]).unwrap());
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown}");
         assert_eq!(serde_json::from_str::<[String; 1]>(&shown).unwrap(), [odd]);
+    }
+
+    #[test]
+    fn lines_of_a_text_stand_apart_on_one_line() {
+        let warned = "the compiler has 2 warnings:\na.c:1: odd\r\nb.c:2: even\n";
+        let shown = "the compiler has 2 warnings: a.c:1: odd | b.c:2: even";
+        assert_eq!(visible(warned), shown);
+        assert_eq!(visible("a\x1b[2J\rb"), "a\u{fffd}[2J\u{fffd}b");
+        assert_eq!(visible(""), "");
     }
 
     #[test]

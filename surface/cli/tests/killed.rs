@@ -31,8 +31,7 @@ cpus = [0]
 model = "counter"
 period = "5 ms"
 policy = "other"
-watchdog = "5 ms"
-sensitivity = 100
+watchdog = "1 s"
 retain = ["counter_DW.total"]
 "#;
 

@@ -8,10 +8,11 @@ mod command;
 use std::fs;
 use std::path::Path;
 
-use command::call;
+use command::{call, patient};
 use serde_json::Value;
 
-/// Writes an example with its program into `folder`; `None` on a machine without CPU 1.
+/// Writes an example with its program into `folder`, with patient watchdogs; `None` on a machine
+/// without CPU 1.
 fn example(folder: &Path, name: &str) -> Option<String> {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     if online.trim() == "0" {
@@ -21,7 +22,7 @@ fn example(folder: &Path, name: &str) -> Option<String> {
     let init = call(folder, &["init", "--example", name]);
     assert_eq!(init.status, Some(0), "{}", init.err);
     let file = format!("{name}.toml");
-    fs::write(folder.join(&file), init.out).unwrap();
+    fs::write(folder.join(&file), patient(&init.out)).unwrap();
     Some(file)
 }
 
@@ -121,7 +122,7 @@ fn each_task_of_an_osek_program_has_a_record_that_is_judged_by_its_deadline() {
     let text = text.replace("\"../models/conveyor\"", &format!("{model:?}"));
     // No deadline of Report: nothing is asked of it.
     let text = text.replace(", Report = \"100 ms\"", "").replace("= 1e-2", "= 1e-1");
-    fs::write(folder.path().join("osek.toml"), text).unwrap();
+    fs::write(folder.path().join("osek.toml"), patient(&text)).unwrap();
     let run = call(
         folder.path(),
         &[
@@ -157,6 +158,38 @@ fn each_task_of_an_osek_program_has_a_record_that_is_judged_by_its_deadline() {
     assert!(judged("Report").is_none(), "it is held to nothing");
     let because = judged("Supervise").unwrap()["because"].as_str().unwrap();
     assert!(because.contains("deadline of 20.0 ms"), "{because}");
+}
+
+/// Goal: a program that fails before anything is measured is a FAIL with its reason, and nobody is
+/// told to go on with it as if the campaign had been interrupted.
+/// Method: the first step of the tank's controller crashes.
+#[test]
+fn a_program_that_fails_in_the_warm_up_is_a_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(site) = example(folder.path(), "tank") else { return };
+    let source = folder.path().join("models/tank/tank.c");
+    let text = fs::read_to_string(&source).unwrap();
+    let crashes = text.replace(
+        "void tank_step(void)\n{\n",
+        "void tank_step(void)\n{\n  *(volatile int *)16 = 1;\n",
+    );
+    assert_ne!(text, crashes);
+    fs::write(&source, crashes).unwrap();
+    let run = call(
+        folder.path(),
+        &["qualify", &site, "--profile", "tp2", "--duration", "1 s", "--out", "run", "--json"],
+    );
+    assert_eq!(run.status, Some(1), "{}", run.err);
+    assert!(!run.err.contains("--resume"), "{}", run.err);
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    let verdicts = document["verdicts"].as_array().unwrap();
+    assert!(!verdicts.is_empty());
+    for verdict in verdicts {
+        assert_eq!(verdict["verdict"], "FAIL", "{verdict}");
+        assert!(verdict["because"].as_str().unwrap().contains("SIGSEGV"), "{verdict}");
+    }
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("SIGSEGV"));
 }
 
 /// Goal: a fieldbus that was not whole never passes, and the record says what was wrong with it.

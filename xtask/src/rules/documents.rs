@@ -7,6 +7,10 @@
 //! | `map` | `ARCHITECTURE.md` names every crate by its folder |
 //! | `changelog` | changes stand under Added, Changed, Fixed, Removed or Timing |
 //! | `decisions` | `NNNN-title.md`, numbered without gaps, with their four headings |
+//!
+//! What their tables of measured figures may say: [`figures`].
+
+pub(crate) mod figures;
 
 use crate::finding::Finding;
 use crate::manifest::manifests;
@@ -37,6 +41,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         findings.extend(check_changelog(file));
     }
     findings.extend(check_decisions(tree));
+    findings.extend(figures::check(tree));
     findings
 }
 

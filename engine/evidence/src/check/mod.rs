@@ -26,6 +26,7 @@ use serde_json::Value;
 use crate::files::sum_of_bytes;
 use crate::folder::{self, record_file};
 use crate::manifest::{Manifest, NotMeasured, Origin};
+use crate::read::Part;
 
 pub use contradiction::Contradiction;
 pub(crate) use planned::assumed;
@@ -50,8 +51,8 @@ pub(crate) struct Compared {
 pub(crate) fn compare(
     manifest: &Manifest,
     filed: &[Filed],
-    site: Option<&str>,
-    doctor: Option<&Value>,
+    site: &Part<String>,
+    doctor: &Part<Value>,
 ) -> Compared {
     let records: Vec<&Record> = filed.iter().map(|filed| &filed.record).collect();
     let mut found = Compared::default();
@@ -60,14 +61,13 @@ pub(crate) fn compare(
         of_file(filed, wrong);
     }
     runs::compare(manifest, &records, wrong);
-    if let Some(doctor) = doctor {
-        runs::compare_machine(doctor, &records, wrong);
-    }
-    if manifest.origin == Origin::Campaign && doctor.is_none() {
-        wrong.push(Contradiction::NoFacts);
+    match doctor {
+        Part::Read(doctor) => runs::compare_machine(doctor, &records, wrong),
+        Part::Missing if manifest.origin == Origin::Campaign => wrong.push(Contradiction::NoFacts),
+        Part::Missing | Part::Unreadable => {}
     }
     match (manifest.origin, site) {
-        (Origin::Campaign, Some(text)) => {
+        (Origin::Campaign, Part::Read(text)) => {
             match quietcore_site::read(folder::SITE, text.as_bytes(), &catalogue()) {
                 Ok(site) => {
                     let site = chosen(site, manifest, wrong);
@@ -84,8 +84,11 @@ pub(crate) fn compare(
                 }
             }
         }
-        (Origin::Campaign, None) => wrong.push(Contradiction::NoSite),
+        (Origin::Campaign, Part::Missing) => wrong.push(Contradiction::NoSite),
+        // That is damage.
+        (Origin::Campaign, Part::Unreadable) => {}
         (Origin::Probe | Origin::Import, site) => {
+            let site = if let Part::Read(text) = site { Some(text.as_str()) } else { None };
             manifest::of_no_campaign(manifest, site, wrong);
             // The classes of a site's own are not known here.
             let is_of_site = !manifest.site_sha256.is_empty();

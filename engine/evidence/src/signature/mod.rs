@@ -210,6 +210,13 @@ fn differences(root: &Path, statement: &Statement) -> Vec<SignatureProblem> {
     problems
 }
 
+/// The pages that were signed and are not there. They say nothing, and are made anew from the rest.
+pub fn pages_not_there(root: &Path, statement: &Statement) -> Vec<String> {
+    let signed = statement.subject.iter().map(|subject| subject.name.as_str());
+    let pages = signed.filter(|name| folder::DERIVED.contains(name));
+    pages.filter(|name| !root.join(name).exists()).map(str::to_owned).collect()
+}
+
 /// The files that are signed, each with its sum.
 fn signed_list(root: &Path) -> io::Result<Vec<(String, String)>> {
     let names = signed_names(root)?.into_iter();

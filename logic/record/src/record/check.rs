@@ -70,7 +70,7 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
     wrong
 }
 
-fn injection_finding(record: &Record, injected: Injected) -> String {
+pub(super) fn injection_finding(record: &Record, injected: Injected) -> String {
     let delay = Nanos::new(injected.delay_ns);
     let release = injected.release;
     match injected.found(record).map(Nanos::new) {

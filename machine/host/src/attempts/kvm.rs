@@ -60,8 +60,9 @@ mod x86_64 {
     const LIMIT: Duration = Duration::from_secs(2);
     /// How long the thread may take to notice the signal.
     const PATIENCE: Duration = Duration::from_millis(500);
-    const RUN_LENGTH: Duration = Duration::from_millis(10);
-    const RUNS: u32 = 3;
+    /// Short and many, so that one of them has the processor for itself on a busy machine.
+    const RUN_LENGTH: Duration = Duration::from_millis(2);
+    const RUNS: u32 = 15;
     const ROUNDS_FIRST: u64 = 256;
     const ROUNDS_MOST: u64 = 1 << 30;
 

@@ -57,7 +57,7 @@ fn guests_that_are_interpreted_are_none() {
     let why = facts.machine().kvm.unwrap_err().what;
     assert!(why.contains("interpreted: 1.2 million instructions a second"), "{why}");
     facts.clock.calibration.time = TimeReality::Emulated("it is slow".to_owned());
-    facts.clock.calibration.instructions_per_second = 9e7;
+    facts.clock.calibration.instructions_per_second = 9e8;
     assert!(facts.machine().kvm.is_err(), "slower than the machine around it by far");
     facts.virtualization.kvm.speed = speed(3e7);
     assert_eq!(facts.machine().kvm, Ok(()));

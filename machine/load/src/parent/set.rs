@@ -92,13 +92,13 @@ impl LoadSet {
             .loads
             .iter_mut()
             .flat_map(|load| &mut load.workers)
-            .map(|worker| (worker.counters(board).operations, worker))
+            .map(|worker| (worker.counters(board).done(), worker))
             .collect();
         loop {
             for (_, worker) in &mut waiting {
                 worker.must_live()?;
             }
-            waiting.retain(|(operations, worker)| worker.counters(board).operations == *operations);
+            waiting.retain(|(done, worker)| worker.counters(board).done() == *done);
             let Some((_, worker)) = waiting.first_mut() else {
                 break;
             };

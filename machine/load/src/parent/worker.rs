@@ -138,7 +138,7 @@ impl Worker {
             Some((SlotState::Working, begin)) => {
                 let begin = begin.unwrap_or_default();
                 let worked = monotonic_now().saturating_sub(begin);
-                format!("it began {worked} ago and finished no operation since")
+                format!("it began {worked} ago and has done nothing since")
             }
             Some((SlotState::Unknown(state), _)) => format!("its state is {state}, which is none"),
         };

@@ -288,7 +288,7 @@ fn gap(partition: &str, evidence: &Evidence) -> Option<String> {
         }
         [] => String::new(),
     });
-    let distrusted = evidence.why_nothing_passes().map(str::to_owned);
+    let distrusted = evidence.why_nothing_passes().map(|distrust| distrust.to_string());
     let told: Vec<String> = distrusted.into_iter().chain(told).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }

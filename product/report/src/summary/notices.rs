@@ -1,7 +1,7 @@
 //! What takes something away from the verdicts, each with its cost and its remedy.
 
-use quietcore_evidence::{Evidence, Origin};
-use quietcore_record::record::Record;
+use quietcore_evidence::{Evidence, FolderDistrust, Origin};
+use quietcore_record::record::{Reason, Record};
 use quietcore_record::verdict::is_held_to_class;
 
 /// What kind of trouble, the gravest first.
@@ -167,20 +167,16 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
 /// `contradictions` have a notice each, whatever record they are about.
 fn of_record(record: &Record, contradictions: &[String], notices: &mut Vec<Notice>) {
     let name = || Some(record.name.clone());
-    if let Some(because) = emulated(record) {
-        let because = because.trim_start_matches("no, ");
-        let because = because.trim_start_matches("timing not valid: ");
+    if let Some(because) = record.why_time_is_not_real() {
         add(notices, NoticeKind::Emulated, because, name());
     }
-    for because in &record.invalid_because {
-        // What reading a folder adds to its records has its own notice.
-        let has_its_own = is_about_emulation(because)
-            || because == "the evidence folder is damaged"
-            || because == "the evidence folder contradicts itself"
-            || contradictions.contains(because)
-            // An injected delay that was seen is no fault; the notice on it says so.
-            || (record.conditions.injected.is_some() && because.contains("was seen there"));
-        if !has_its_own {
+    for reason in record.reasons() {
+        // Each of the others has a notice of its own, and so has what reading a folder adds to its
+        // records. An injected delay that was seen is no fault.
+        let Reason::Other(because) = reason else { continue };
+        let is_of_folder = FolderDistrust::ALL.iter().any(|it| it.words() == because)
+            || contradictions.iter().any(|contradiction| contradiction == because);
+        if !is_of_folder {
             add(notices, NoticeKind::Invalid, because, name());
         }
     }
@@ -212,19 +208,6 @@ fn of_record(record: &Record, contradictions: &[String], notices: &mut Vec<Notic
         };
         add(notices, NoticeKind::Interrupted, &what, name());
     }
-}
-
-/// Why the record's time is not real: the calibration's result travels with the machine's facts as
-/// `time_is_real`, which begins with `yes`, `unknown` or `no`; an invalid record may say it too.
-fn emulated(record: &Record) -> Option<&str> {
-    let fact = record.conditions.machine.get("time_is_real").map(String::as_str);
-    let fact = fact.filter(|fact| *fact == "no" || fact.starts_with("no,"));
-    let invalid = record.invalid_because.iter().map(String::as_str).find(|b| is_about_emulation(b));
-    invalid.or(fact)
-}
-
-fn is_about_emulation(because: &str) -> bool {
-    because.contains("timing not valid")
 }
 
 /// Adds a notice, or its subject to the same one: 24 records without a right are one notice.

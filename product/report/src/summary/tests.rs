@@ -1,7 +1,8 @@
 //! The words a summary finds for a record.
 
-use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Origin};
-use quietcore_record::record::Record;
+use quietcore_evidence::{Evidence, FolderDistrust, MANIFEST_SCHEMA, Origin};
+use quietcore_record::record::check::self_check;
+use quietcore_record::record::{Injected, NotReal, Record, Spike};
 
 use super::*;
 
@@ -51,6 +52,43 @@ fn one_reason_of_many_records_is_one_notice() {
     assert_eq!(summary.notices[0].kind, NoticeKind::Degraded);
     assert_eq!(summary.notices[0].concerns, ["a", "b"]);
     assert_eq!(summary.notices[1].kind, NoticeKind::Interrupted);
+}
+
+/// Goal: what has a notice of its own is no invalid record besides, and nothing else is hidden.
+#[test]
+fn reasons_with_a_notice_of_their_own_are_told_once() {
+    let mut record = record("a", "tp1", Some(0));
+    let injected = Injected { delay_ns: 500_000, release: 7 };
+    record.conditions.injected = Some(injected.to_string());
+    record.conditions.injection = Some(injected);
+    record.spikes.push(Spike {
+        release: 7,
+        at_ns: 0,
+        latency_ns: 500_200,
+        wakeup_ns: 0,
+        cpu: 0,
+        conditions: Vec::new(),
+    });
+    let seen = self_check(&record, Some(injected)).pop().expect("the delay is told");
+    record.invalid_because = vec![
+        NotReal::Machine("slow".to_owned()).to_string(),
+        FolderDistrust::Damaged.to_string(),
+        FolderDistrust::Contradictory.to_string(),
+        seen,
+        "a note that the evidence folder is damaged was seen there as timing not valid: no".into(),
+    ];
+    let evidence = evidence(vec![record]);
+    let summary = Summary::of(&evidence);
+    let told: Vec<_> = summary.notices.iter().map(|it| (it.kind, it.what.as_str())).collect();
+    let expected = [
+        (NoticeKind::Emulated, "this machine's time is emulated (slow)"),
+        (
+            NoticeKind::Invalid,
+            "a note that the evidence folder is damaged was seen there as timing not valid: no",
+        ),
+        (NoticeKind::Injected, "500 µs at release 7"),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]

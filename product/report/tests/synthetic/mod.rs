@@ -214,6 +214,7 @@ fn conditions(duration_ns: u64, shape: Shape) -> Conditions {
         duration_ns,
         mode: mode.to_owned(),
         policy: "SCHED_FIFO 90".to_owned(),
+        scheduled: None,
         affinity: "1".to_owned(),
         dma_latency_held: true,
         machine: machine.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),

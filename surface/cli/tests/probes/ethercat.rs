@@ -1,5 +1,9 @@
 //! Round trips of EtherCAT, as a person has them measured, on the simulated segment.
 
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{fs, thread};
+
 use serde_json::Value;
 
 use crate::command::call;
@@ -46,4 +50,27 @@ fn a_time_may_stand_for_a_number_of_cycles() {
     let short = ["probe", "ethercat", "--duration", "1us", "--period", "1ms"];
     let refused = call(folder.path(), &short);
     assert!(refused.status == Some(2) && refused.err.contains("shorter than the period"));
+}
+
+/// Goal: who ends a run by a time with Ctrl-C finds that it was ended early.
+#[test]
+fn a_run_by_a_time_that_is_interrupted_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["probe", "ethercat", "--duration", "10min", "--period", "1ms", "--out", "run"];
+    let mut command = crate::command::quietcore(folder.path());
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // The folder is there before anything is measured: from then on Ctrl-C ends a measurement.
+    while !folder.path().join("run").exists() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    let run = child.wait_with_output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let text = fs::read_to_string(folder.path().join("run/records/ethercat.by-hand.sim.json"));
+    let record: Value = serde_json::from_str(&text.unwrap()).unwrap();
+    assert_eq!(record["interrupted"], true);
+    let shown = call(folder.path(), &["show", "run"]);
+    assert!(shown.out.contains("nterrupted") || shown.err.contains("nterrupted"), "{}", shown.out);
 }

@@ -167,6 +167,23 @@ fn without_a_place_for_a_key_a_run_is_unsigned_and_says_so() {
     assert!(!at.join(SIGNATURE).exists());
 }
 
+/// Goal: a page that was removed is named and is no forgery, and one that was changed is one.
+#[test]
+fn a_page_that_is_gone_is_named_and_no_forgery() {
+    let folder = signed();
+    let at = folder.path();
+    let page = at.join("run/report.html");
+    let text = fs::read_to_string(&page).unwrap();
+    fs::remove_file(&page).unwrap();
+    let verified = call(at, &["verify", "run"]);
+    assert_eq!(verified.status, Some(0), "{}{}", verified.out, verified.err);
+    assert!(verified.out.contains("\nreport.html is not there; "), "{}", verified.out);
+    let whole: Value = serde_json::from_str(&call(at, &["verify", "run", "--json"]).out).unwrap();
+    assert_eq!((&whole["genuine"], &whole["not_there"][0]), (&true.into(), &"report.html".into()));
+    fs::write(&page, text.replace("NOT PROVEN", "PASS")).unwrap();
+    assert_eq!(call(at, &["verify", "run"]).status, Some(1));
+}
+
 /// Goal: a stranger verifies a folder offline, with packages that are not ours.
 /// Method: the script of `docs/evidence-signature.md` on a folder, and on one that was changed.
 #[test]
@@ -190,6 +207,12 @@ fn a_stranger_verifies_a_folder_with_packages_of_others() {
     assert_eq!(verified.status, Some(0), "{}{}", verified.out, verified.err);
     assert!(verified.out.starts_with("verified: ") && verified.out.ends_with(": NOT_PROVEN\n"));
     assert_eq!(verify("other.pem").status, Some(1));
+    // Without its page it is as genuine as before, and both say that the page is gone.
+    fs::remove_file(at.join("run/report.html")).unwrap();
+    for verified in [verify("own.pem"), call(at, &["verify", "run"])] {
+        assert_eq!(verified.status, Some(0), "{}{}", verified.out, verified.err);
+        assert!(verified.out.contains("report.html is not there"), "{}", verified.out);
+    }
     let record = fs::read_dir(at.join("run/records")).unwrap().next().unwrap().unwrap().path();
     let text = fs::read_to_string(&record).unwrap();
     fs::write(&record, text.replace("\"early\": 0", "\"early\": 1")).unwrap();

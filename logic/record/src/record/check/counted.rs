@@ -6,7 +6,7 @@
 use quietcore_units::Nanos;
 
 use crate::histogram::Histogram;
-use crate::record::{Record, Scan};
+use crate::record::{NotReal, Record, Scan};
 use crate::verdict::thousands;
 
 /// More values than any run has: 31 years every 1 ms.
@@ -140,9 +140,11 @@ fn promises(record: &Record) -> Vec<String> {
     if !record.is_valid() {
         return wrong;
     }
-    let real = conditions.machine.get("time_is_real");
-    if let Some(real) = real.filter(|real| *real == "no" || real.starts_with("no,")) {
-        wrong.push(format!("timing not valid: this machine's time was not real ({real})"));
+    if let Some(fact) = conditions.time_not_real() {
+        wrong.push(NotReal::Facts(fact.to_owned()).to_string());
+    }
+    if !conditions.scheduling_is_consistent() {
+        wrong.push("release and policy differ in words and in figures".to_owned());
     }
     for load in &conditions.loads {
         let rates = [load.operations_per_second, load.cpu_share];

@@ -8,7 +8,7 @@ use quietcore_host::Facts;
 use quietcore_load::Achieved;
 use quietcore_probe::thread::Standing;
 use quietcore_process::readback::ThreadState;
-use quietcore_record::record::{Conditions, LoadAchieved};
+use quietcore_record::record::{Conditions, LoadAchieved, NotReal, Scheduled};
 
 use crate::machine;
 
@@ -45,6 +45,10 @@ impl Circumstances<'_> {
             duration_ns: u64::try_from(self.duration.as_nanos()).unwrap_or(u64::MAX),
             mode,
             policy: state.map_or_else(unknown, ThreadState::policy_text),
+            scheduled: Some(Scheduled {
+                wake: None,
+                fifo_priority: state.and_then(ThreadState::fifo_priority),
+            }),
             affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
             dma_latency_held: self.dma_latency_held,
             machine: facts,
@@ -61,7 +65,7 @@ impl Circumstances<'_> {
     pub(super) fn invalid(&self, standing: &Standing) -> Vec<String> {
         let mut because = Vec::new();
         if let Some(emulated) = machine::emulated(self.facts) {
-            because.push(format!("timing not valid: this machine's time is emulated ({emulated})"));
+            because.push(NotReal::Machine(emulated).to_string());
         }
         match (&standing.state, &standing.drift) {
             (Some(first), Some(drift)) => because
@@ -82,7 +86,7 @@ impl Circumstances<'_> {
     pub(super) fn invalid_in_guest(&self, standing: &Standing) -> Vec<String> {
         let mut because = self.invalid(standing);
         if let Some(interpreted) = self.facts.virtualization.why_guests_are_not_real(self.facts) {
-            because.push(format!("timing not valid: guests here are {interpreted}"));
+            because.push(NotReal::Guests(interpreted).to_string());
         }
         because
     }

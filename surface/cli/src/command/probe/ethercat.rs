@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use quietcore_clock::{Clock as _, Monotonic};
+use quietcore_clock::Monotonic;
 use quietcore_evidence::Writer;
 use quietcore_maindevice::{Expectation, Fieldbus};
 use quietcore_probe::ethercat::{Plan, RoundTrips, measure};
@@ -117,6 +117,8 @@ fn plan(request: &Ethercat) -> Result<Plan, Failure> {
         warm_up_cycles: WARM_UP_CYCLES,
         period: request.period,
         timeout: request.timeout,
+        // With a period, the cycles take that time.
+        limit: request.duration.filter(|_| request.period.is_none()),
     })
 }
 
@@ -132,7 +134,7 @@ fn probe<W: Wire>(
     request: &Ethercat,
     plan: &Plan,
     wire: impl FnOnce() -> Result<W, Failure>,
-    mut stop: impl FnMut() -> bool,
+    stop: impl FnMut() -> bool,
 ) -> Result<Found, Failure> {
     let wire = wire()?;
     segment::pin(request.cpu)?;
@@ -147,8 +149,6 @@ fn probe<W: Wire>(
     for because in &standing.degraded {
         say(format_args!("remark: {because}"));
     }
-    let end = request.duration.map(|duration| Monotonic.now() + duration);
-    let stop = || stop() || end.is_some_and(|end| Monotonic.now() >= end);
     let measured = measure(&mut fieldbus, &Monotonic, plan, stop);
     Ok(Found { subdevices: fieldbus.subdevices().len(), measured, standing })
 }
@@ -235,7 +235,7 @@ fn record(
         ledgers: None,
         timeline: Timeline::default(),
         conditions: circumstances.conditions(mode, standing, nothing(), nothing()),
-        interrupted: measured.cycles < planned(plan),
+        interrupted: measured.stopped,
         degraded: standing.degraded.clone(),
         invalid_because: circumstances.invalid(standing),
     };

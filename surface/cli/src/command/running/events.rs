@@ -177,6 +177,6 @@ mod tests {
             severity: Severity::Fault,
             ..fake::event(3)
         };
-        assert_eq!(line(&odd), "soon ✗ axis overrun: a\u{fffd}b\u{fffd}");
+        assert_eq!(line(&odd), "soon ✗ axis overrun: a | b\u{fffd}");
     }
 }

@@ -273,7 +273,7 @@ mod tests {
             "20:15:03.250Z ! axis cycle 12: overrun 3: 1.2 ms of 1 ms"
         );
         let odd = EventLine { at: "soon".into(), text: "a\nb\x1b".into(), ..fake::event(3) };
-        assert_eq!(event_line(&odd), "soon ! axis cycle 12: a\u{fffd}b\u{fffd}");
+        assert_eq!(event_line(&odd), "soon ! axis cycle 12: a | b\u{fffd}");
         assert_eq!(
             status_line(&fake::partitions()),
             "axis 61\u{202f}234 cycles, worst 187 µs, 2 overruns │ tank waiting"

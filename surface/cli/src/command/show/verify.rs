@@ -1,6 +1,6 @@
 //! `quietcore verify`
 
-use quietcore_evidence::{Evidence, Signature, Statement, VerificationKey};
+use quietcore_evidence::{Evidence, Signature, Statement, VerificationKey, pages_not_there};
 use quietcore_record::verdict::Verdict;
 use serde::Serialize;
 
@@ -23,6 +23,8 @@ struct Finding {
     keyid: Option<String>,
     /// The verdict that follows from the records.
     verdict: Verdict,
+    /// Pages that were signed and are not there; they are made from the rest, and say nothing.
+    not_there: Vec<String>,
     /// Everything wrong with it, in words.
     problems: Vec<String>,
 }
@@ -65,6 +67,9 @@ pub(in crate::command) fn run(request: &Verify) -> Result<Status, Failure> {
         signature,
         keyid: signed_by(&evidence.signature).map(VerificationKey::id),
         verdict: evidence.declared_verdict(),
+        not_there: statement(&evidence.signature)
+            .map(|statement| pages_not_there(folder, statement))
+            .unwrap_or_default(),
         problems,
     };
     if request.json {
@@ -125,8 +130,12 @@ fn words(finding: &Finding, evidence: &Evidence, key_given: bool) -> String {
     let started_at = visible(&evidence.manifest.started_at);
     text.push_str(&format!("{}: {name}, {started_at}\n", finding.verdict));
     if let Some(statement) = statement(&evidence.signature) {
-        let files = statement.subject.len();
+        let files = statement.subject.len() - finding.not_there.len();
         text.push_str(&format!("{files} files are as they were signed\n"));
+        for page in &finding.not_there {
+            let page = visible(page);
+            text.push_str(&format!("{page} is not there; `quietcore report` makes it anew\n"));
+        }
     }
     for problem in &finding.problems {
         text.push_str(&format!("! {}\n", visible(problem)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use quietcore_campaign::{PartitionRun, Work, counters, mode, timeline};
+use quietcore_campaign::{PartitionRun, Work, counters, mode, timeline, wake_kind};
 use quietcore_evidence::Writer;
 use quietcore_load::LoadSet;
 use quietcore_probe::guest::cover::Cover;
@@ -15,7 +15,9 @@ use quietcore_probe::thread::Place;
 use quietcore_record::class::{CYCLE_PART, catalogue};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::check::self_check;
-use quietcore_record::record::{Counters, Injected, RECORD_SCHEMA, Record, Spike, Timeline};
+use quietcore_record::record::{
+    Counters, Injected, RECORD_SCHEMA, Record, Scheduled, Spike, Timeline,
+};
 use quietcore_units::{CpuId, Nanos};
 
 use super::super::circumstances::Circumstances;
@@ -129,6 +131,8 @@ fn record(
         of_guest(&measured.outcome),
         meanwhile,
     );
+    conditions.scheduled =
+        conditions.scheduled.map(|it| Scheduled { wake: Some(wake_kind(plan.wake)), ..it });
     conditions.injected =
         plan.injection.map(|it| format!("{} at release {}", it.delay, it.release));
     conditions.injection =

@@ -14,6 +14,7 @@
 use std::ops::Range;
 
 use quietcore_exchange::Spike;
+use quietcore_record::record::{self, LateRelease, Stall};
 use quietcore_record::verdict::thousands;
 use quietcore_report::table::{self as columns, Side, cut};
 use quietcore_supervisor::control::Activity;
@@ -307,38 +308,18 @@ fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
             Nanos::new(spike.latency_ns).to_string(),
             thousands(spike.release),
             spike.cpu.to_string(),
-            thousands(*releases),
+            thousands(releases.len() as u64),
         ]);
     }
     lines.extend(worst.lines());
     lines
 }
 
-/// A time in which a task was held up, with the releases that it made late.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Stall {
-    /// The release that was the latest.
-    worst: Spike,
-    /// Number of the worst releases that it made late.
-    releases: u64,
-}
-
-/// The worst releases, the latest first; those that waited at the same time are one stall.
-fn stalls(spikes: &[Spike]) -> Vec<Stall> {
-    let mut sorted: Vec<Spike> = spikes.iter().copied().filter(|spike| spike.due_ns != 0).collect();
-    sorted.sort_by_key(|spike| std::cmp::Reverse(spike.latency_ns));
-    let end = |spike: &Spike| spike.due_ns.saturating_add(spike.latency_ns);
-    let mut stalls: Vec<Stall> = Vec::new();
-    for spike in sorted {
-        let overlaps = |stall: &&mut Stall| {
-            spike.due_ns <= end(&stall.worst) && stall.worst.due_ns <= end(&spike)
-        };
-        match stalls.iter_mut().find(overlaps) {
-            Some(stall) => stall.releases += 1,
-            None => stalls.push(Stall { worst: spike, releases: 1 }),
-        }
-    }
-    stalls
+/// The stalls behind the worst releases, as the report tells them. A place without a release is
+/// left out.
+fn stalls(spikes: &[Spike]) -> Vec<Stall<Spike>> {
+    let late = |spike: &Spike| LateRelease { due_ns: spike.due_ns, latency_ns: spike.latency_ns };
+    record::stalls(spikes.iter().copied().filter(|spike| spike.due_ns != 0), late)
 }
 
 /// Everything as text in lines of at most `columns`: what `--once` prints.
