@@ -12,11 +12,13 @@
 //! The table is CSV as RFC 4180 has it, a heading in its first line.
 
 mod course;
+mod meaning;
 
 use std::fmt;
 use std::io;
 
 pub use course::{Band, Course, STRETCHES_MAX, Stretch};
+pub use meaning::{Deed, MARKS_MAX, Mark, Meaning};
 
 /// The columns in front of the variables.
 pub const HEAD: [&str; 4] = ["cycle", "monotonic_ns", "seconds", "lost_before"];
@@ -135,6 +137,10 @@ impl<W: io::Write> TableWriter<W> {
 pub struct Recording {
     /// Paths of its variables.
     pub variables: Vec<String>,
+    /// What their numbers mean, one for each.
+    pub meanings: Vec<Meaning>,
+    /// What was done to them meanwhile, [`MARKS_MAX`] at most.
+    pub marks: Vec<Mark>,
     /// Number of its samples.
     pub samples: u64,
     /// Samples that were lost.
@@ -152,7 +158,22 @@ impl Recording {
     /// A recording without samples.
     pub fn new(variables: Vec<String>) -> Self {
         let course = Course::new(variables.len());
-        Self { variables, samples: 0, lost: 0, gaps: Vec::new(), cycles: None, course }
+        let meanings = vec![Meaning::Plain; variables.len()];
+        let (marks, gaps) = (Vec::new(), Vec::new());
+        Self { variables, meanings, marks, samples: 0, lost: 0, gaps, cycles: None, course }
+    }
+
+    /// When a cycle was, in seconds of the recording: between its first and its last sample all
+    /// take as long. `None` for a cycle outside of it.
+    pub fn seconds_of(&self, cycle: u64) -> Option<f64> {
+        let (first, last) = self.cycles?;
+        let stretches = self.course.stretches();
+        let (from, to) = (stretches.first()?.from_seconds, stretches.last()?.to_seconds);
+        if !(first..=last).contains(&cycle) {
+            return None;
+        }
+        let part = (cycle - first) as f64 / (last - first).max(1) as f64;
+        Some(from + part * (to - from))
     }
 
     /// Adds a sample.

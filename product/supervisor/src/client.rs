@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use quietcore_wording::nearest;
 
 use crate::control::{
-    Applied, Change, ControlError, DeployPatience, Deployed, EventLine, Opened, PartitionState,
-    Restart, Trace, TraceStarted, quoted,
+    Applied, AppliedChange, Change, ControlError, DeployPatience, Deployed, EventLine, Opened,
+    PartitionState, Restart, Trace, TraceStarted, quoted,
 };
 use crate::places::{PlaceError, Places, RunningSite};
 use crate::protocol::{Channel, ChannelError, Patience, Request, Response, read_response, to_line};
@@ -370,6 +370,18 @@ impl Client {
     pub fn events(&mut self, since: u64) -> Result<Vec<EventLine>, ClientError> {
         match self.ask(&Request::Events { since, follow: false })? {
             Response::Events { events } => Ok(events),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// What clients have set, forced and let go, from number `since` on as far as it is kept, and
+    /// the number of the next such change.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn changes(&mut self, since: u64) -> Result<(Vec<AppliedChange>, u64), ClientError> {
+        match self.ask(&Request::Changes { since })? {
+            Response::Changes { changes, next } => Ok((changes, next)),
             _ => Err(self.unexpected()),
         }
     }

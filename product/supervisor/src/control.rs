@@ -368,6 +368,19 @@ pub struct Change {
     pub value: Option<String>,
 }
 
+/// A change that a client has made, and that acts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppliedChange {
+    /// Its number in the life of the site, from 0.
+    pub sequence: u64,
+    /// The partition.
+    pub partition: String,
+    /// The cycle from which it acts.
+    pub cycle: u64,
+    /// The change; `None` where all forced variables were let go.
+    pub change: Option<Change>,
+}
+
 /// A group of changes was applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {

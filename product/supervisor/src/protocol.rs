@@ -14,6 +14,7 @@
 //! | `trace-start` | `tracing`; the recording ends with the connection at the latest |
 //! | `trace-stop`, `restart`, `pause`, `resume`, `down` | `done` |
 //! | `deploy` | any number of `progress`, then `deployed` |
+//! | `changes` | `changes`: what clients have set and forced lately |
 //! | `events` | `events`; with `follow` one after another until the client goes |
 //!
 //! Instead of any of them, `error` may come. A client sends a request when the last one is
@@ -32,8 +33,8 @@ use serde_json::Value;
 pub use channel::{Channel, ChannelError, Patience};
 
 use crate::control::{
-    Applied, Change, ControlError, DeployPatience, Deployed, ErrorKind, EventLine, Opened,
-    PartitionState, Restart, Trace, TraceStarted, quoted,
+    Applied, AppliedChange, Change, ControlError, DeployPatience, Deployed, ErrorKind, EventLine,
+    Opened, PartitionState, Restart, Trace, TraceStarted, quoted,
 };
 
 /// The schema that every line names.
@@ -117,10 +118,16 @@ pub enum Request {
         #[serde(default)]
         follow: bool,
     },
+    /// What clients have set, forced and let go.
+    Changes {
+        /// The first number wanted.
+        #[serde(default)]
+        since: u64,
+    },
 }
 
 /// The words of [`Request`], for those who mistype one.
-const REQUESTS: [&str; 13] = [
+const REQUESTS: [&str; 14] = [
     "hello",
     "ps",
     "open",
@@ -134,6 +141,7 @@ const REQUESTS: [&str; 13] = [
     "resume",
     "down",
     "events",
+    "changes",
 ];
 
 /// What the supervisor answers.
@@ -171,6 +179,13 @@ pub enum Response {
     Events {
         /// In order.
         events: Vec<EventLine>,
+    },
+    /// What clients have set, forced and let go.
+    Changes {
+        /// In order; the oldest are forgotten.
+        changes: Vec<AppliedChange>,
+        /// The number of the next one.
+        next: u64,
     },
     /// It was done.
     Done,

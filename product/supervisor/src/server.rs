@@ -15,6 +15,7 @@
 //! [`CHANGE_COUNT_MAX`]: crate::control::CHANGE_COUNT_MAX
 //! [`TRACE_VARIABLES_MAX`]: crate::control::TRACE_VARIABLES_MAX
 
+mod history;
 mod session;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ use rustix::net::sockopt::socket_peercred;
 
 use crate::control::{ControlError, ErrorKind, Site};
 use crate::protocol::{Channel, Patience, Response, to_line};
+use history::History;
 use session::Session;
 
 /// The most clients at once.
@@ -73,6 +75,7 @@ struct Shared {
     limits: Limits,
     stopping: AtomicBool,
     clients: Mutex<Clients>,
+    history: Mutex<History>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -109,6 +112,7 @@ impl Server {
             limits,
             stopping: AtomicBool::new(false),
             clients: Mutex::default(),
+            history: Mutex::default(),
         });
         let accepting = thread::Builder::new().name("control".to_owned()).spawn({
             let shared = Arc::clone(&shared);
@@ -141,6 +145,11 @@ impl Shared {
     /// The table stays of use whatever became of a thread that held it.
     fn clients(&self) -> MutexGuard<'_, Clients> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What clients have changed; as the table.
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_stopping(&self) -> bool {

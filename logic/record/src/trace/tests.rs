@@ -113,3 +113,17 @@ proptest! {
         let _ = read(&text);
     }
 }
+
+#[test]
+fn a_cycle_has_its_time_between_the_samples() {
+    let mut recording = Recording::new(vec!["x".to_owned()]);
+    assert_eq!(recording.seconds_of(5), None);
+    for (cycle, seconds) in [(10, -0.5), (12, 0.0), (20, 2.0)] {
+        let moment = Moment { cycle, monotonic_ns: 0, seconds, lost_before: 0 };
+        recording.push(&moment, &[0.0]);
+    }
+    assert_eq!(recording.seconds_of(10), Some(-0.5));
+    assert_eq!(recording.seconds_of(15), Some(0.75));
+    assert_eq!(recording.seconds_of(20), Some(2.0));
+    assert_eq!((recording.seconds_of(9), recording.seconds_of(21)), (None, None));
+}

@@ -10,6 +10,7 @@ mod monitor;
 mod partition;
 mod profile;
 mod program;
+mod unit;
 
 use std::collections::BTreeMap;
 

@@ -1,21 +1,28 @@
 //! Variables of a program over time: a panel each, one below the other, with one axis of time.
 
+mod marks;
+mod scale;
+
 use std::fmt::Write as _;
 
 use maud::PreEscaped;
-use quietcore_record::trace::{Band, Recording};
+use quietcore_record::trace::{Band, Mark, Recording};
 
+use self::marks::Board;
+use self::scale::Scale;
 use super::axis::nice_step;
 use super::svg::{Anchor, Short, Svg};
 use crate::figures;
 
 const WIDTH: f64 = 720.0;
-const LEFT: f64 = 66.0;
+/// Room for what stands beside the axes: the least, the most, and what a character takes.
+const LEFT_MIN: f64 = 66.0;
+const LEFT_MAX: f64 = 140.0;
+const CHARACTER: f64 = 6.2;
 const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 8.0;
 /// Room above a panel for its name.
 const NAME: f64 = 20.0;
-const PANEL: f64 = 84.0;
 const GAP: f64 = 12.0;
 /// Room below the last panel for the axis of time.
 const AXIS: f64 = 40.0;
@@ -92,7 +99,9 @@ fn unit_for(seconds: f64) -> (&'static str, f64) {
 /// Draws a recording. `name` says what was recorded.
 pub(crate) fn recording(recording: &Recording, name: &str) -> PreEscaped<String> {
     let panels = recording.variables.len();
-    let height = TOP + (NAME + PANEL + GAP) * panels as f64 + AXIS;
+    let scales: Vec<Scale> = (0..panels).map(|index| scale_of(recording, index)).collect();
+    let heights = scales.iter().map(|scale| NAME + scale.height + GAP);
+    let height = TOP + heights.sum::<f64>() + AXIS;
     let stretches = recording.course.stretches();
     let title = format!("Recording of {name}");
     let about = format!(
@@ -108,56 +117,123 @@ pub(crate) fn recording(recording: &Recording, name: &str) -> PreEscaped<String>
     };
     let length = (last.to_seconds - first.from_seconds).max(1e-9);
     let time = Span { low: first.from_seconds, high: first.from_seconds + length };
-    for index in 0..panels {
-        let top = TOP + NAME + (NAME + PANEL + GAP) * index as f64;
-        panel(&mut svg, recording, index, time, top);
+    let across = Across { left: left_of(&scales), time };
+    let mut top = TOP;
+    for (index, scale) in scales.iter().enumerate() {
+        top += NAME;
+        panel(&mut svg, recording, index, scale, across, top);
+        top += scale.height + GAP;
     }
-    time_axis(&mut svg, recording, time, height);
+    time_axis(&mut svg, recording, across, height);
     svg.finish()
 }
 
-fn x_of(time: Span, seconds: f64) -> f64 {
-    LEFT + time.part(seconds) * (RIGHT - LEFT)
+fn scale_of(recording: &Recording, index: usize) -> Scale {
+    let meaning = recording.meanings.get(index).cloned().unwrap_or_default();
+    match recording.course.range(index) {
+        Some((low, high)) => Scale::of(&meaning, low, high),
+        None => Scale::empty(),
+    }
 }
 
-fn panel(svg: &mut Svg, recording: &Recording, index: usize, time: Span, top: f64) {
-    let name = &recording.variables[index];
-    svg.text("panel", (LEFT, top - 6.0), Anchor::Start, name);
-    let Some((low, high)) = recording.course.range(index) else {
-        svg.text("empty", (LEFT + 8.0, top + PANEL / 2.0), Anchor::Start, "no number");
-        return;
-    };
-    let extremes = format!("min {}, max {}", rounded(low), rounded(high));
-    svg.text("size", (RIGHT, top - 6.0), Anchor::End, &extremes);
-    let values = Span::around(low, high);
-    let y = |value: f64| top + PANEL - values.part(value) * PANEL;
-    svg.begin("axis");
-    for tick in values.ticks(5.0) {
-        svg.line("grid", (LEFT, y(tick)), (RIGHT, y(tick)));
-        svg.text("tick", (LEFT - 6.0, y(tick) + 3.5), Anchor::End, &written(tick));
+/// The left end of all panels, so that the longest label has room.
+fn left_of(scales: &[Scale]) -> f64 {
+    let labels = scales.iter().flat_map(|scale| &scale.labels);
+    let longest = labels.map(|(_, label)| label.chars().count()).max().unwrap_or(0);
+    (longest as f64 * CHARACTER + 14.0).clamp(LEFT_MIN, LEFT_MAX)
+}
+
+/// The axis of time on the paper.
+#[derive(Clone, Copy)]
+struct Across {
+    left: f64,
+    time: Span,
+}
+
+impl Across {
+    fn x(self, seconds: f64) -> f64 {
+        self.at(self.time.part(seconds))
     }
-    svg.line("base", (LEFT, top + PANEL), (RIGHT, top + PANEL));
+
+    fn at(self, part: f64) -> f64 {
+        self.left + part * (RIGHT - self.left)
+    }
+}
+
+fn panel(
+    svg: &mut Svg,
+    recording: &Recording,
+    index: usize,
+    scale: &Scale,
+    across: Across,
+    top: f64,
+) {
+    let (left, bottom) = (across.left, top + scale.height);
+    svg.text("panel", (left, top - 6.0), Anchor::Start, &recording.variables[index]);
+    if recording.course.range(index).is_none() {
+        svg.text("empty", (left + 8.0, top + scale.height / 2.0), Anchor::Start, "no number");
+        return;
+    }
+    if let Some(extremes) = &scale.extremes {
+        svg.text("size", (RIGHT, top - 6.0), Anchor::End, extremes);
+    }
+    let y = |value: f64| top + scale.y(value);
+    svg.begin("axis");
+    if let Some(unit) = &scale.unit {
+        svg.text("name", (left - 6.0, top - 6.0), Anchor::End, unit);
+    }
+    for (value, label) in &scale.labels {
+        svg.line("grid", (left, y(*value)), (RIGHT, y(*value)));
+        svg.text("tick", (left - 6.0, y(*value) + 3.5), Anchor::End, label);
+    }
+    svg.line("base", (left, bottom), (RIGHT, bottom));
     svg.end();
-    let (band, line) = outlines(recording, index, |seconds| x_of(time, seconds), y);
-    svg.path("release", &band);
+    let (band, line) = outlines(recording, index, |seconds| across.x(seconds), y);
+    if let Some(ground) = scale.ground {
+        svg.path("level", &level(recording, index, |seconds| across.x(seconds), y, ground));
+    } else {
+        svg.path("release", &band);
+    }
     svg.path("mean", &line);
     for (seconds, lost) in &recording.gaps {
-        let at = x_of(time, *seconds);
-        svg.line("interrupted", (at, top), (at, top + PANEL));
+        let at = across.x(*seconds);
+        svg.line("interrupted", (at, top), (at, bottom));
         let tooltip = format!("{} samples lost before this", figures::count(*lost));
-        svg.rect("limit-hover", (at - 3.0, top), (6.0, PANEL), Some(&tooltip));
+        svg.rect("limit-hover", (at - 3.0, top), (6.0, scale.height), Some(&tooltip));
     }
-    if recording.has_pre_trigger() {
-        let at = x_of(time, 0.0);
-        svg.begin("limit declared");
-        svg.line("line", (at, top), (at, top + PANEL));
-        if index == 0 {
-            let (x, anchor) =
-                if at < RIGHT - 60.0 { (at + 4.0, Anchor::Start) } else { (at - 4.0, Anchor::End) };
-            svg.text("label", (x, top + 10.0), anchor, "trigger");
-        }
-        svg.end();
+    let taken = trigger(svg, recording, index, across, (top, bottom));
+    let own = recording.marks.iter().filter(|mark| mark.variable == index);
+    let placed = own.filter_map(|mark| Some((across.x(recording.seconds_of(mark.cycle)?), mark)));
+    let mut placed: Vec<(f64, &Mark)> = placed.collect();
+    placed.sort_by(|one, other| one.0.total_cmp(&other.0));
+    marks::draw(svg, &Board { edges: (top, bottom), left, taken }, &placed);
+}
+
+/// Draws the trigger, with its name in the first panel; returns where that stands.
+fn trigger(
+    svg: &mut Svg,
+    recording: &Recording,
+    index: usize,
+    across: Across,
+    (top, bottom): (f64, f64),
+) -> Option<(f64, f64)> {
+    if !recording.has_pre_trigger() {
+        return None;
     }
+    let at = across.x(0.0);
+    svg.begin("limit declared");
+    svg.line("line", (at, top), (at, bottom));
+    let room = 44.0;
+    let taken = if at < RIGHT - 60.0 { (at, at + room) } else { (at - room, at) };
+    if index == 0 {
+        let is_right = taken.0 >= at;
+        let (x, anchor) =
+            if is_right { (at + 4.0, Anchor::Start) } else { (at - 4.0, Anchor::End) };
+        svg.rect("back", (taken.0 + 2.0, top), (room - 2.0, 13.0), None);
+        svg.text("label", (x, top + 10.0), anchor, "trigger");
+    }
+    svg.end();
+    (index == 0).then_some(taken)
 }
 
 /// The band from the smallest to the largest of each stretch, and the line of their last values. A
@@ -200,17 +276,51 @@ fn outlines(
     (band, line)
 }
 
-fn time_axis(svg: &mut Svg, recording: &Recording, time: Span, height: f64) {
+/// The area between a line and its `ground`, as far as the two differ. A stretch in which the
+/// variable was at the top at all is filled, so that no short pulse is lost.
+fn level(
+    recording: &Recording,
+    index: usize,
+    x: impl Fn(f64) -> f64,
+    y: impl Fn(f64) -> f64,
+    ground: f64,
+) -> String {
+    let mut area = String::new();
+    let mut begun: Option<(f64, f64)> = None;
+    let fill = |area: &mut String, (from, value): (f64, f64), to: f64| {
+        let [left, right, value, ground] = [x(from), x(to), y(value), y(ground)].map(Short);
+        let _ = write!(area, "M{left} {value}H{right}V{ground}H{left}Z");
+    };
+    for stretch in recording.course.stretches() {
+        let high = stretch.bands.get(index).map(|band| band.high).filter(|high| high.is_finite());
+        let value = high.filter(|high| *high > ground);
+        match (begun, value) {
+            (Some((_, before)), Some(value)) if before == value => {}
+            (before, value) => {
+                // A value holds until the next one.
+                before.into_iter().for_each(|it| fill(&mut area, it, stretch.from_seconds));
+                begun = value.map(|value| (stretch.from_seconds, value));
+            }
+        }
+    }
+    if let (Some(begun), Some(last)) = (begun, recording.course.stretches().last()) {
+        fill(&mut area, begun, last.to_seconds);
+    }
+    area
+}
+
+fn time_axis(svg: &mut Svg, recording: &Recording, across: Across, height: f64) {
+    let time = across.time;
     let (unit, size) = unit_for(time.high - time.low);
     let scaled = Span { low: time.low / size, high: time.high / size };
     let base = height - AXIS - GAP;
     svg.begin("axis");
     for tick in scaled.ticks(8.0) {
-        let x = LEFT + scaled.part(tick) * (RIGHT - LEFT);
+        let x = across.at(scaled.part(tick));
         svg.line("mark", (x, base), (x, base + 4.0));
         svg.text("tick", (x, base + 16.0), Anchor::Middle, &written(tick));
     }
-    let from = if recording.has_pre_trigger() { "the trigger" } else { "the begin" };
+    let from = if recording.has_pre_trigger() { "the trigger" } else { "the start" };
     let named = format!("time in {unit}, from {from}");
     svg.text("name", (RIGHT, base + 32.0), Anchor::End, &named);
     let mut size = format!("n = {}", figures::count(recording.samples));
@@ -220,74 +330,9 @@ fn time_axis(svg: &mut Svg, recording: &Recording, time: Span, height: f64) {
     if recording.lost > 0 {
         let _ = write!(size, ", {} samples lost", figures::count(recording.lost));
     }
-    svg.text("size", (LEFT, base + 32.0), Anchor::Start, &size);
+    svg.text("size", (across.left, base + 32.0), Anchor::Start, &size);
     svg.end();
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use quietcore_record::trace::Moment;
-
-    fn of(values: &[f64], begin: f64) -> Recording {
-        let mut recording = Recording::new(vec!["a<b>.x".to_owned(), "none".to_owned()]);
-        for (index, value) in values.iter().enumerate() {
-            let seconds = begin + index as f64 / 1e3;
-            let lost_before = u64::from(index == 2) * 5;
-            let moment = Moment { cycle: index as u64, monotonic_ns: 0, seconds, lost_before };
-            recording.push(&moment, &[*value, f64::NAN]);
-        }
-        recording
-    }
-
-    #[test]
-    fn panels_are_named_and_say_extremes_losses_and_trigger() {
-        let drawn = recording(&of(&[1.0, -0.25, 3.0, 2.0], -0.001), "line/axis").into_string();
-        for words in [
-            "a&lt;b&gt;.x",
-            "min -0.25, max 3",
-            "no number",
-            "5 samples lost before this",
-            "trigger",
-            "time in ms, from the trigger",
-            "n = 4, cycles 0 to 3, 5 samples lost",
-        ] {
-            assert!(drawn.contains(words), "`{words}` in {drawn}");
-        }
-        roxmltree::Document::parse(&drawn).unwrap();
-        let empty = recording(&of(&[], 0.0), "line/axis").into_string();
-        assert!(empty.contains("nothing recorded"), "{empty}");
-    }
-
-    #[test]
-    fn numbers_of_an_axis_are_short() {
-        for (value, text) in [(0.0, "0"), (-0.00001, "-1.00e-5"), (2.5, "2.5"), (3e9, "3.00e9")] {
-            assert_eq!(written(value), text);
-        }
-        for (value, text) in [(0.0, "0"), (252.17512, "252.2"), (-2.4707, "-2.471"), (1.0, "1")] {
-            assert_eq!(rounded(value), text);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_numbers_make_a_sound_drawing(
-            values in proptest::collection::vec(any::<f64>(), 1..40),
-            begin in -1e6_f64..1e6,
-        ) {
-            let drawn = recording(&of(&values, begin), "x").into_string();
-            prop_assert!(roxmltree::Document::parse(&drawn).is_ok());
-            prop_assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{}", drawn);
-        }
-
-        #[test]
-        fn ticks_lie_on_the_axis_and_are_few(low in -1e12_f64..1e12, size in 1e-9_f64..1e12) {
-            let span = Span::around(low, low + size);
-            let ticks = span.ticks(5.0);
-            prop_assert!(ticks.len() <= 12, "{} of {:?}", ticks.len(), span);
-            let air = (span.high - span.low) * 1e-6;
-            prop_assert!(ticks.iter().all(|it| *it >= span.low - air && *it <= span.high + air));
-        }
-    }
-}
+mod tests;

@@ -52,11 +52,24 @@ fn requests() -> Vec<Request> {
         Request::Resume { partition: partition() },
         Request::Down,
         Request::Events { since: 7, follow: true },
+        Request::Changes { since: 7 },
     ]
 }
 
 fn responses() -> Vec<Response> {
     let opened = fake::opened("line", "axis");
+    let change = Change {
+        kind: ChangeKind::Set,
+        variable: "servo_P.Kp".to_owned(),
+        value: Some("3.5".to_owned()),
+    };
+    let applied = AppliedChange {
+        sequence: 7,
+        partition: "axis".to_owned(),
+        cycle: 12,
+        change: Some(change),
+    };
+    let all = AppliedChange { sequence: 8, ..applied.clone() };
     let error = ControlError::new(ErrorKind::NoVariable, "axis: `x`", "no such variable", "");
     vec![
         Response::Hello { site: "line".into(), quietcore_version: "0".into(), pid: 1 },
@@ -67,6 +80,10 @@ fn responses() -> Vec<Response> {
         Response::Progress { line: "building".into() },
         Response::Deployed(fake::deployed()),
         Response::Events { events: vec![fake::event(0), fake::event(1)] },
+        Response::Changes {
+            changes: vec![applied, AppliedChange { change: None, ..all }],
+            next: 9,
+        },
         Response::Done,
         Response::Error(error),
     ]

@@ -5,7 +5,8 @@ use std::io::{self, BufWriter};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use quietcore_record::trace::{Moment, Number, Recording, TableWriter};
+use quietcore_program::place::Scalar;
+use quietcore_record::trace::{Meaning, Moment, Number, Recording, TableWriter};
 use tempfile::NamedTempFile;
 
 use super::Column;
@@ -30,6 +31,7 @@ pub trait Output {
 impl Output for Recording {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
         *self = Self::new(columns.iter().map(|column| column.path.clone()).collect());
+        self.meanings = columns.iter().map(|column| meaning_of(&column.scalar)).collect();
         Ok(())
     }
 
@@ -37,6 +39,18 @@ impl Output for Recording {
         let values: Vec<f64> = values.iter().map(|value| value.as_f64()).collect();
         self.push(moment, &values);
         Ok(())
+    }
+}
+
+/// What the numbers of a type mean.
+fn meaning_of(scalar: &Scalar) -> Meaning {
+    match scalar {
+        Scalar::Bool => Meaning::Level,
+        Scalar::Enum(names) => {
+            let names = names.values.iter().map(|(name, value)| (*value, name.clone()));
+            Meaning::Names(names.collect())
+        }
+        _ => Meaning::Plain,
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::Shared;
 use crate::control::{
-    CHANGE_COUNT_MAX, Change, ChangeKind, ControlError, DeployPatience, ErrorKind,
+    Applied, CHANGE_COUNT_MAX, Change, ChangeKind, ControlError, DeployPatience, ErrorKind,
     TRACE_VARIABLES_MAX, Trace, TraceStarted,
 };
 use crate::protocol::{
@@ -86,9 +86,10 @@ impl Session {
             },
             Request::Write { partition, changes } => check_changes(&changes)
                 .and_then(|()| site.write(&partition, &changes))
-                .map(Response::Applied),
+                .map(|applied| self.noted(&partition, Some(&changes), applied)),
             Request::UnforceAll { partition } => {
-                site.unforce_all(&partition).map(Response::Applied)
+                let applied = site.unforce_all(&partition);
+                applied.map(|applied| self.noted(&partition, None, applied))
             }
             Request::TraceStart { partition, trace } => {
                 self.start_trace(&partition, &trace).map(Response::Tracing)
@@ -111,8 +112,18 @@ impl Session {
                 return Ok(());
             }
             Request::Events { since, follow } => return self.events(since, follow),
+            Request::Changes { since } => {
+                let (changes, next) = self.shared.history().since(since);
+                Ok(Response::Changes { changes, next })
+            }
         };
         self.say(&response.unwrap_or_else(Response::Error))
+    }
+
+    /// Notes what was changed, for those who record.
+    fn noted(&self, partition: &str, changes: Option<&[Change]>, applied: Applied) -> Response {
+        self.shared.history().note(partition, applied.cycle, changes);
+        Response::Applied(applied)
     }
 
     fn start_trace(

@@ -286,7 +286,7 @@ pub(crate) struct TraceRequest {
     /// Write the samples to this file, as text (.csv) or Apache Parquet (.parquet)
     #[arg(long, value_name = "FILE", required_unless_present_any = ["plot", "evidence"])]
     pub(crate) out: Option<PathBuf>,
-    /// Draw them into this file, .svg or .html
+    /// Draw them into this file, .svg or .html, with marks where one of them was set or forced
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
     /// Keep them in this evidence folder; its report then shows them

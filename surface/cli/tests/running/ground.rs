@@ -24,8 +24,15 @@ pub(crate) fn places(folder: &Path) -> Places {
 }
 
 pub(crate) fn serve(folder: &Path, name: &str) -> Ground {
+    let ground = serve_standing(folder, name);
+    let period = Duration::from_micros(500);
+    ground.site.state().program.as_ref().unwrap().run_every(period);
+    ground
+}
+
+/// The same, whose program runs no cycle by itself.
+pub(crate) fn serve_standing(folder: &Path, name: &str) -> Ground {
     let program = FakeProgram::start(folder).unwrap();
-    program.run_every(Duration::from_micros(500));
     let claim = Claim::take(&places(folder), name).unwrap();
     fs::write(folder.join("line.toml"), "").unwrap();
     let description = SiteDescription {

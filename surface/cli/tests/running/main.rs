@@ -7,6 +7,7 @@
 mod command;
 mod completion;
 mod ground;
+mod plot;
 mod started;
 mod width;
 

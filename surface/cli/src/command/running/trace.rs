@@ -1,5 +1,7 @@
 //! `quietcore trace`
 
+mod known;
+
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -19,6 +21,7 @@ use quietcore_units::Nanos;
 use quietcore_wording::plural;
 use serde::Serialize;
 
+use self::known::Known;
 use super::site;
 use crate::arguments::TraceRequest;
 use crate::command;
@@ -49,6 +52,7 @@ pub(in crate::command) fn run(request: &TraceRequest) -> Result<Status, Failure>
     let name = format!("{}/{partition}", client.site());
     let wanted = wanted(request, &mut client, &partition)?;
     let mut files = Files::prepare(request, &name)?;
+    let known = request.plot.is_some().then(|| Known::begin(&mut client, &partition));
     let bar = Bar::new(request);
     bar.begin(&name);
     let mut patience = Patience::new(request);
@@ -65,6 +69,9 @@ pub(in crate::command) fn run(request: &TraceRequest) -> Result<Status, Failure>
     bar.clear();
     if let Some(limit) = patience.over {
         summary.ended_early = Some(format!("it was waited for {limit}"));
+    }
+    if let Some(known) = known {
+        known.add_to(&mut files.drawn, &mut client);
     }
     drop(client);
     if summary.kept > 0 {
