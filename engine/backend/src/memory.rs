@@ -17,7 +17,7 @@ use quietcore_process::readback::ThreadState;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::job::Job;
-use crate::process::{Partition, PartitionError, Room};
+use crate::process::{Partition, PartitionError, Room, last_words};
 
 /// The most bytes of an answer.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -148,8 +148,7 @@ impl Victim {
         let status = self.partition.stop();
         let said = self.partition.take_remarks();
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        let said = said.trim();
-        VictimError::Ended(if said.is_empty() { status } else { format!("{status}: {said}") })
+        VictimError::Ended(format!("{status}{}", last_words(&said)))
     }
 
     /// The thread that measures.

@@ -149,6 +149,16 @@ pub enum InterfaceError {
         /// The names that are there.
         names: Vec<String>,
     },
+    /// It is not known which form of a function of C++ is to be run.
+    #[error("`{function}` is overloaded, and {}", overloaded(*without_arguments, forms))]
+    Overloaded {
+        /// The function.
+        function: String,
+        /// How many of its forms take nothing; never 1.
+        without_arguments: usize,
+        /// Its forms, with the types of their parameters.
+        forms: Vec<String>,
+    },
     /// The number of rates is not known.
     #[error(
         "`{function}` takes the number of a rate, but nothing says how many there are; give the \
@@ -207,4 +217,15 @@ pub enum InterfaceError {
         /// The function.
         function: String,
     },
+}
+
+fn overloaded(without_arguments: usize, forms: &[String]) -> String {
+    let forms = forms.join(", ");
+    if without_arguments == 0 {
+        return format!(
+            "no form of it is without arguments: {forms}; leave one, or add one without \
+             arguments, which is run then"
+        );
+    }
+    format!("{without_arguments} forms of it are without arguments: {forms}; leave one of these")
 }

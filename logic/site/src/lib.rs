@@ -33,7 +33,7 @@ mod reference;
 mod site;
 mod words;
 
-pub use export::{ExportKind, ExportPaths, ExportedFile, export};
+pub use export::{ExportError, ExportKind, ExportPaths, ExportedFile, export};
 pub use init::{
     Example, FoundModel, FoundVariable, Model, ModelFile, SCHEMA_LINE, UnknownExample, init,
     init_found,

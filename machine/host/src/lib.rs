@@ -17,7 +17,7 @@ pub use cpu_list::CpuList;
 pub use doctor::{Area, Finding, Severity};
 pub use facts::CacheGround;
 pub use facts::Facts;
-pub use machine::boot;
+pub use machine::{boot, running_partitions};
 pub use reading::Reading;
 pub use source::{ENTRY_LIMIT, Source, TEXT_LIMIT};
 

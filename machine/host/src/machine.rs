@@ -1,6 +1,7 @@
 //! What a plan must know of this machine, from its facts.
 
 pub mod boot;
+pub mod running_partitions;
 
 use quietcore_site::{CacheWays, ContainerRuntime, Machine, Obstacle};
 use quietcore_units::ByteSize;

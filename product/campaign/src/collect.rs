@@ -1,6 +1,7 @@
 //! From an exchange and what was found around it to records. Pure.
 
 use quietcore_backend::process::asked::{Asked, not_locked};
+use quietcore_backend::process::on_one_line;
 use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
 use quietcore_load::{Achieved, WorkerFault};
 use quietcore_process::readback::ThreadState;
@@ -112,7 +113,7 @@ impl Collector<'_> {
         let unknown = || "not read back".to_owned();
         let mut activity = self.activity.summary();
         if !found.remarks.is_empty() {
-            activity.insert("remarks".to_owned(), found.remarks.clone());
+            activity.insert("remarks".to_owned(), on_one_line(&found.remarks));
         }
         if !found.printed.is_empty() {
             activity.insert(PRINTED.to_owned(), found.printed.to_string());

@@ -10,7 +10,7 @@ use quietcore_process::setting::Policy;
 use quietcore_record::record::check::Injected;
 use quietcore_record::record::{ScanTerms, WakeKind};
 use quietcore_site::{Length, Partition, Release};
-use quietcore_units::{ByteSize, CpuSet, Nanos};
+use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
 /// The work of a partition.
 #[derive(Clone, Debug)]
@@ -96,6 +96,12 @@ impl Work {
     pub fn cycles(&self) -> u64 {
         let tasks = self.tasks();
         tasks.iter().fold(0, |sum, task| u64::saturating_add(sum, task.planned_cycles))
+    }
+
+    /// The CPUs that its tasks are pinned to.
+    pub fn pinned_cpus(&self) -> CpuSet {
+        let tasks = self.tasks();
+        tasks.iter().filter_map(|task| CpuId::new(task.cpu?)).collect()
     }
 
     /// Whether its leading task drives a fieldbus.

@@ -26,6 +26,7 @@ mod table;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::verdict::Verdict;
+use quietcore_wording::{LongWord, wrap};
 
 use crate::figures;
 use crate::summary::{Notice, PartitionSummary, Summary, quick_look};
@@ -168,7 +169,9 @@ impl Page {
 
     /// Appends text behind a head that may be coloured and takes `taken` columns.
     fn hanging(&mut self, head: &str, taken: usize, text: &str) {
-        for (index, line) in wrap(&visible(text), self.width - taken).into_iter().enumerate() {
+        for (index, line) in
+            wrap(&visible(text), self.width - taken, LongWord::Cut).into_iter().enumerate()
+        {
             let follow = " ".repeat(taken);
             let head = if index == 0 { head } else { &follow };
             self.line(&format!("{head}{line}"));
@@ -182,61 +185,10 @@ impl Page {
     }
 }
 
-/// Units that stay on the line of their number.
-const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
-
-/// Lines of at most `room` columns. A word that is longer is cut.
-fn wrap(text: &str, room: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line: Vec<char> = Vec::new();
-    for mut word in words(text) {
-        if !line.is_empty() && line.len() + 1 + word.len() > room {
-            lines.push(std::mem::take(&mut line));
-        }
-        while word.len() > room {
-            lines.push(word.drain(..room).collect());
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.extend(word);
-    }
-    if !line.is_empty() {
-        lines.push(line);
-    }
-    lines.into_iter().map(|line| line.into_iter().collect()).collect()
-}
-
-/// The words of a text, a number and its unit being one.
-fn words(text: &str) -> Vec<Vec<char>> {
-    let mut words: Vec<Vec<char>> = Vec::new();
-    for word in text.split_whitespace() {
-        let unit = word.trim_end_matches([',', ';', '.', ')']);
-        match words.last_mut() {
-            Some(last)
-                if UNITS.contains(&unit) && last.last().is_some_and(char::is_ascii_digit) =>
-            {
-                last.push(' ');
-                last.extend(word.chars());
-            }
-            _ => words.push(word.chars().collect()),
-        }
-    }
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn text_is_wrapped_between_words() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
-        assert_eq!(wrap("later than 390 µs.", 15), ["later than", "390 µs."]);
-        assert!(wrap("", 10).is_empty());
-    }
 
     #[test]
     fn nothing_from_a_file_moves_the_cursor() {
@@ -246,7 +198,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_is_too_long(text in ".{0,200}", room in 5_usize..80) {
-            for line in wrap(&visible(&text), room) {
+            for line in wrap(&visible(&text), room, LongWord::Cut) {
                 prop_assert!(line.chars().count() <= room);
             }
         }

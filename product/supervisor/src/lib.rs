@@ -14,6 +14,7 @@
 //! | [`places`] | the folders of running sites; one supervisor a site, told apart from leftovers |
 //! | [`control`] | what can be asked of a running site: the trait [`Site`] and its words |
 //! | [`protocol`] | requests and responses as lines of JSON, and the file that goes with one |
+//! | [`shared_cpus`] | what of a site's CPUs partitions of other sites have |
 //! | [`server`] | the socket: a thread a client, of ordinary priority |
 //! | [`client`] | the other end of the socket |
 //! | [`monitor`] | variables and figures by name, read from the exchange |
@@ -41,5 +42,5 @@ mod settings;
 pub mod trigger;
 
 pub use control::{ControlError, Site};
-pub use places::log_file;
+pub use places::{log_file, shared_cpus};
 pub use settings::SettingsError;

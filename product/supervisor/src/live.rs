@@ -11,6 +11,7 @@ use quietcore_backend::process::Room;
 use quietcore_exchange::channel::Entry;
 use quietcore_exchange::{Assignment, Command, Target};
 use quietcore_host::controls::{Controls, LiveSettings, MemoryShare};
+use quietcore_host::running_partitions::PartitionOwner;
 use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
 use quietcore_process::setting;
 use quietcore_program::place::Place;
@@ -23,10 +24,11 @@ use crate::control::{
     Opened, PartitionState, Restart, Severity, Site, TaskDescription, Trace, TraceStarted,
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
-use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription};
+use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy};
 use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
 use crate::settings::{HOST, Settings, SettingsError};
+use crate::shared_cpus::{self, SharedCpu};
 use quietcore_assembly::{AssemblyError, Staged, Workshop, channels};
 
 /// Lines about a deploy that wait for who asked for it.
@@ -45,6 +47,8 @@ pub struct Plan {
     pub start: Restart,
     /// The machine's settings; `None` where this user may not change them.
     pub controls: Option<Controls<LiveSettings>>,
+    /// Who starts it.
+    pub started_by: StartedBy,
 }
 
 /// A site that can't be brought up.
@@ -53,6 +57,9 @@ pub enum UpError {
     /// Its folder can't be had; it may run already.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// Other sites that are up have real-time tasks on its CPUs.
+    #[error("{}", lines(.0))]
+    SharedCpus(Vec<SharedCpu>),
     /// A partition can't be made ready.
     #[error(transparent)]
     Assembly(#[from] AssemblyError),
@@ -118,6 +125,7 @@ impl Running {
         let name = plan.site.name().to_owned();
         stay_off_the_partitions(&plan.site);
         let claim = Claim::take(places, &name)?;
+        refuse_shared(&plan.site, progress)?;
         let state = places.state_folder(&name, &plan.site_file)?;
         tell_of_others(&plan, places, progress);
         let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
@@ -152,7 +160,7 @@ impl Running {
                 guest: assembly.guest,
                 warm: plan.start == Restart::Warm,
                 channels: channels.clone(),
-                room: room(&partition, assembly.container, containers.as_ref(), &settings),
+                room: room(&name, &partition, assembly.container, containers.as_ref(), &settings),
                 post: monitor.post(index),
                 partition,
                 bus: assembly.bus,
@@ -203,6 +211,19 @@ impl Running {
     }
 }
 
+/// Refuses a site whose real-time tasks would share a CPU with those of another site, and tells of
+/// what else others have of its CPUs.
+fn refuse_shared(site: &SiteFile, progress: &mut dyn FnMut(&str)) -> Result<(), UpError> {
+    let shared = shared_cpus::shared_now(site);
+    let (refused, told): (Vec<_>, Vec<_>) = shared.into_iter().partition(|it| it.is_refused);
+    told.iter().for_each(|shared| progress(&format!("remark: {shared}")));
+    if refused.is_empty() { Ok(()) } else { Err(UpError::SharedCpus(refused)) }
+}
+
+fn lines(all: &[SharedCpu]) -> String {
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
 /// Tells of retained values that somebody may miss who has copied or moved a site file.
 fn tell_of_others(plan: &Plan, places: &Places, progress: &mut dyn FnMut(&str)) {
     let name = plan.site.name();
@@ -235,6 +256,7 @@ fn prepare_containers(
 
 /// Where the process of a partition runs.
 fn room(
+    site: &str,
     partition: &Partition,
     wish: Option<ContainerWish>,
     containers: Option<&Containers>,
@@ -248,7 +270,8 @@ fn room(
             None => Room::among_others(),
         },
     };
-    room.with_share(name, MemoryShare::of(&partition.vcr))
+    let owner = PartitionOwner::own(site, name, partition.cpus_in_use());
+    room.with_share(name, MemoryShare::of(&partition.vcr)).of(owner)
 }
 
 /// Tells what is to be said of a program that was built.
@@ -299,6 +322,7 @@ impl Inner {
             pid: std::process::id(),
             site_file: site_file.unwrap_or_else(|_| self.plan.site_file.clone()),
             started_at: jiff::Timestamp::now().to_string(),
+            started_by: Some(self.plan.started_by.clone()),
             partitions: self.names.clone(),
             quietcore_version: env!("CARGO_PKG_VERSION").to_owned(),
         }

@@ -25,6 +25,8 @@
 
 mod claim;
 pub mod log_file;
+pub mod shared_cpus;
+mod started;
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
@@ -38,6 +40,7 @@ use serde::{Deserialize, Serialize};
 
 pub use claim::Claim;
 use claim::{LockState, lock_state};
+pub use started::StartedBy;
 
 /// The schema name of `site.json`.
 pub const SITE_SCHEMA: &str = "quietcore.running-site/1";
@@ -162,6 +165,9 @@ pub struct SiteDescription {
     pub site_file: PathBuf,
     /// When it was brought up, RFC 3339, UTC.
     pub started_at: String,
+    /// Who has started it; `None` where its version doesn't say so.
+    #[serde(default)]
+    pub started_by: Option<StartedBy>,
     /// Names of its partitions.
     pub partitions: Vec<String>,
     /// Version of Quietcore that runs it.

@@ -31,8 +31,7 @@ cpus = [0]
 model = "servo"
 period = "20 ms"
 policy = "other"
-watchdog = "20 ms"
-sensitivity = 100
+watchdog = "2 s"
 on_fault = "zero"
 restart = { limit = 3, wait = "10 ms" }
 

@@ -47,7 +47,7 @@ fn hoarding(memory: &str, words: &str) -> String {
         .replace("model = \"counter\"", "model = \"hoard\"")
         .replace("retain = [\"counter_DW.total\"]\n", "")
         // Nobody cuts it off, however slow the machine is.
-        .replace("sensitivity = 25", "sensitivity = 100")
+        .replace("watchdog = \"1 s\"", "watchdog = \"10 s\"")
         .replace("class =", &format!("{words}class ="))
 }
 

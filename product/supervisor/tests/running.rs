@@ -291,12 +291,18 @@ fn a_killed_partition_comes_back_with_its_retained_values() {
     assert!(after >= before, "{after} after {before}");
 }
 
+/// The site with a watchdog that leaves alone a process which is halted in the middle of a step.
+fn unwatched() -> String {
+    let text = SITE.replace("watchdog = \"1 s\"", "watchdog = \"10 s\"");
+    assert_ne!(text, SITE);
+    text
+}
+
 /// Goal: what was not taken in time says whether it may come later, and a recording does not.
-/// Method: a process that is halted for a while, whose program has no watchdog.
+/// Method: a process that is halted for a while, whose watchdog outlasts the halt.
 #[test]
 fn what_is_not_taken_in_time_says_what_becomes_of_it() {
-    let watched = "watchdog = \"4 ms\"\nsensitivity = 25\n";
-    let site = Site::up(&SITE.replace(watched, ""), "counter");
+    let site = Site::up(&unwatched(), "counter");
     let process = process_of(&site);
     kill_process(process, Signal::STOP).unwrap();
     let change = Change {
@@ -354,8 +360,7 @@ fn retained_values_of_another_type_are_refused_and_not_guessed() {
 /// Method: the process is halted, so that the build which was ordered stays on its way.
 #[test]
 fn a_force_is_refused_while_a_build_is_on_its_way() {
-    let watched = "watchdog = \"4 ms\"\nsensitivity = 25\n";
-    let site = Site::up(&SITE.replace(watched, ""), "counter");
+    let site = Site::up(&unwatched(), "counter");
     let process = process_of(&site);
     kill_process(process, Signal::STOP).unwrap();
     let force = Change {

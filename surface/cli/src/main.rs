@@ -11,6 +11,7 @@
 
 mod arguments;
 mod command;
+mod completion;
 mod files;
 mod finish;
 mod machine;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    completion::answer();
     // A file beyond the limit of this user (`ulimit -f`) is an error like others, and told. Without
     // a handler the kernel ends the program instead. Nobody looks at the flag.
     let told = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());

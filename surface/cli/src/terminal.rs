@@ -3,6 +3,8 @@
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use quietcore_wording::hanging;
+use rustix::fd::AsFd;
 use rustix::termios::tcgetwinsize;
 
 /// Width of text where there is no terminal to ask.
@@ -11,6 +13,8 @@ const WIDTH: usize = 100;
 const WIDTH_MAX: usize = 160;
 /// The narrowest text: below, nothing can stand beside anything.
 const WIDTH_MIN: usize = 60;
+/// How far lines are indented in which one goes on.
+const INDENT: usize = 2;
 
 /// Whether standard output takes colour: a terminal, and nobody said `NO_COLOR`.
 pub(crate) fn color() -> bool {
@@ -21,7 +25,31 @@ pub(crate) fn color() -> bool {
 /// Writes a line to standard error; it may quote text from elsewhere. A reader that has gone away
 /// is no reason to stop.
 pub(crate) fn say(words: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{}", harmless(&words.to_string()));
+    let text = harmless(&words.to_string());
+    let _ = writeln!(io::stderr(), "{}", fitting_errors(&text));
+}
+
+/// Writes a question to standard error; the answer stands beside its end.
+pub(crate) fn ask(words: impl std::fmt::Display) {
+    let text = harmless(&words.to_string());
+    let _ = write!(io::stderr(), "{} ", fitting_errors(&text));
+}
+
+/// Text for standard output whose lines go on below where the terminal is too narrow for them. A
+/// file or a program that reads it gets each line as one.
+pub(crate) fn fitting(text: &str) -> String {
+    within(text, width_of(io::stdout()))
+}
+
+/// The same for standard error.
+pub(crate) fn fitting_errors(text: &str) -> String {
+    within(text, width_of(io::stderr()))
+}
+
+fn within(text: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    let end = if text.ends_with('\n') { "\n" } else { "" };
+    hanging(text, columns, INDENT) + end
 }
 
 /// Shows control characters by their numbers, except our own colours where the terminal takes any:
@@ -63,16 +91,30 @@ pub(crate) fn harmless_json(text: &str) -> String {
     shown
 }
 
-/// Text from elsewhere without what a terminal would obey.
+/// Text from elsewhere on one line, without what a terminal would obey. Where it has several lines,
+/// as what a compiler says, they stand apart.
 pub(crate) fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let mut shown = String::with_capacity(text.len());
+    for line in text.lines() {
+        if !shown.is_empty() {
+            shown.push_str(if shown.ends_with(':') { " " } else { " | " });
+        }
+        shown.extend(line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+    }
+    shown
 }
 
-/// Returns the width of text in columns: the terminal's, or that of `COLUMNS` where there is none.
+/// Returns the width of text on standard output in columns, whether it is a terminal or not.
 pub(crate) fn width() -> usize {
-    let asked = tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    width_of(io::stdout()).unwrap_or(WIDTH)
+}
+
+/// Returns the width of a terminal in columns, or that of `COLUMNS` where it is none.
+fn width_of(output: impl AsFd) -> Option<usize> {
+    let asked = tcgetwinsize(output).ok().map(|size| usize::from(size.ws_col));
     let said = || env::var("COLUMNS").ok()?.parse().ok();
-    asked.filter(|columns| *columns > 0).or_else(said).unwrap_or(WIDTH).clamp(WIDTH_MIN, WIDTH_MAX)
+    let columns = asked.filter(|columns| *columns > 0).or_else(said)?;
+    Some(columns.clamp(WIDTH_MIN, WIDTH_MAX))
 }
 
 /// A palette: escape sequences, or nothing.
@@ -115,6 +157,15 @@ mod tests {
         let shown = harmless_json(&serde_json::to_string_pretty(&[odd]).unwrap());
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown}");
         assert_eq!(serde_json::from_str::<[String; 1]>(&shown).unwrap(), [odd]);
+    }
+
+    #[test]
+    fn lines_of_a_text_stand_apart_on_one_line() {
+        let warned = "the compiler has 2 warnings:\na.c:1: odd\r\nb.c:2: even\n";
+        let shown = "the compiler has 2 warnings: a.c:1: odd | b.c:2: even";
+        assert_eq!(visible(warned), shown);
+        assert_eq!(visible("a\x1b[2J\rb"), "a\u{fffd}[2J\u{fffd}b");
+        assert_eq!(visible(""), "");
     }
 
     #[test]

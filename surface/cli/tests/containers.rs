@@ -42,7 +42,7 @@ fn site(name: &str) -> String {
         "[site]\nname = \"{name}\"\n[[partition]]\nname = \"axis\"\nbackend = \"container\"\n\
          class = \"process-control\"\n[partition.vcr]\ncpus = [0]\nmemory = \"48 MiB\"\n\
          [partition.program]\nmodel = \"counter\"\nperiod = \"5 ms\"\npolicy = \"other\"\n\
-         watchdog = \"5 ms\"\nsensitivity = 100\n\
+         watchdog = \"1 s\"\n\
          restart = {{ limit = 3, wait = \"10 ms\" }}\n"
     )
 }

@@ -31,8 +31,7 @@ cpus = [0]
 model = "counter"
 period = "5 ms"
 policy = "other"
-watchdog = "5 ms"
-sensitivity = 100
+watchdog = "1 s"
 retain = ["counter_DW.total"]
 "#;
 
@@ -138,6 +137,12 @@ fn a_site_in_the_background_runs_when_its_start_returns_and_leaves_nothing() {
     assert!(started.success());
     let partition = bench.partition().unwrap();
     assert_eq!(partition["state"]["is"], "running");
+    // The process in the background knows who started it, though it has left the terminal.
+    let shown: Value = serde_json::from_str(&bench.call(&["ps", "--json"]).out).unwrap();
+    let by = &shown["sites"][0]["started_by"];
+    let own = bench.folder.path().canonicalize().unwrap();
+    assert_eq!(by["folder"].as_str(), own.to_str(), "{by}");
+    assert_ne!(by["command"].as_str(), Some("quietcore"), "{by}");
     let again = bench.call(&["up", "press.toml", "--detach"]);
     assert_eq!(again.status, Some(2), "{}", again.err);
     assert!(again.err.contains("runs already"), "{}", again.err);

@@ -187,7 +187,7 @@ fn a_program_made_late(backend: &str) -> Option<Ledgers> {
          \"axis\"\nclass = \"process-control\"\nbackend = \"{backend}\"\n\
          [partition.vcr]\ncpus = [{}]\n\
          [partition.program]\nmodel = \"counter\"\nperiod = \"20 ms\"\npriority = 50\n\
-         sensitivity = 100\n",
+         watchdog = \"2 s\"\n",
         cpu()
     ));
     let arguments =

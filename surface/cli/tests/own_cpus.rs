@@ -126,7 +126,8 @@ fn a_campaign_whose_cpu_goes_offline_is_invalid_and_says_why() {
 fn a_site_whose_cpu_goes_offline_tells_it() {
     need_own_machine!();
     let before = machine();
-    let bench = bench("model = \"counter\"\npriority = 50", "profiles = [\"tp2\"]");
+    let bench =
+        bench("model = \"counter\"\nwatchdog = \"1 s\"\npriority = 50", "profiles = [\"tp2\"]");
     let mut up = bench.up();
     bench.wait_until_running();
     let offline = Offline::take();

@@ -8,10 +8,11 @@ mod command;
 use std::fs;
 use std::path::Path;
 
-use command::call;
+use command::{call, patient};
 use serde_json::Value;
 
-/// Writes an example with its program into `folder`; `None` on a machine without CPU 1.
+/// Writes an example with its program into `folder`, with patient watchdogs; `None` on a machine
+/// without CPU 1.
 fn example(folder: &Path, name: &str) -> Option<String> {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     if online.trim() == "0" {
@@ -21,7 +22,7 @@ fn example(folder: &Path, name: &str) -> Option<String> {
     let init = call(folder, &["init", "--example", name]);
     assert_eq!(init.status, Some(0), "{}", init.err);
     let file = format!("{name}.toml");
-    fs::write(folder.join(&file), init.out).unwrap();
+    fs::write(folder.join(&file), patient(&init.out)).unwrap();
     Some(file)
 }
 
@@ -121,7 +122,7 @@ fn each_task_of_an_osek_program_has_a_record_that_is_judged_by_its_deadline() {
     let text = text.replace("\"../models/conveyor\"", &format!("{model:?}"));
     // No deadline of Report: nothing is asked of it.
     let text = text.replace(", Report = \"100 ms\"", "").replace("= 1e-2", "= 1e-1");
-    fs::write(folder.path().join("osek.toml"), text).unwrap();
+    fs::write(folder.path().join("osek.toml"), patient(&text)).unwrap();
     let run = call(
         folder.path(),
         &[

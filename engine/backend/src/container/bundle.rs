@@ -32,8 +32,7 @@ const REAL_TIME_PERIOD_US: u64 = 1_000_000;
 /// the number `exchange`.
 pub(super) fn write(
     setting: &ContainerSetting,
-    program: &Path,
-    exchange: i32,
+    (program, exchange, owner): (&Path, i32, &[String]),
     real_time_us: Option<i64>,
     folder: &Path,
 ) -> Result<(), ContainerError> {
@@ -46,7 +45,7 @@ pub(super) fn write(
     let found = files::libraries(program);
     let libraries = found
         .map_err(|source| ContainerError::Libraries { program: program.to_owned(), source })?;
-    let mut spec = describe(setting, (program, exchange), &libraries, geteuid().is_root())?;
+    let mut spec = describe(setting, (program, exchange, owner), &libraries, geteuid().is_root())?;
     if let Some(linux) = spec.linux_mut() {
         linux.set_resources(Some(resources(setting, real_time_us)?));
     }
@@ -57,7 +56,7 @@ pub(super) fn write(
 
 fn describe(
     setting: &ContainerSetting,
-    (program, exchange): (&Path, i32),
+    (program, exchange, owner): (&Path, i32, &[String]),
     libraries: &BTreeSet<PathBuf>,
     is_root: bool,
 ) -> Result<Spec, OciSpecError> {
@@ -66,23 +65,25 @@ fn describe(
         .hostname(setting.name.clone())
         .root(RootBuilder::default().path("rootfs").readonly(true).build()?)
         .mounts(mounts(setting, program, libraries, is_root)?)
-        .process(process(setting, exchange, libraries, is_root)?)
+        .process(process(setting, (exchange, owner), libraries, is_root)?)
         .linux(linux(setting, is_root)?)
         .build()
 }
 
 fn process(
     setting: &ContainerSetting,
-    exchange: i32,
+    (exchange, owner): (i32, &[String]),
     libraries: &BTreeSet<PathBuf>,
     is_root: bool,
 ) -> Result<Process, OciSpecError> {
     let folders: BTreeSet<_> = libraries.iter().filter_map(|path| path.parent()).collect();
     let folders: Vec<_> = folders.iter().map(|folder| folder.to_string_lossy()).collect();
+    let first = [PROGRAM, "partition", &exchange.to_string()].map(str::to_owned);
+    let arguments: Vec<String> = first.into_iter().chain(owner.iter().cloned()).collect();
     ProcessBuilder::default()
         .terminal(false)
         .user(UserBuilder::default().uid(0u32).gid(0u32).build()?)
-        .args([PROGRAM, "partition", &exchange.to_string()].map(str::to_owned))
+        .args(arguments)
         // One arena for all threads: each further one reserves 64 MiB, which locking makes real.
         .env(["MALLOC_ARENA_MAX=1".to_owned(), format!("LD_LIBRARY_PATH={}", folders.join(":"))])
         .cwd("/")

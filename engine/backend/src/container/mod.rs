@@ -143,10 +143,11 @@ pub(crate) struct Quarters {
 impl Quarters {
     /// Makes the folder and describes the container in it, and has `command` start it: a command
     /// of `program` whose standard streams are set. The container's process gets `files` as the
-    /// descriptors from [`FIRST_FILE`] on; the last is the exchange.
+    /// descriptors from [`FIRST_FILE`] on, of which the last is the exchange, and `owner` as
+    /// arguments.
     pub(crate) fn furnish(
         setting: &ContainerSetting,
-        program: &Path,
+        (program, owner): (&Path, Vec<String>),
         files: Vec<OwnedFd>,
         command: &mut Command,
     ) -> Result<Self, ContainerError> {
@@ -167,7 +168,7 @@ impl Quarters {
         let (turn, real_time_us) = setting.real_time()?;
         quarters.turn = turn;
         let exchange = FIRST_FILE + i32::try_from(files.len()).unwrap_or(i32::MAX) - 1;
-        bundle::write(setting, program, exchange, real_time_us, &folder)?;
+        bundle::write(setting, (program, exchange, &owner), real_time_us, &folder)?;
         command.arg("container").arg(&folder).arg(files.len().to_string());
         let mut mappings: Vec<FdMapping> = Vec::new();
         for file in files.into_iter().chain([writer]) {

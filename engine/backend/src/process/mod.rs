@@ -7,7 +7,7 @@
 //! | 0 | a pipe: the job as one line of JSON, then orders of a line each until it closes |
 //! | 1 | a pipe: what the program prints; the host counts it and keeps some ([`Printed`]) |
 //! | 2 | a pipe: remarks for people; the last [`REMARK_BYTES_MAX`] are kept |
-//! | its argument | the exchange's memory file, which the process maps |
+//! | its argument | the exchange's memory file, which the process maps; more arguments say whose it is ([`PartitionOwner`](quietcore_host::running_partitions::PartitionOwner)) |
 //! | those that the job names | the memory files of its channels |
 //!
 //! Before it loads a program the process moves them out of that one's reach
@@ -57,7 +57,7 @@ mod serve;
 mod threads;
 
 pub use printed::{Printed, PrintedLines};
-pub use remarks::REMARK_BYTES_MAX;
+pub use remarks::{OWN_REMARK, REMARK_BYTES_MAX, on_one_line};
 pub use room::Room;
 pub use serve::serve;
 
@@ -115,9 +115,10 @@ pub enum PartitionError {
     Wait(#[source] io::Error),
 }
 
-/// What a process said, behind a colon; nothing where it said nothing.
+/// What a process said, in one line behind a colon; nothing where it said nothing.
 pub(crate) fn last_words(remarks: &str) -> String {
-    if remarks.is_empty() { String::new() } else { format!(": {remarks}") }
+    let words = on_one_line(remarks);
+    if words.is_empty() { words } else { format!(": {words}") }
 }
 
 /// A running partition. Dropping it ends its process.
@@ -186,12 +187,13 @@ impl Partition {
                 let mark = Mark::new();
                 mark.put_on(&mut command);
                 command.preserved_fds(files);
-                command.arg("partition").arg(number.to_string());
+                command.arg("partition").arg(number.to_string()).args(room.owner_arguments());
                 Held::Host(mark)
             }
             Place::Container(setting) => {
                 job.to_mut().renumber(|here| container::renumbered(&files, here));
-                let quarters = Quarters::furnish(setting, program, files, &mut command)?;
+                let owner = room.owner_arguments();
+                let quarters = Quarters::furnish(setting, (program, owner), files, &mut command)?;
                 Held::Container { quarters, inside: None }
             }
         };
@@ -349,6 +351,13 @@ impl Partition {
             Some(_) if done(self.region()) => Ok(true),
             Some(status) => Err(PartitionError::Ended { status, remarks: self.take_remarks() }),
         }
+    }
+
+    /// Returns whether it runs no cycles any more. What it said stays for
+    /// [`has_ended`](Self::has_ended), which says why.
+    pub fn is_over(&mut self) -> bool {
+        let tasks_have_ended = self.region().tasks().all(|task| task.state().has_ended());
+        tasks_have_ended || !matches!(self.reap(), Ok(None))
     }
 
     /// Asks all tasks to end after their current cycle; does not wait.

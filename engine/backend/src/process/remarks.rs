@@ -5,8 +5,36 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use quietcore_wording::plural;
+
+/// How a line begins that a partition's process says itself, and neither its guest nor a library.
+pub const OWN_REMARK: &str = "quietcore-runtime: ";
+/// Most lines of others that are shown where there is one line for all.
+const OTHERS_MAX: usize = 8;
+
 /// What is kept of the remarks of a partition: the last so many bytes, which tell why it ended.
 pub const REMARK_BYTES_MAX: u64 = 16 << 10;
+
+/// What was said, for a text of one line: first what the process says itself, such as why it ended,
+/// then what its guest or a library said, apart from it and from each other.
+pub fn on_one_line(remarks: &str) -> String {
+    let lines = remarks.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (own, others): (Vec<&str>, Vec<&str>) = lines.partition(|it| it.starts_with(OWN_REMARK));
+    let own: Vec<&str> = own.iter().filter_map(|line| line.strip_prefix(OWN_REMARK)).collect();
+    let own = own.join("; ");
+    let (left_out, shown) = others.split_at(others.len().saturating_sub(OTHERS_MAX));
+    let shown: Vec<String> = shown.iter().map(|line| format!("`{line}`")).collect();
+    let more = match left_out.len() {
+        0 => String::new(),
+        count => format!(" after {count} line{} more", plural(count as u64)),
+    };
+    match (&own[..], &others[..]) {
+        (own, []) => own.to_owned(),
+        ("", [only]) => (*only).to_owned(),
+        ("", _) => format!("it said {}{more}", shown.join(", ")),
+        (own, _) => format!("{own}. Said beside it: {}{more}", shown.join(", ")),
+    }
+}
 
 /// Collects what comes through a pipe, in a thread of its own: the process never waits for us.
 #[derive(Debug)]
@@ -97,5 +125,29 @@ mod tests {
     fn a_short_remark_is_whole() {
         let mut remarks = Remarks::collect(Some(&b"  one\ntwo \xff\n"[..]));
         assert_eq!(remarks.whole_text(), "one\ntwo \u{fffd}");
+    }
+
+    /// Goal: what a guest said and what the host says of its end are told apart in one line.
+    #[test]
+    fn what_a_guest_said_and_what_its_host_says_are_apart() {
+        let guest = "no SubDevice answers; check that the cable is plugged and the first one has \
+                     power";
+        let host = "quietcore-runtime: the guest could not run what it was asked to";
+        assert_eq!(
+            on_one_line(&format!("{guest}\n{host}\n")),
+            format!("the guest could not run what it was asked to. Said beside it: `{guest}`")
+        );
+        assert_eq!(
+            on_one_line(&format!("{host}\r\none\n\ntwo\n")),
+            "the guest could not run what it was asked to. Said beside it: `one`, `two`"
+        );
+        assert_eq!(on_one_line(&format!("{host}\n{host}")).matches("; the guest").count(), 1);
+        assert_eq!(on_one_line("cannot do that\n"), "cannot do that");
+        assert_eq!(on_one_line("one\ntwo"), "it said `one`, `two`");
+        assert_eq!(on_one_line(" \n"), "");
+        let many: String = (0..10).map(|number| format!("line {number}\n")).collect();
+        let many = on_one_line(&many);
+        assert!(many.starts_with("it said `line 2`, "), "{many}");
+        assert!(many.ends_with("`line 9` after 2 lines more"), "{many}");
     }
 }

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use cpp_demangle::DemangleOptions;
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use crate::build::compiler::Outcome;
@@ -23,8 +24,9 @@ pub(crate) struct Object {
     pub(crate) outcome: Outcome,
     /// Names of functions that others can call, as they are written: `servo_step`, `Servo::step`.
     pub(crate) functions: BTreeSet<String>,
-    /// The names that the linker knows functions of C++ by, by their written names.
-    pub(crate) links: BTreeMap<String, String>,
+    /// The names that the linker knows functions of C++ by, by their written names; several where
+    /// a function is overloaded.
+    pub(crate) links: BTreeMap<String, BTreeSet<String>>,
     /// Names of all that others can refer to.
     pub(crate) defined: BTreeSet<String>,
     /// Names that it refers to.
@@ -54,7 +56,7 @@ impl Object {
                     if symbol.kind() == SymbolKind::Text {
                         let written = written(&name);
                         if written != name {
-                            object.links.entry(written.clone()).or_insert(name.clone());
+                            object.links.entry(written.clone()).or_default().insert(name.clone());
                         }
                         object.functions.insert(written);
                     }
@@ -77,9 +79,17 @@ impl Object {
 
 /// The name of a function as it is written, without its parameters.
 pub(crate) fn written(link: &str) -> String {
+    demangled(link, &DemangleOptions::new().no_params().no_return_type())
+}
+
+/// The same with the types of its parameters; a function of C has none that the linker knows.
+pub(crate) fn written_whole(link: &str) -> String {
+    demangled(link, &DemangleOptions::new().no_return_type())
+}
+
+fn demangled(link: &str, options: &DemangleOptions) -> String {
     let parsed = link.starts_with("_Z").then(|| cpp_demangle::Symbol::new(link).ok()).flatten();
-    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
-    let written = parsed.and_then(|symbol| symbol.demangle_with_options(&options).ok());
+    let written = parsed.and_then(|symbol| symbol.demangle_with_options(options).ok());
     written.unwrap_or_else(|| link.to_owned())
 }
 

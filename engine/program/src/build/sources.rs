@@ -131,12 +131,15 @@ pub enum FolderError {
     },
     /// It holds no C or C++.
     #[error(
-        "`{}` holds no source file of C or C++; name the folder that the generator wrote",
-        path.display()
+        "`{}` holds no source file of C or C++{}; name the folder that the generator wrote",
+        path.display(),
+        beside_mains(mains)
     )]
     NoSource {
         /// The folder.
         path: PathBuf,
+        /// Its files with a `main`, relative; they are no part of a program.
+        mains: Vec<String>,
     },
     /// It holds C++ only, and is for a guest.
     #[error(
@@ -202,10 +205,20 @@ pub(crate) fn scan(
         return Err(match foreign::of_folder_without_code(folder) {
             _ if cpp > 0 => FolderError::OnlyCpp { path },
             Some(what) => FolderError::Foreign { path, what },
-            None => FolderError::NoSource { path },
+            None => {
+                let mains = sources.mains.into_iter().map(|main| main.name).collect();
+                FolderError::NoSource { path, mains }
+            }
         });
     }
     Ok(sources)
+}
+
+fn beside_mains(mains: &[String]) -> String {
+    match mains {
+        [] => String::new(),
+        [first, ..] => format!(" beside a `main`, which is no part of it (`{first}`)"),
+    }
 }
 
 /// Reads the headers of a folder that is searched beside the program's own.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::build::objects::Object;
+use crate::build::objects::{Object, written_whole};
 use crate::interface::{InterfaceError, Language};
 use quietcore_wording::{ALIKE_MAX, alike, list};
 
@@ -23,7 +23,7 @@ pub(crate) struct Entry {
     pub(crate) terminate: Option<String>,
     /// The functions of each rate. One rate only where a function takes the rate's number.
     pub(crate) rates: Vec<Vec<String>>,
-    /// The linker's names of those functions for which it has another one.
+    /// The linker's names of the functions.
     links: BTreeMap<String, String>,
 }
 
@@ -83,14 +83,12 @@ impl<'n> Candidate<'n> {
     fn is_used(self, objects: &[Object]) -> bool {
         let initialize = self.function("initialize");
         let start = format!("{}::", self.name);
-        let of_class = |(written, link): (&'_ String, &'_ String)| {
-            written.starts_with(&start).then(|| link.clone())
-        };
+        let written = objects.iter().flat_map(|object| &object.links);
         let links: BTreeSet<String> = if self.is_class {
-            objects.iter().flat_map(|object| object.links.iter().filter_map(of_class)).collect()
+            let of_class = written.filter(|(written, _)| written.starts_with(&start));
+            of_class.flat_map(|(_, links)| links.clone()).collect()
         } else {
-            let link = objects.iter().find_map(|object| object.links.get(&initialize));
-            BTreeSet::from([link.cloned().unwrap_or_else(|| initialize.clone())])
+            forms(objects, &initialize)
         };
         let is_other = |object: &&Object| !object.functions.contains(&initialize);
         objects.iter().filter(is_other).any(|object| !object.needed.is_disjoint(&links))
@@ -113,16 +111,49 @@ pub(crate) fn choose(objects: &[Object], wanted: Option<&str>) -> Result<Entry, 
     let terminate = Some(model.function("terminate"));
     let initialize = model.function("initialize");
     let is_cpp = objects.iter().any(|it| it.is_cpp() && it.functions.contains(&initialize));
-    let links = objects.iter().flat_map(|object| object.links.clone());
-    Ok(Entry {
+    let mut entry = Entry {
         model: model.model().to_owned(),
         class: model.is_class.then(|| model.name.to_owned()),
         language: if is_cpp { Language::Cpp } else { Language::C },
         initialize,
         terminate: terminate.filter(|name| functions.contains(name.as_str())),
         rates: rates(&functions, model),
-        links: links.collect(),
-    })
+        links: BTreeMap::new(),
+    };
+    let written = [&entry.initialize].into_iter().chain(&entry.terminate);
+    for name in written.chain(entry.rates.iter().flatten()) {
+        entry.links.insert(name.clone(), form_to_run(objects, name)?);
+    }
+    Ok(entry)
+}
+
+/// The linker's names of all forms of a function: several where it is overloaded.
+fn forms(objects: &[Object], written: &str) -> BTreeSet<String> {
+    let of_cpp = objects.iter().filter_map(|object| object.links.get(written)).flatten();
+    let of_c = objects.iter().filter_map(|object| object.defined.get(written));
+    of_cpp.chain(of_c).cloned().collect()
+}
+
+/// The linker's name of the form of a function that is run: the only one, or of several the one
+/// that takes nothing.
+fn form_to_run(objects: &[Object], written: &str) -> Result<String, InterfaceError> {
+    let forms = forms(objects, written);
+    // The linker knows no parameters of a function of C: it may well take nothing.
+    let takes_nothing = |form: &&String| {
+        let whole = written_whole(form);
+        whole == **form || whole.trim_end_matches(" const").ends_with("()")
+    };
+    let plain: Vec<&String> = forms.iter().filter(takes_nothing).collect();
+    match (forms.first(), &plain[..]) {
+        (None, _) => Ok(written.to_owned()),
+        (Some(only), _) if forms.len() == 1 => Ok(only.clone()),
+        (Some(_), [plain]) => Ok((*plain).clone()),
+        (Some(_), plain) => Err(InterfaceError::Overloaded {
+            function: written.to_owned(),
+            without_arguments: plain.len(),
+            forms: forms.iter().map(|form| format!("`{}`", written_whole(form))).collect(),
+        }),
+    }
 }
 
 /// The model of a name: the one that is called exactly so, or the only one that may be.
@@ -225,102 +256,4 @@ fn rates(functions: &BTreeSet<&str>, model: Candidate<'_>) -> Vec<Vec<String>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use super::*;
-    use crate::build::compiler::Outcome;
-
-    fn objects(files: &[(&[&str], &[&str])]) -> Vec<Object> {
-        let set = |names: &[&str]| -> BTreeSet<String> {
-            names.iter().map(|name| (*name).to_owned()).collect()
-        };
-        let object = |(functions, needed): &(&[&str], &[&str])| Object {
-            name: String::new(),
-            path: PathBuf::new(),
-            outcome: Outcome { success: true, text: String::new() },
-            functions: set(functions),
-            links: BTreeMap::new(),
-            defined: set(functions),
-            needed: set(needed),
-        };
-        files.iter().map(object).collect()
-    }
-
-    fn rates_of(functions: &[&str]) -> Vec<String> {
-        let entry = choose(&objects(&[(functions, &[])]), None).unwrap();
-        entry.rates.iter().map(|functions| functions.join("+")).collect()
-    }
-
-    #[test]
-    fn the_functions_of_each_rate_are_found() {
-        assert_eq!(rates_of(&["a_initialize", "a_step"]), ["a_step"]);
-        assert_eq!(
-            rates_of(&["a_initialize", "a_step", "a_step0", "a_step2", "a_step3"]),
-            ["a_step0", "a_step2", "a_step3"]
-        );
-        assert_eq!(
-            rates_of(&["a_initialize", "a_output", "a_update", "a_terminate"]),
-            ["a_output+a_update"]
-        );
-        assert_eq!(
-            rates_of(&["a_initialize", "a_output0", "a_output1", "a_update0"]),
-            ["a_output0+a_update0", "a_output1"]
-        );
-    }
-
-    #[test]
-    fn a_model_inside_of_another_is_not_meant() {
-        let nested = objects(&[
-            (&["top_initialize", "top_step"], &["inner_initialize", "inner_step"]),
-            (&["inner_initialize", "inner_step"], &[]),
-        ]);
-        assert_eq!(choose(&nested, None).unwrap().model, "top");
-        assert_eq!(choose(&nested, Some("inner")).unwrap().model, "inner");
-    }
-
-    #[test]
-    fn a_class_is_known_by_its_methods_and_called_like_its_model() {
-        let mut class = objects(&[(&["Servo::Servo", "Servo::initialize", "Servo::step"], &[])]);
-        class.extend(objects(&[(&["innerModelClass::initialize", "innerModelClass::step"], &[])]));
-        let ctor = "_ZN15innerModelClassC1Ev".to_owned();
-        class[0].needed.insert(ctor.clone());
-        class[1].links.insert("innerModelClass::innerModelClass".to_owned(), ctor);
-        let entry = choose(&class, None).unwrap();
-        assert_eq!((entry.model.as_str(), entry.class.as_deref()), ("Servo", Some("Servo")));
-        assert_eq!(entry.rates, [["Servo::step"]]);
-        let inner = choose(&class, Some("inner")).unwrap();
-        assert_eq!(inner.class.as_deref(), Some("innerModelClass"));
-        let spaced = objects(&[(&["plant::Servo::initialize", "plant::Servo::step0"], &[])]);
-        assert_eq!(choose(&spaced, Some("plant::Servo")).unwrap().model, "Servo");
-    }
-
-    #[test]
-    fn several_models_or_none_are_an_error_that_names_them() {
-        let text = |files: &[(&[&str], &[&str])], wanted| {
-            choose(&objects(files), wanted).unwrap_err().to_string()
-        };
-        let two: &[(&[&str], &[&str])] =
-            &[(&["a_initialize", "a_step"], &[]), (&["b_initialize", "b_step"], &[])];
-        assert_eq!(
-            text(two, None),
-            "the folder holds several models: `a`, `b`; name the one to run, in the site file as \
-             `model_name`"
-        );
-        assert_eq!(text(two, Some("c")), "there is no model `c` in the folder; there is a, b");
-        // Classes of one name in several namespaces, and none, are told apart by them.
-        let spaces: &[(&[&str], &[&str])] = &[
-            (&["a::Servo::initialize", "a::Servo::step"], &[]),
-            (&["b::Servo::initialize", "b::Servo::step"], &[]),
-        ];
-        for wanted in [None, Some("Servo")] {
-            assert!(text(spaces, wanted).contains("models: `a::Servo`, `b::Servo`; name"));
-        }
-        let whole =
-            objects(&[(&["Z::initialize", "Z::step", "A::Z::initialize", "A::Z::step"], &[])]);
-        assert_eq!(choose(&whole, Some("Z")).unwrap().class.as_deref(), Some("Z"));
-        assert_eq!(choose(&whole, Some("A::Z")).unwrap().class.as_deref(), Some("A::Z"));
-        let none = text(&[(&["servo_step", "initialize"], &[])], None);
-        assert!(none.ends_with("; there is `servo_step`"), "{none}");
-    }
-}
+mod tests;

@@ -103,6 +103,35 @@ fn c_beside_a_class_is_no_obstacle() {
     assert_eq!(try_build(folder(&both).path(), &named("other")).unwrap().built.model, "other");
 }
 
+/// Goal: classes of one name in nested namespaces are told apart by these, and of an overloaded
+/// `step` the form without arguments is run.
+#[test]
+fn a_class_in_nested_namespaces_is_named_with_them() {
+    need_cpp!();
+    let header = "namespace plant { namespace axis {\nclass Servo {\n public:\n  double \
+                  servo_Y;\n  void initialize();\n  void step(double by);\n  void step();\n  \
+                  void step(int times);\n};\n} }\n\
+                  namespace model { class Servo {\n public:\n  double other_Y;\n  void \
+                  initialize();\n  void step(double by);\n  void step(int times);\n}; }\n";
+    let source = "#include \"Servo.h\"\nusing plant::axis::Servo;\n\
+                  void Servo::initialize() { servo_Y = 1; }\n\
+                  void Servo::step(double by) { servo_Y += by; }\n\
+                  void Servo::step(int times) { servo_Y *= times; }\n\
+                  void Servo::step() { step(2); step(0.5); }\n\
+                  void model::Servo::initialize() { other_Y = 0; }\n\
+                  void model::Servo::step(double by) { other_Y = by; }\n\
+                  void model::Servo::step(int) { }\n";
+    let files = [("Servo.h", header), ("Servo.cpp", source)];
+    let named = |name: &str| Options { model: Some(name.to_owned()), ..options() };
+    let program = try_build(folder(&files).path(), &named("plant::axis::Servo")).unwrap();
+    assert_eq!(program.built.interface.class.as_deref(), Some("plant::axis::Servo"));
+    assert_eq!(program.run(&["init", "step:0:2", "servo_Y?"]), ["5.5"], "(1 · 2 + ½) · 2 + ½");
+    let text = failure(&files, &options());
+    assert!(text.contains("several models: `model::Servo`, `plant::axis::Servo`"), "{text}");
+    let text = failure(&files, &named("model::Servo"));
+    assert!(text.starts_with("`model::Servo::step` is overloaded, and no form of it"), "{text}");
+}
+
 /// Goal: a parameter that is infinite, which C++ allows where C does not, is a value that is
 /// computed when the program is initialised, and not in the loader.
 #[test]

@@ -124,7 +124,9 @@ fn a_folder_without_a_model_is_told_so() {
     let text = failure(&[("a.cpp", "class A { };\n")], &options());
     assert!(text.starts_with("no model was found"), "{text}");
     let text = failure(&[("ert_main.c", "int main(void) { return 0; }\n")], &options());
-    assert!(text.contains("holds no source file of C or C++"), "{text}");
+    let beside = "holds no source file of C or C++ beside a `main`, which is no part of it \
+                  (`ert_main.c`); name";
+    assert!(text.contains(beside), "{text}");
     let nowhere = folder(&[]).path().join("nowhere");
     let text = try_build(&nowhere, &options()).err().unwrap().to_string();
     assert!(text.starts_with("there is no folder `"), "{text}");

@@ -4,6 +4,7 @@
 //! runs in: rights, CPUs, memory, devices, folders that stay. Comments say what the files can't:
 //! what has to be set on the machine.
 
+mod inside;
 mod kubernetes;
 mod podman;
 mod systemd;
@@ -49,15 +50,35 @@ pub struct ExportPaths {
 /// Writes the files for a site, the one that matters most first.
 ///
 /// A partition whose backend is a container is a process of the container that Podman or Kubernetes
-/// starts: none is started inside of another, and the image's copy of the site file says so.
-pub fn export(site: &Site, kind: ExportKind, paths: &ExportPaths) -> Vec<ExportedFile> {
+/// starts: none is started inside of another, and the image has a site file of its own, made of
+/// `text`, that says so.
+///
+/// # Errors
+/// [`ExportError`] where `text` is not the text of a site file.
+pub fn export(
+    site: &Site,
+    text: &str,
+    kind: ExportKind,
+    paths: &ExportPaths,
+) -> Result<Vec<ExportedFile>, ExportError> {
     let place = Place::of(site, paths);
-    match kind {
-        ExportKind::Systemd => vec![systemd::unit(&place)],
-        ExportKind::Podman => vec![podman::unit(&place), place.container_file()],
-        ExportKind::Kubernetes => vec![kubernetes::pod(&place), place.container_file()],
+    let first = match kind {
+        ExportKind::Systemd => return Ok(vec![systemd::unit(&place)]),
+        ExportKind::Podman => podman::unit(&place),
+        ExportKind::Kubernetes => kubernetes::pod(&place),
+    };
+    let mut files = vec![first, place.container_file()];
+    if !place.inside().is_empty() {
+        let text = inside::site_file(text)?;
+        files.push(ExportedFile { name: place.inside_name(), text });
     }
+    Ok(files)
 }
+
+/// A site file that can't be written anew.
+#[derive(Debug, thiserror::Error)]
+#[error("the site file can't be written for the image")]
+pub struct ExportError(#[from] toml_edit::TomlError);
 
 /// What a site needs of the place that it runs in.
 struct Place<'a> {
@@ -117,7 +138,7 @@ impl<'a> Place<'a> {
         let text = format!(
             "# The image of site `{name}`: Quietcore, a C compiler, the site file and its models.\n\
              #\n\
-             # Build it in the folder of the site file, with `quietcore` and `quietcore-runtime`:\n\
+             # Build it in the folder of the site file, with {beside}:\n\
              #     podman build -t {image} -f Containerfile .\n\
              FROM docker.io/library/debian:12-slim\n\
              RUN apt-get update \\\n\
@@ -130,28 +151,41 @@ impl<'a> Place<'a> {
             name = self.site.name(),
             image = self.name(),
             own_container = self.own_container(),
+            beside = match self.inside()[..] {
+                [] => "`quietcore` and `quietcore-runtime`".to_owned(),
+                _ => format!("`quietcore`, `quietcore-runtime` and `{}`", self.inside_name()),
+            },
         );
         ExportedFile { name: "Containerfile".to_owned(), text }
     }
 
+    /// The partitions that are containers.
+    fn inside(&self) -> Vec<&'a str> {
+        let partitions = self.site.partitions().iter();
+        let inside = partitions.filter(|it| it.backend == Backend::Container);
+        inside.map(|it| it.name.as_str()).collect()
+    }
+
+    /// The name of the image's own site file.
+    fn inside_name(&self) -> String {
+        format!("{}.site.toml", self.name())
+    }
+
     /// The step by which partitions that are containers become processes of the one that is built.
     fn own_container(&self) -> String {
-        let partitions = self.site.partitions().iter();
-        let inside: Vec<&str> = partitions
-            .filter(|it| it.backend == Backend::Container)
-            .map(|it| it.name.as_str())
-            .collect();
-        let (names, site) = (inside.join(", "), self.site_name());
+        let inside = self.inside();
         let shared = match inside.len() {
             0 => return String::new(),
             1 => "",
             _ => " They share it;\n# what keeps them apart is their CPUs, as for processes.",
         };
-        let (key, quote) = ("[[:space:]]*backend[[:space:]]*=[[:space:]]*", "[\\\"']");
         format!(
             "# `backend = \"container\"` ({names}): the container is the one that this\n# image \
-             runs in, and in it the partition is a process.{shared}\n\
-             RUN sed -E -i \"s/^({key}){quote}container{quote}/\\1\\\"process\\\"/\" /site/{site}\n"
+             runs in, and in it the partition is a process: so says the site file of its \
+             own.{shared}\nCOPY {own} /site/{site}\n",
+            names = inside.join(", "),
+            own = self.inside_name(),
+            site = self.site_name(),
         )
     }
 }

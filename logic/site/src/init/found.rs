@@ -15,6 +15,8 @@ use crate::read;
 /// The most inputs, and the most outputs, that stubs are written for: more fill more pages than
 /// anyone reads.
 const STUBS_MAX: usize = 64;
+/// The most parameters that are written where each is a variable of its own.
+const RETAINED_MAX: usize = 8;
 /// The period that is written where nothing says one.
 const PERIOD_GUESSED: Nanos = Nanos::from_millis(10);
 
@@ -48,8 +50,8 @@ pub struct FoundModel {
     pub inputs: Vec<FoundVariable>,
     /// Its outputs.
     pub outputs: Vec<FoundVariable>,
-    /// It has parameters, as `NAME_P`.
-    pub has_parameters: bool,
+    /// Its parameters that can be retained, as `NAME_P.*` where they are members of a structure.
+    pub parameters: Vec<String>,
 }
 
 /// Writes a commented site file for a model that fits `machine`; it is called `file` in its own
@@ -121,10 +123,7 @@ fn program(model: &FoundModel, period: Option<Nanos>) -> String {
     text.push_str(&line("priority = 80", "of SCHED_FIFO"));
     text.push_str(&line("early_wake = \"adaptive\"", "sleep to shortly before, then spin"));
     text.push_str(&line("on_fault = \"zero\"", "what the outputs become when it fails"));
-    if model.has_parameters {
-        let setting = format!("retain = [\"{}_P.*\"]", model.name);
-        text.push_str(&line(&setting, "kept when it starts again"));
-    }
+    text.push_str(&retain(&model.parameters));
     text.push('\n');
     for (index, found) in model.periods.iter().enumerate().filter(|_| !is_single) {
         let factor = 10_u64.pow(u32::try_from(index).unwrap_or(0).min(9));
@@ -134,6 +133,19 @@ fn program(model: &FoundModel, period: Option<Nanos>) -> String {
         ));
     }
     text
+}
+
+fn retain(parameters: &[String]) -> String {
+    let shown = &parameters[..parameters.len().min(RETAINED_MAX)];
+    if shown.is_empty() {
+        return String::new();
+    }
+    let quoted: Vec<_> = shown.iter().map(|it| format!("\"{it}\"")).collect();
+    let comment = match parameters.len() - shown.len() {
+        0 => "kept when it starts again".to_owned(),
+        more => format!("kept when it starts again; there are {more} more"),
+    };
+    line(&format!("retain = [{}]", quoted.join(", ")), &comment)
 }
 
 /// The line of SubDevices, and the channel of each variable, in comments.

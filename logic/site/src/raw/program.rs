@@ -26,8 +26,11 @@ pub(crate) struct RawProgram {
     #[schemars(example = &"generated")]
     pub(crate) kind: Option<ProgramKind>,
     /// The model to run of a folder that holds several: the `NAME` of `NAME_initialize`, or the
-    /// class of C++.
-    #[schemars(extend("format" = "quietcore-variable"), example = &"servo")]
+    /// class of C++, with its namespaces where its name alone does not say which.
+    #[schemars(
+        extend("format" = "quietcore-model-name"),
+        example = &"servo", example = &"plant::axis::Servo"
+    )]
     pub(crate) model_name: Option<String>,
     /// The OIL file of an OSEK program, relative to the folder; needed only where that holds more
     /// than one.

@@ -12,6 +12,8 @@ pub(crate) const NAME_CHARS_MAX: usize = 64;
 const LINE_CHARS_MAX: usize = 300;
 /// Bytes of a path, as the kernel allows.
 const PATH_BYTES_MAX: usize = 4095;
+/// Characters of the name of a model.
+const MODEL_CHARS_MAX: usize = 256;
 /// Characters of the path of a variable.
 const VARIABLE_CHARS_MAX: usize = 256;
 /// Bytes of the name of a network interface, as the kernel allows.
@@ -31,6 +33,8 @@ pub(crate) enum Format {
     Line,
     Path,
     Interface,
+    /// The name of a model, with its namespaces where it has them.
+    ModelName,
     /// The path of a variable of a program.
     Variable,
     /// The same, in which `*` may end a part.
@@ -54,6 +58,7 @@ impl Format {
             "quietcore-line" => Self::Line,
             "quietcore-path" => Self::Path,
             "quietcore-interface" => Self::Interface,
+            "quietcore-model-name" => Self::ModelName,
             "quietcore-variable" => Self::Variable,
             "quietcore-variables" => Self::Variables,
             "quietcore-entry" => Self::Entry,
@@ -77,6 +82,10 @@ impl Format {
             Self::Line => "a line of text, at most 300 characters",
             Self::Path => "a path",
             Self::Interface => "a network interface such as `eth0`, or `sim`",
+            Self::ModelName => {
+                "the name of a model, such as `servo` or `plant::axis::Servo`, at most 256 \
+                 characters"
+            }
             Self::Variable => "the path of a variable, such as `servo_U.position`",
             Self::Variables => "the path of variables, such as `servo_P.*`",
             Self::Entry => {
@@ -103,6 +112,7 @@ impl Format {
             Self::Line => self.plain(line_fault(text)),
             Self::Path => self.plain(path_fault(text)),
             Self::Interface => self.plain(interface_fault(text)),
+            Self::ModelName => self.plain(model_name_fault(text)),
             Self::Variable => self.plain(variable_fault(text, false)),
             Self::Variables => self.plain(variable_fault(text, true)),
             Self::Entry => self.plain(entry_fault(text)),
@@ -163,6 +173,20 @@ fn interface_fault(text: &str) -> Option<&'static str> {
         "." | ".." => Some("the kernel allows no such interface"),
         text if text.len() > INTERFACE_BYTES_MAX => Some("an interface has at most 15 characters"),
         text if text.chars().any(forbidden) => Some("it has a character that the kernel refuses"),
+        _ => None,
+    }
+}
+
+/// Identifiers of C++ with `::` between them: namespaces, and behind them a class, or the start of
+/// the functions' names.
+fn model_name_fault(text: &str) -> Option<&'static str> {
+    match text {
+        "" => Some("nothing is written"),
+        text if text.chars().count() > MODEL_CHARS_MAX => Some("it is too long for a model"),
+        text if text.contains(['<', '>', '(', ')']) => {
+            Some("templates and what has no name can't be run")
+        }
+        text if !text.split("::").all(is_identifier) => Some("a part of it is no name of C or C++"),
         _ => None,
     }
 }
@@ -273,6 +297,7 @@ pub(crate) fn pattern(format: Format) -> Option<&'static str> {
             Some(r"^\s*(\d+\s*(-\s*\d+\s*)?(,\s*\d+\s*(-\s*\d+\s*)?)*)?$")
         }
         Format::Name => Some("^[a-z0-9][a-z0-9_-]{0,63}$"),
+        Format::ModelName => Some(r"^[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*$"),
         Format::Variable => Some(r"^[A-Za-z0-9_.:~\[\]-]+$"),
         Format::Variables => Some(r"^[A-Za-z0-9_.*:~\[\]-]+$"),
         Format::Entry => {
@@ -347,6 +372,21 @@ mod tests {
         ] {
             assert!(Format::Variable.read(bad).is_err(), "{bad}");
             assert!(Format::Variables.read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn models_are_named_with_the_namespaces_around_them() {
+        let long = ["a"; 86].join("::");
+        for good in ["servo", "Servo", "_x9", "plant::Servo", "a::b::c::X", &long] {
+            assert_eq!(Format::ModelName.read(good), Ok(None), "{good}");
+        }
+        let longer = format!("{long}x");
+        for bad in [
+            "", "::a", "a::", "a:b", "a::::b", "a b", "1a", "a.b", "a::b[1]", "a~2", "a-1::b", "ä",
+            "a<int>", "a\n", &longer,
+        ] {
+            assert!(Format::ModelName.read(bad).is_err(), "{bad}");
         }
     }
 

@@ -443,7 +443,7 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
             .chain([variable("Oven_U.door", true)])
             .collect(),
         outputs: vec![variable("Oven_Y.heat", false), variable("Oven_Y.alarm", true)],
-        has_parameters: true,
+        parameters: (0..10).map(|at| format!("gain_{at}")).collect(),
     };
     let text = init_found(&machine(2), &model, "oven.toml");
     assert!(
@@ -456,6 +456,8 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
     let program = &site.partitions()[0].program;
     assert_eq!(program.model.as_deref(), Some("models/Oven"));
     assert_eq!((program.period, program.tasks.len()), (Nanos::from_millis(2), 2));
+    assert_eq!(program.retain.len(), 8);
+    assert!(text.contains("\"gain_7\"]") && text.contains("; there are 2 more"), "{text}");
     let begin = text.find("# [fieldbus.ec0]").unwrap();
     let (head, stub) = text.split_at(begin);
     let opened: String = stub

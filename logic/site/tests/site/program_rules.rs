@@ -132,6 +132,9 @@ fn the_kind_of_a_program_and_the_model_of_a_folder_can_be_named() {
     let named = program(&without_tasks(text));
     assert_eq!(named.kind, Some(ProgramKind::Generated));
     assert_eq!(named.model_name.as_deref(), Some("governor"));
+    let spaced = text.replace("governor", "plant::axis::Governor");
+    let spaced = program(&without_tasks(&spaced));
+    assert_eq!(spaced.model_name.as_deref(), Some("plant::axis::Governor"));
     assert_eq!(program(GOOD).kind, None);
     let osek = text.replace("generated", "osek");
     let key = "partition.a.program.model_name";

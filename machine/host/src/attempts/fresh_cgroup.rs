@@ -91,15 +91,15 @@ impl FreshCgroup {
     }
 }
 
-/// The beginning of a group's name; the process and when it began follow.
+/// The beginning of a group's name; the process, when it began, and the namespace of its number
+/// follow: several containers may have the same groups, and processes of the same numbers.
 const PREFIX: &str = "quietcore-doctor-";
 
 /// Makes the group, tries, and removes it, along with those that others have left.
 pub(super) fn attempt(place: &CgroupPlace) -> FreshCgroup {
     let source = Source::live();
     sweep(&place.folder, &source);
-    let ProcessName { process, began, .. } = ProcessName::own(&source);
-    let folder = place.folder.join(format!("{PREFIX}{process}-{began}"));
+    let folder = place.folder.join(format!("{PREFIX}{}", ProcessName::own(&source)));
     let mut outcome = match fs::create_dir(&folder) {
         Ok(()) => attempt_in(&folder),
         Err(error) => FreshCgroup::not_tried(&format!(
@@ -122,19 +122,11 @@ fn sweep(place: &Path, source: &Source) {
     let Ok(entries) = fs::read_dir(place) else { return };
     for entry in entries.take(crate::ENTRY_LIMIT).filter_map(Result::ok) {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| owner(name.strip_prefix(PREFIX)?));
-        if owner.is_some_and(|owner| !owner.lives(source)) {
+        let owner = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse().ok());
+        if owner.is_some_and(|owner: ProcessName| !owner.lives(source)) {
             let _ = fs::remove_dir(entry.path());
         }
     }
-}
-
-/// Returns the process that made a group, by the end of the group's name. Earlier versions wrote no
-/// time; such a group is taken for one of a process that is gone.
-fn owner(name: &str) -> Option<ProcessName> {
-    let (process, began) = name.split_once('-').unwrap_or((name, "0"));
-    let (process, began) = (process.parse().ok()?, began.parse().ok()?);
-    Some(ProcessName { process, began, namespace: None })
 }
 
 fn attempt_in(folder: &Path) -> FreshCgroup {
@@ -289,8 +281,8 @@ mod tests {
     fn groups_of_processes_that_are_gone_are_removed_by_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let own = ProcessName::own(&Source::live());
-        let alive = format!("{PREFIX}{}-{}", own.process, own.began);
-        let used_again = format!("{PREFIX}{}-{}", own.process, own.began + 1);
+        let alive = format!("{PREFIX}{own}");
+        let used_again = format!("{PREFIX}{}", ProcessName { began: own.began + 1, ..own });
         let of_earlier_version = format!("{PREFIX}4194999");
         let foreign = "system.slice".to_owned();
         for name in [&alive, &used_again, &of_earlier_version, &foreign] {
@@ -303,5 +295,38 @@ mod tests {
             .collect();
         left.sort();
         assert_eq!(left, [alive, foreign]);
+    }
+
+    /// Goal: the group of a process in a container stays, whatever process has its number here.
+    /// Method: a machine on which process 7 of this namespace has ended, and process 70 is the 7 of
+    /// a container.
+    #[test]
+    fn groups_of_processes_with_numbers_of_their_own_stay() {
+        const FIRST: u64 = 4_026_531_836;
+        let (folder, groups) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let put_process = |process: &str, namespace: u64, numbers: &str| {
+            let own = folder.path().join("proc").join(process);
+            fs::create_dir_all(own.join("ns")).unwrap();
+            let link = format!("pid:[{namespace}]");
+            std::os::unix::fs::symlink(link, own.join("ns/pid")).unwrap();
+            let zeros = "0 ".repeat(12);
+            fs::write(own.join("stat"), format!("70 (it) S 1 0 0 0 -1 64 {zeros} 500 0 0\n"))
+                .unwrap();
+            fs::write(own.join("status"), format!("Name:\tit\nNSpid:\t{numbers}\n")).unwrap();
+        };
+        put_process("self", FIRST, "1");
+        put_process("70", FIRST + 1, "70\t7");
+        let name = |process, namespace| {
+            let own = ProcessName { process, began: 500, namespace: Some(namespace) };
+            format!("{PREFIX}{own}")
+        };
+        let (alive, ended) = (name(7, FIRST + 1), name(8, FIRST + 1));
+        for name in [&alive, &ended, &name(7, FIRST)] {
+            fs::create_dir(groups.path().join(name)).unwrap();
+        }
+        sweep(groups.path(), &Source::below(folder.path()));
+        let left: Vec<_> = fs::read_dir(groups.path()).unwrap().flatten().collect();
+        let left: Vec<_> = left.iter().map(fs::DirEntry::file_name).collect();
+        assert_eq!(left, [std::ffi::OsString::from(&alive)]);
     }
 }

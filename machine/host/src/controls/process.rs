@@ -1,7 +1,9 @@
 //! Who a process is: its number, and when it began, as numbers are used again. In a container that
 //! has numbers of its own, also which numbers these are.
 
+use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +56,29 @@ impl ProcessName {
             namespace_of(source, &process.to_string()) == Some(namespace)
                 && innermost_number(source, process) == Some(self.process)
                 && began_at(source, process) == Some(self.began)
+        })
+    }
+}
+
+/// As it stands in names of files and in arguments: `4711-883721-4026531836`.
+impl fmt::Display for ProcessName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.process, self.began)?;
+        self.namespace.map_or(Ok(()), |namespace| write!(f, "-{namespace}"))
+    }
+}
+
+impl FromStr for ProcessName {
+    type Err = std::num::ParseIntError;
+
+    /// Reads it. What earlier versions did not write is taken for a process that is gone where it
+    /// is the time, and for one of this namespace where it is that.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut numbers = text.splitn(3, '-');
+        Ok(Self {
+            process: numbers.next().unwrap_or_default().parse()?,
+            began: numbers.next().map_or(Ok(0), str::parse)?,
+            namespace: numbers.next().map(str::parse).transpose()?,
         })
     }
 }

@@ -20,14 +20,19 @@ pub fn send_to(file: OwnedFd) {
     let _ = FILE.set(file);
 }
 
-/// Says a line. Where nobody listens any more nothing is said, and nobody panics for that.
+/// Says a line: what has several, as a panic's message, is one. Where nobody listens any more
+/// nothing is said, and nobody panics for that.
 pub fn remark(text: fmt::Arguments<'_>) {
     let standard_error = io::stderr();
     let file = FILE.get().map_or_else(|| standard_error.as_fd(), OwnedFd::as_fd);
-    let mut line = Line::new(|piece| write_all(file, piece));
+    say(text, |piece| write_all(file, piece));
+}
+
+fn say(text: fmt::Arguments<'_>, write: impl FnMut(&[u8])) {
+    let mut line = Line::new(write);
     // It fails only where a value can't be shown, and then what came before is said.
-    let _ = writeln!(line, "{text}");
-    line.flush();
+    let _ = write!(line, "{text}");
+    line.end();
 }
 
 fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) {
@@ -53,6 +58,15 @@ impl<W: FnMut(&[u8])> Line<W> {
         Self { bytes: [0; PIECE_BYTES_MAX], length: 0, write }
     }
 
+    fn end(&mut self) {
+        if self.length == self.bytes.len() {
+            self.flush();
+        }
+        self.bytes[self.length] = b'\n';
+        self.length += 1;
+        self.flush();
+    }
+
     fn flush(&mut self) {
         (self.write)(&self.bytes[..self.length]);
         self.length = 0;
@@ -69,6 +83,7 @@ impl<W: FnMut(&[u8])> fmt::Write for Line<W> {
             let room = &mut self.bytes[self.length..];
             let taken = room.len().min(left.len());
             room[..taken].copy_from_slice(&left[..taken]);
+            room[..taken].iter_mut().filter(|byte| **byte == b'\n').for_each(|end| *end = b' ');
             self.length += taken;
             left = &left[taken..];
         }
@@ -82,9 +97,7 @@ mod tests {
 
     fn pieces(text: fmt::Arguments<'_>) -> Vec<Vec<u8>> {
         let mut pieces = Vec::new();
-        let mut line = Line::new(|piece: &[u8]| pieces.push(piece.to_vec()));
-        writeln!(line, "{text}").unwrap();
-        line.flush();
+        say(text, |piece| pieces.push(piece.to_vec()));
         pieces
     }
 
@@ -95,11 +108,19 @@ mod tests {
     }
 
     #[test]
+    fn a_remark_of_several_lines_is_one_line() {
+        let line = pieces(format_args!("panicked at {}:\n{}", "a.rs:7:1", "it is\nodd"));
+        assert_eq!(line, [b"panicked at a.rs:7:1: it is odd\n".to_vec()]);
+    }
+
+    #[test]
     fn a_long_remark_is_whole() {
-        let long = "x".repeat(3 * PIECE_BYTES_MAX);
-        let pieces = pieces(format_args!("{long}"));
-        assert!(pieces.iter().all(|piece| piece.len() <= PIECE_BYTES_MAX));
-        assert_eq!(pieces.concat(), format!("{long}\n").into_bytes());
+        for length in [3 * PIECE_BYTES_MAX, PIECE_BYTES_MAX - 1, PIECE_BYTES_MAX + 1] {
+            let long = "x".repeat(length);
+            let pieces = pieces(format_args!("{long}"));
+            assert!(pieces.iter().all(|piece| piece.len() <= PIECE_BYTES_MAX));
+            assert_eq!(pieces.concat(), format!("{long}\n").into_bytes());
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ fn running(sites: &[(&str, &[&str])]) -> Vec<RunningSite> {
         pid: 1,
         site_file: "/line.toml".into(),
         started_at: String::new(),
+        started_by: None,
         partitions: partitions.iter().map(|name| (*name).to_owned()).collect(),
         quietcore_version: String::new(),
     };

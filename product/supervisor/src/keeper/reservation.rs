@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use quietcore_backend::process::Partition as Process;
 use quietcore_backend::process::asked::{Asked, not_locked};
+use quietcore_backend::process::{OWN_REMARK, Partition as Process};
 use quietcore_exchange::{TaskState, TaskStatistics};
 
 use super::Setup;
@@ -12,9 +12,6 @@ use crate::control::Severity;
 
 /// Time between two looks.
 const LOOK: Duration = Duration::from_secs(5);
-
-/// How lines begin that a partition's process says itself, and not its program.
-const OWN_REMARK: &str = "quietcore-runtime: ";
 
 /// What is known of a partition's reservation.
 #[derive(Debug)]

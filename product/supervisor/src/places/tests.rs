@@ -50,6 +50,7 @@ fn description(site: &str) -> SiteDescription {
         pid: std::process::id(),
         site_file: "/sites/line.toml".into(),
         started_at: "2026-11-21T20:15:03Z".to_owned(),
+        started_by: Some(StartedBy::this_process()),
         partitions: vec!["axis".to_owned()],
         quietcore_version: "0".to_owned(),
     }

@@ -4,9 +4,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
 use quietcore_supervisor::client::Address;
 use quietcore_supervisor::trigger::Trigger;
 use quietcore_units::Nanos;
+
+use crate::completion;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -35,6 +38,13 @@ pub(crate) struct Up {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Without SITE it is the only one that runs, if it was started from here: by this \
+    user, in this folder or terminal. For another one a terminal is asked; without a terminal it \
+    is refused.\n\nExamples:\n  \
+    quietcore down\n  \
+    quietcore down press-line"
+)]
 pub(crate) struct Down {
     #[command(flatten)]
     pub(crate) site: SiteName,
@@ -87,9 +97,10 @@ pub(crate) struct Top {
 pub(crate) struct Events {
     /// The partition, as `PARTITION` or `SITE/PARTITION`; or a site, as in `ps SITE`; all of the
     /// site that runs without it
+    #[arg(add = ArgValueCompleter::new(completion::partitions_and_sites))]
     pub(crate) partition: Option<Address>,
     /// The site, by its name or its file, where several run
-    #[arg(long, value_name = "SITE")]
+    #[arg(long, value_name = "SITE", add = ArgValueCompleter::new(completion::sites))]
     pub(crate) site: Option<String>,
     /// Go on as long as the site runs
     #[arg(long, short)]
@@ -117,7 +128,8 @@ pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) of: Of,
     /// Paths or patterns of variables, such as `servo_P.Kp` or `servo_P.*`
-    #[arg(required = true, value_name = "VARIABLE")]
+    #[arg(required = true, value_name = "VARIABLE",
+        add = ArgValueCompleter::new(completion::variables))]
     pub(crate) variables: Vec<String>,
     /// How often it is read, in Hz, 0.1 to 100
     #[arg(long, value_name = "HZ", default_value_t = 10.0, value_parser = rate)]
@@ -144,10 +156,11 @@ pub(crate) struct Watch {
 #[derive(Debug, Args)]
 pub(crate) struct SiteName {
     /// Name of the site, or its file; without it the only one that runs, or of `ps` all
-    #[arg(value_name = "SITE")]
+    #[arg(value_name = "SITE", add = ArgValueCompleter::new(completion::sites))]
     first: Option<String>,
     /// The same, as the commands about partitions take it
-    #[arg(long = "site", value_name = "SITE", conflicts_with = "first")]
+    #[arg(long = "site", value_name = "SITE", conflicts_with = "first",
+        add = ArgValueCompleter::new(completion::sites))]
     named: Option<String>,
 }
 
@@ -162,9 +175,10 @@ impl SiteName {
 #[derive(Debug, Args)]
 pub(crate) struct Of {
     /// The partition, as `PARTITION` or `SITE/PARTITION`
+    #[arg(add = ArgValueCompleter::new(completion::partitions))]
     pub(crate) partition: Address,
     /// The site, where several run
-    #[arg(long, value_name = "SITE")]
+    #[arg(long, value_name = "SITE", add = ArgValueCompleter::new(completion::sites))]
     pub(crate) site: Option<String>,
 }
 
@@ -180,7 +194,8 @@ pub(crate) struct Set {
     #[command(flatten)]
     pub(crate) of: Of,
     /// Variables with their values
-    #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment)]
+    #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment,
+        add = ArgValueCompleter::new(completion::writable))]
     pub(crate) assignments: Vec<Assignment>,
     /// Print as JSON
     #[arg(long)]
@@ -198,7 +213,8 @@ pub(crate) struct Force {
     #[command(flatten)]
     pub(crate) of: Of,
     /// Variables with the values they are held at
-    #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment)]
+    #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment,
+        add = ArgValueCompleter::new(completion::writable))]
     pub(crate) assignments: Vec<Assignment>,
     /// Print as JSON
     #[arg(long)]
@@ -213,7 +229,8 @@ pub(crate) struct Unforce {
     #[command(flatten)]
     pub(crate) of: Of,
     /// The variables to let go
-    #[arg(required_unless_present = "all", value_name = "NAME")]
+    #[arg(required_unless_present = "all", value_name = "NAME",
+        add = ArgValueCompleter::new(completion::forced))]
     pub(crate) variables: Vec<String>,
     /// Let all of them go
     #[arg(long, conflicts_with = "variables")]
@@ -239,7 +256,8 @@ pub(crate) struct TraceRequest {
     #[command(flatten)]
     pub(crate) of: Of,
     /// Paths or patterns of variables, 64 in all
-    #[arg(required = true, value_name = "VARIABLE")]
+    #[arg(required = true, value_name = "VARIABLE",
+        add = ArgValueCompleter::new(completion::variables))]
     pub(crate) variables: Vec<String>,
     /// Take each K-th cycle
     #[arg(long, value_name = "K", default_value_t = 1,

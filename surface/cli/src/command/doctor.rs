@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use quietcore_host::doctor::{Report, Severity};
 use quietcore_host::{Area, Finding};
+use quietcore_wording::{LongWord, wrap};
 
 use crate::arguments::Doctor;
 use crate::machine;
@@ -92,7 +93,7 @@ fn write_finding(text: &mut String, finding: &Finding, palette: &Palette) {
     let reset = palette.reset;
     let head = format!("{}: {}", finding.subject, finding.read);
     let mut first = true;
-    for part in wrap(&head, crate::terminal::width() - INDENT) {
+    for part in wrapped(&head, crate::terminal::width() - INDENT) {
         let sign = if first { sign } else { "" };
         line(text, format_args!("{color}{sign:<INDENT$}{reset}{part}"));
         first = false;
@@ -107,32 +108,16 @@ fn write_finding(text: &mut String, finding: &Finding, palette: &Palette) {
             continue;
         }
         let mut label = label;
-        for part in wrap(words, crate::terminal::width() - INDENT - 8) {
+        for part in wrapped(words, crate::terminal::width() - INDENT - 8) {
             line(text, format_args!("{:INDENT$}{}{label:<8}{reset}{part}", "", palette.dim));
             label = "";
         }
     }
 }
 
-/// Breaks text at spaces; a word that is longer than the width, such as a path or a command, stays
-/// whole.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for paragraph in text.lines() {
-        let mut current = String::new();
-        for word in paragraph.split_whitespace() {
-            let length = current.chars().count() + 1 + word.chars().count();
-            if !current.is_empty() && length > width {
-                lines.push(std::mem::take(&mut current));
-            }
-            if !current.is_empty() {
-                current.push(' ');
-            }
-            current.push_str(word);
-        }
-        lines.push(current);
-    }
-    lines
+/// Each of its lines in lines of at most `room` columns.
+fn wrapped(text: &str, room: usize) -> impl Iterator<Item = String> {
+    text.lines().flat_map(move |line| wrap(line, room, LongWord::Keep))
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {

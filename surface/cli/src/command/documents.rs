@@ -8,6 +8,7 @@ use clap::{Command, CommandFactory as _};
 use quietcore_evidence::write_whole;
 
 use crate::arguments::{Arguments, Completions, Man, Schema, SchemaKind};
+use crate::completion;
 use crate::status::{Failure, Status};
 
 pub(super) fn schema(request: &Schema) -> Result<Status, Failure> {
@@ -20,8 +21,9 @@ pub(super) fn schema(request: &Schema) -> Result<Status, Failure> {
 }
 
 pub(super) fn completions(request: &Completions) -> Result<Status, Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(request.shell, &mut Arguments::command(), "quietcore", &mut script);
+    let shell = request.shell.to_string();
+    let script = completion::script(&shell)
+        .ok_or_else(|| Failure::new(format_args!("quietcore: there is no script for {shell}")))?;
     super::print(&String::from_utf8_lossy(&script))?;
     Ok(Status::Done)
 }

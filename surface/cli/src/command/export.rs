@@ -12,7 +12,7 @@ use crate::status::{Failure, Status};
 use crate::terminal::say;
 
 pub(super) fn run(request: &Export) -> Result<Status, Failure> {
-    let SiteFile { site, .. } = files::read_site(&request.site)?;
+    let SiteFile { site, bytes, .. } = files::read_site(&request.site)?;
     let kind = match request.kind {
         ExportFor::Systemd => ExportKind::Systemd,
         ExportFor::Podman => ExportKind::Podman,
@@ -22,7 +22,8 @@ pub(super) fn run(request: &Export) -> Result<Status, Failure> {
         program: std::env::current_exe()?.display().to_string(),
         site_file: fs::canonicalize(&request.site)?.display().to_string(),
     };
-    let written = export(&site, kind, &paths);
+    // What was read as a site file is UTF-8.
+    let written = export(&site, &String::from_utf8_lossy(&bytes), kind, &paths)?;
     match &request.out {
         Some(folder) => write(folder, &written)?,
         None => {

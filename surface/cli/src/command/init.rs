@@ -4,6 +4,7 @@
 //! generated C that its site file names: that folder is written below the current one, whole or not
 //! at all, and never over files that are there and differ.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,8 +83,21 @@ fn found(folder: &Path) -> Result<FoundModel, Failure> {
         periods: rates.map(|rate| rate.period_ns.map(Nanos::new).or(tick)).collect(),
         inputs: of(Access::Input),
         outputs: of(Access::Output),
-        has_parameters: all().any(|(_, place)| place.access == Access::Parameter),
+        parameters: retainable(all().filter(|(_, place)| place.access == Access::Parameter)),
     })
+}
+
+/// The variables to retain so that these scalars are: `NAME_P.*` for the members of a structure. A
+/// constant, which the linker puts where nothing can be written, keeps its value anyway.
+fn retainable(scalars: impl Iterator<Item = (String, Place)>) -> Vec<String> {
+    let fit = scalars.filter(|(_, place)| place.writable && place.bit.is_none());
+    let roots = fit.map(|(path, _)| match path.find(['.', '[']) {
+        Some(at) if path[at..].starts_with('.') => format!("{}.*", &path[..at]),
+        Some(at) => path[..at].to_owned(),
+        None => path,
+    });
+    let distinct: BTreeSet<String> = roots.collect();
+    distinct.into_iter().collect()
 }
 
 fn variable((path, place): (String, Place)) -> FoundVariable {
@@ -138,6 +152,19 @@ mod tests {
 
     fn servo() -> &'static Model {
         quietcore_site::Example::Servo.model().unwrap()
+    }
+
+    /// Goal: what a site file retains is there, whatever the generator called it, and can be
+    /// retained.
+    #[test]
+    fn parameters_are_retained_by_the_names_that_they_have() {
+        let source = "typedef struct P_pump_ P_pump;\nstruct P_pump_ { double gain[2]; unsigned \
+                      bit : 1; };\nP_pump rtP = { { 1, 2 }, 1 };\nconst P_pump pump_ConstP = { { \
+                      3, 4 }, 0 };\ndouble pump_Y;\nvoid pump_initialize(void) { pump_Y = \
+                      pump_ConstP.gain[0]; }\nvoid pump_step(void) { pump_Y += rtP.gain[0]; }\n";
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("pump.c"), source).unwrap();
+        assert_eq!(found(folder.path()).unwrap().parameters, ["rtP.*"]);
     }
 
     #[test]

@@ -66,6 +66,11 @@ fn print(text: &str) -> Result<(), Failure> {
     write(&crate::terminal::harmless(text))
 }
 
+/// Prints sentences on standard output, in lines of the terminal.
+fn print_lines(text: &str) -> Result<(), Failure> {
+    print(&crate::terminal::fitting(text))
+}
+
 fn write(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {

@@ -1,10 +1,13 @@
 //! `quietcore plan`
 
+pub(super) mod shared;
+
 use std::fmt::Write as _;
 
 use quietcore_host::boot::{BootAdvice, BootLoader};
 use quietcore_host::{Facts, Source};
 use quietcore_site::{Degradation, Refusal, Site};
+use quietcore_supervisor::shared_cpus;
 use quietcore_units::Nanos;
 use serde::Serialize;
 
@@ -13,6 +16,7 @@ use crate::files::{self, SiteFile};
 use crate::machine;
 use crate::programs::{self, Found};
 use crate::status::{Failure, Status};
+use shared::SharedEntry;
 
 /// What `plan --json` prints.
 #[derive(Serialize)]
@@ -25,6 +29,7 @@ struct Document<'a> {
     degraded: Vec<String>,
     programs: &'a [Found],
     problems: &'a [String],
+    shared_cpus: Vec<SharedEntry>,
     only_at_boot: BootAdvice,
 }
 
@@ -36,6 +41,7 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
         crate::terminal::say(problem);
     }
     let plan = make(&site, &facts)?;
+    let shared_cpus = shared_cpus::shared_now(&site);
     let status = if checked.problems.is_empty() { Status::Done } else { Status::NotPassed };
     let only_at_boot = BootAdvice::of(&site, &facts, BootLoader::find(&Source::live()));
     if request.json {
@@ -48,6 +54,7 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
             degraded: plan.degraded.iter().map(ToString::to_string).collect(),
             programs: &checked.found,
             problems: &checked.problems,
+            shared_cpus: shared_cpus.iter().map(SharedEntry::from).collect(),
             only_at_boot,
         })?;
         return Ok(status);
@@ -80,6 +87,7 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     }
     super::print(&text)?;
     remark(&site, &plan.degraded);
+    shared::remark(&shared_cpus);
     Ok(Status::Done)
 }
 

@@ -24,6 +24,7 @@ pub(super) fn run(request: &Qualify) -> Result<Status, Failure> {
         Some(folder) => resumed_site(folder)?,
         None => (chosen_site(request)?, None),
     };
+    command::plan::shared::check_campaign(&file.site)?;
     let facts = machine::read_facts(&stop)?;
     let plan = command::plan::make(&file.site, &facts)?;
     command::plan::remark(&file.site, &plan.degraded);

@@ -34,6 +34,22 @@ pub(crate) fn said(output: &Output) -> Said {
     }
 }
 
+/// A site file for a machine that others use: its watchdogs don't strike when that stands still for
+/// a moment, as each task may take a second.
+pub(crate) fn patient(text: &str) -> String {
+    let has_its_own = |line: &str| line.starts_with("watchdog = ");
+    let is_watched = text.lines().any(has_its_own);
+    let changed = text.lines().map(|line| match line {
+        line if has_its_own(line) => "watchdog = \"1 s\"",
+        line if line.starts_with("sensitivity = ") && is_watched => "",
+        line if line.starts_with("sensitivity = ") => "watchdog = \"1 s\"",
+        line => line,
+    });
+    let changed = changed.collect::<Vec<_>>().join("\n") + "\n";
+    assert!(changed.contains("watchdog = \"1 s\""), "{text}");
+    changed
+}
+
 /// A site with one partition on the last CPU; `None` on a machine with one CPU.
 pub(crate) fn site(folder: &Path, campaign: &str) -> Option<String> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();

@@ -41,6 +41,17 @@ fn has_two_cpus() -> bool {
     std::thread::available_parallelism().is_ok_and(|count| count.get() > 1)
 }
 
+/// Gives the program of a site file a second for each step, and ordinary priority: a machine that
+/// stands still for a moment, or on which somebody else has a site up, is no matter of the page.
+fn be_patient(site: &Path) {
+    let text = fs::read_to_string(site).unwrap();
+    let patient = text.replacen("\nperiod = ", "\nwatchdog = \"1 s\"\nperiod = ", 1);
+    assert_ne!(patient, text);
+    let ordinary = patient.replacen("priority = 80", "policy = \"other\"", 1);
+    assert_ne!(ordinary, patient);
+    fs::write(site, ordinary).unwrap();
+}
+
 /// Goal: whoever does what the page says has a running program.
 /// Method: write its files, and run each of its commands in their order.
 #[test]
@@ -65,6 +76,9 @@ fn the_page_of_the_first_program_holds_line_by_line() {
                         shell(folder.path(), "quietcore down");
                     }
                     assert_eq!(said.status, Some(0), "{line}: {}\n{}", said.out, said.err);
+                    if commands == 0 {
+                        be_patient(&folder.path().join("pid.toml"));
+                    }
                     commands += 1;
                 }
             }

@@ -1,4 +1,5 @@
-//! The README's commands for a running site, in their order, with a look at what each of them did.
+//! The README's commands for a running site and for an OSEK program, in their order, with a look at
+//! what each of them did.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,12 +9,17 @@ mod command;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use command::{Said, quietcore, said};
+use command::{Said, patient, quietcore, said};
+
+/// The longest wait for what a command causes, on a machine that does much else.
+const EFFECT_MAX: Duration = Duration::from_secs(60);
 
 const README: &str = include_str!("../../../../README.md");
 
-/// A copy of what the README's commands need, and a place for their sites.
+/// A copy of what the README's commands need, with patient watchdogs, and a place for their sites.
 struct Clone<'a> {
     folder: PathBuf,
     places: &'a Path,
@@ -39,6 +45,17 @@ impl<'a> Clone<'a> {
         let folder = places.join(name);
         copy(&root.join("models/servo"), &folder.join("models/servo"));
         copy(&root.join("examples"), &folder.join("examples"));
+        let site = folder.join("examples/servo.toml");
+        // At ordinary priority it also runs beside a site that somebody else has up on its CPU.
+        let text = patient(&fs::read_to_string(&site).unwrap());
+        let text = text.replace("priority = 90", "policy = \"other\"");
+        fs::write(site, text).unwrap();
+        Self { folder, places }
+    }
+
+    fn empty(places: &'a Path, name: &str) -> Self {
+        let folder = places.join(name);
+        fs::create_dir_all(&folder).unwrap();
         Self { folder, places }
     }
 
@@ -56,13 +73,26 @@ impl<'a> Clone<'a> {
         out
     }
 
-    /// A value of the program, and whether it is forced.
-    fn value(&self, variable: &str) -> (serde_json::Value, bool) {
-        let text = self.done(&format!("quietcore watch axis {variable} --once --json"));
+    /// A value of a partition's program, and whether it is forced.
+    fn value_in(&self, partition: &str, variable: &str) -> (serde_json::Value, bool) {
+        let text = self.done(&format!("quietcore watch {partition} {variable} --once --json"));
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
         let found = &read["values"][0];
         (found["value"].clone(), found["forced"].as_bool().unwrap())
     }
+
+    fn value(&self, variable: &str) -> (serde_json::Value, bool) {
+        self.value_in("axis", variable)
+    }
+}
+
+/// The CPU of the sites' partitions, which are not to hold up one another. `None` on a machine with
+/// one CPU.
+fn cpu_for_partition() -> Option<MutexGuard<'static, ()>> {
+    static CPU: Mutex<()> = Mutex::new(());
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    // Another test that has failed has brought its site down.
+    (cpus >= 2).then(|| CPU.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The block of the README that begins with a line, its comments cut off.
@@ -76,11 +106,10 @@ fn block(first: &str) -> Vec<String> {
 /// Goal: the sequence leaves the servo as it was found; a second clone begins anew.
 #[test]
 fn the_commands_for_a_running_site_do_what_they_say() {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    if cpus < 2 {
+    let Some(_cpu) = cpu_for_partition() else {
         quietcore_skip::skip!("a machine with one CPU has none for a partition");
         return;
-    }
+    };
     let places = tempfile::tempdir().unwrap();
     let clone = Clone::new(places.path(), "first");
     let commands = block("quietcore up examples/servo.toml --detach\n");
@@ -112,4 +141,44 @@ fn the_commands_for_a_running_site_do_what_they_say() {
     assert!(err.contains("has retained is not taken over"), "{err}");
     assert_ne!(second.value("servo_P.Kv").0, 50.0, "the other clone's");
     second.done(down);
+}
+
+/// Goal: in an empty folder the block gives an OSEK program that runs, and shows what a task that
+/// is too long does: the services refuse an activation, and that is an event.
+#[test]
+fn the_commands_for_an_osek_program_do_what_they_say() {
+    let Some(_cpu) = cpu_for_partition() else {
+        quietcore_skip::skip!("a machine with one CPU has none for a partition");
+        return;
+    };
+    let places = tempfile::tempdir().unwrap();
+    let clone = Clone::empty(places.path(), "empty");
+    let commands = block("quietcore init --example osek");
+    let [init, check, up, top, set, events, down] = &commands[..] else {
+        panic!("the block has other commands: {commands:#?}");
+    };
+    let (init, file) = init.split_once(" > ").expect("its output is the site file");
+    let site = clone.done(init);
+    // A machine that is held up is no fault of the program here.
+    let patient = site.replacen("sensitivity = 5 ", "watchdog = \"1 s\"\nsensitivity = 5 ", 1);
+    assert_ne!(patient, site);
+    fs::write(clone.folder.join(file), patient).unwrap();
+    let tasks = ["Drive", "Sort", "Supervise", "Report"];
+    let checked = clone.done(check);
+    assert!(tasks.iter().all(|task| checked.contains(&format!("\n{task} "))), "{checked}");
+    clone.done(up);
+    let shown = clone.done(top);
+    assert!(shown.contains("\nconveyor   running"), "{shown}");
+    assert!(tasks.iter().all(|task| shown.contains(&format!("\n{task} "))), "{shown}");
+    clone.done(set);
+    let rounds = || clone.value_in("conveyor", "conveyor_P.report_rounds");
+    assert_eq!(rounds(), (300_000_000.into(), false));
+    let end = Instant::now() + EFFECT_MAX;
+    let is_told = || clone.done(events).contains("E_OS_LIMIT in ActivateTask");
+    while !is_told() {
+        assert!(Instant::now() < end, "no task was too long: {}", clone.done(events));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    clone.done(down);
+    assert_ne!(clone.call(top).status, Some(0), "nothing runs any more");
 }

@@ -40,7 +40,7 @@ pub enum Origin {
 }
 
 /// Names of headers, with wildcards, and where they belong. The first that fits decides.
-const HEADERS: [(&str, Origin); 92] = [
+const HEADERS: [(&str, Origin); 93] = [
     ("MW_*", Origin::Board),
     ("mw_*", Origin::Board),
     ("c2000*", Origin::Board),
@@ -121,6 +121,7 @@ const HEADERS: [(&str, Origin); 92] = [
     ("vip*_rt.h", Origin::Library),
     ("HostLib_*", Origin::Library),
     ("mwmathutil.h", Origin::Library),
+    ("coder_posix_time.h", Origin::Library),
     ("MWCNN*", Origin::DeepLearning),
     ("cudnn.h", Origin::DeepLearning),
     ("cublas*", Origin::DeepLearning),
@@ -164,7 +165,7 @@ const SHARED: [&str; 24] = [
 ];
 
 /// Names of functions, with wildcards, and where they belong.
-const FUNCTIONS: [(&str, Origin); 35] = [
+const FUNCTIONS: [(&str, Origin); 38] = [
     ("MW_*", Origin::Board),
     ("mw_*", Origin::Board),
     ("c2000_*", Origin::Board),
@@ -197,6 +198,9 @@ const FUNCTIONS: [(&str, Origin); 35] = [
     ("rt_Lookup*", Origin::Library),
     ("rt_*Substitution*", Origin::Library),
     ("LibOutputs_*", Origin::Library),
+    ("coderTime*", Origin::Library),
+    ("coderLocalTime*", Origin::Library),
+    ("coderInitTime*", Origin::Library),
     ("rtIOStream*", Origin::Line),
     ("QueryPerformance*", Origin::Windows),
     ("std::*", Origin::CppLibrary),
@@ -297,6 +301,7 @@ mod tests {
             ("arm_836bb176_1_gateway.h", Origin::Simscape),
             ("windows.h", Origin::Windows),
             ("rt_matrixlib.h", Origin::Library),
+            ("coder_posix_time.h", Origin::Library),
             ("rtiostream.h", Origin::Line),
             ("rt_nonfinite.h", Origin::SharedUtilities),
             ("look1_binlxpw.h", Origin::SharedUtilities),

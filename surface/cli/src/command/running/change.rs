@@ -4,12 +4,14 @@
 pub(in crate::command) mod deploy;
 pub(in crate::command) mod pause;
 pub(in crate::command) mod restart;
+mod undone;
 
-use quietcore_supervisor::client::{Address, Client};
+use quietcore_supervisor::client::Address;
 use quietcore_supervisor::control::{Applied, Change, ChangeKind};
 use quietcore_supervisor::monitor::Monitor;
 use serde::Serialize;
 
+use self::undone::Before;
 use super::site;
 use crate::arguments::{Assignment, Force, Of, Set, Unforce};
 use crate::command;
@@ -70,17 +72,22 @@ fn apply(
     after: &str,
 ) -> Result<Status, Failure> {
     let (mut client, partition) = site::of_partition(of)?;
-    let forced = forced(&mut client, &partition, changes);
+    let monitor = Monitor::open(&mut client, &partition).ok();
+    let forced = monitor.as_ref().map(|monitor| forced(monitor, changes)).unwrap_or_default();
+    let before = monitor.as_ref().and_then(|monitor| Before::read(monitor, changes));
     let applied = client.write(&partition, changes)?;
+    let undone = before.map(|before| before.undone(applied.cycle)).unwrap_or_default();
     let mut effective = Vec::new();
     for (index, change) in changes.iter().enumerate() {
-        if applied.overwritten.contains(&change.variable)
-            && !forced.get(index).is_some_and(|it| *it)
-        {
-            terminal::say(format_args!("{partition}: {}", by_fieldbus(&of.partition, change)));
-            continue;
-        }
-        match forced.get(index).and_then(|forced| without_effect(&of.partition, change, *forced)) {
+        let forced = forced.get(index).copied();
+        let by_fieldbus = applied.overwritten.contains(&change.variable);
+        let why = match forced.and_then(|forced| without_effect(&of.partition, change, forced)) {
+            Some(why) => Some(why),
+            None if by_fieldbus => Some(self::by_fieldbus(&of.partition, change)),
+            None if undone.contains(&change.variable) => Some(undone::told(&of.partition, change)),
+            None => None,
+        };
+        match why {
             Some(why) => terminal::say(format_args!("{partition}: {why}")),
             None => effective.push(change.variable.as_str()),
         }
@@ -95,8 +102,7 @@ fn apply(
 }
 
 /// Which of the variables are forced; empty where that can't be seen.
-fn forced(client: &mut Client, partition: &str, changes: &[Change]) -> Vec<bool> {
-    let Ok(monitor) = Monitor::open(client, partition) else { return Vec::new() };
+fn forced(monitor: &Monitor, changes: &[Change]) -> Vec<bool> {
     let Ok(forces) = monitor.forces() else { return Vec::new() };
     let held = |change: &Change| {
         monitor.symbols().resolve(&change.variable).is_ok_and(|place| forces.holds(&place))
@@ -140,7 +146,7 @@ fn tell(
         let schema = "quietcore.applied/1";
         command::print_json(&Document { schema, partition, cycle, changes })?;
     } else {
-        command::print(&format!("{partition}: {what} in cycle {cycle}{after}\n"))?;
+        command::print_lines(&format!("{partition}: {what} in cycle {cycle}{after}\n"))?;
     }
     Ok(Status::Done)
 }

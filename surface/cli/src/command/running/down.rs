@@ -1,8 +1,13 @@
 //! `quietcore down`
+//!
+//! Without a name it means the only site that runs, if that was started from here. Another one may
+//! be somebody's who relies on it.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use quietcore_backend::container::Cleared;
 use quietcore_host::controls::resctrl::{self, Swept};
-use quietcore_supervisor::places::Places;
+use quietcore_supervisor::places::{Places, StartedBy};
 use quietcore_wording::plural;
 
 use super::site;
@@ -11,6 +16,18 @@ use crate::command;
 use crate::machine;
 use crate::status::{Failure, Status};
 
+/// The longest answer that is read.
+const ANSWER_BYTES_MAX: u64 = 256;
+
+/// Nobody has named a site that was not started from here.
+#[derive(Debug, thiserror::Error)]
+enum NotNamed {
+    #[error("site `{site}` {by}; if it is meant, use `quietcore down {site}`")]
+    Elsewhere { site: String, by: String },
+    #[error("site `{site}` stays up")]
+    Refused { site: String },
+}
+
 pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
     let client = match site::named(request.site.name()) {
         Ok(client) => client,
@@ -18,10 +35,39 @@ pub(in crate::command) fn run(request: &Down) -> Result<Status, Failure> {
         Err(failure) => return if recover()? { Ok(Status::Done) } else { Err(failure) },
     };
     let name = client.site().to_owned();
+    if request.site.name().is_none() {
+        make_sure(&name)?;
+    }
     client.down()?;
-    command::print(&format!("{name}: down\n"))?;
+    command::print_lines(&format!("{name}: down\n"))?;
     recover()?;
     Ok(Status::Done)
+}
+
+/// Makes sure that a site is meant that nobody has named: it was started from here, or who sits at
+/// the terminal says so.
+fn make_sure(name: &str) -> Result<(), Failure> {
+    let mut running = Places::of_environment()?.running()?.into_iter();
+    let description = running.find(|site| site.name == name).and_then(|site| site.description);
+    let by = description.and_then(|description| description.started_by);
+    if by.as_ref().is_some_and(|by| by.is_from(&StartedBy::this_process())) {
+        return Ok(());
+    }
+    let by = match by {
+        Some(by) => format!("was started by {by}, not from here"),
+        None => "does not say who has started it".to_owned(),
+    };
+    let site = name.to_owned();
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(NotNamed::Elsewhere { site, by }.into());
+    }
+    crate::terminal::ask(format_args!("Site `{site}` {by}. Bring it down? [y/N]"));
+    let mut answer = String::new();
+    io::stdin().lock().take(ANSWER_BYTES_MAX).read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(NotNamed::Refused { site }.into()),
+    }
 }
 
 /// Removes what supervisors that were killed have left. Whether there was anything.
@@ -37,7 +83,7 @@ fn clear_containers() -> Result<bool, Failure> {
     let cleared = quietcore_backend::container::clear(&folder);
     cleared.left.iter().for_each(crate::terminal::say);
     for name in &cleared.gone {
-        command::print(&format!("{name}: the container is removed\n"))?;
+        command::print_lines(&format!("{name}: the container is removed\n"))?;
     }
     Ok(cleared != Cleared::default())
 }
@@ -50,7 +96,7 @@ fn give_back_shares() -> Result<bool, Failure> {
     if gone > 0 {
         let plural = plural(gone as u64);
         let text = format!("resctrl: {gone} group{plural} of partitions that are gone removed\n");
-        command::print(&text)?;
+        command::print_lines(&text)?;
     }
     Ok(gone > 0 || !left.is_empty())
 }
@@ -65,7 +111,7 @@ fn put_back() -> Result<bool, Failure> {
     }
     let are = if recovery.left.is_empty() { "are" } else { "are, but for these," };
     for name in &recovery.gone {
-        command::print(&format!("{name}: the machine's settings {are} as they were\n"))?;
+        command::print_lines(&format!("{name}: the machine's settings {are} as they were\n"))?;
     }
     Ok(!recovery.gone.is_empty() || !recovery.left.is_empty())
 }

@@ -125,18 +125,29 @@ fn text(request: &Events, site: &str, events: &[EventLine]) -> String {
         let text = serde_json::to_string(&line).expect("texts and numbers can be written as JSON");
         harmless_json(&text)
     };
-    let one = |event| if request.json { json(event) } else { line(event) };
+    let one =
+        |event| if request.json { json(event) } else { crate::terminal::fitting(&line(event)) };
     events.iter().map(|event| one(event) + "\n").collect()
 }
 
 fn line(event: &EventLine) -> String {
-    let at = event.at.parse::<jiff::Timestamp>();
-    let at = at
-        .map_or_else(|_| event.at.clone(), |at| at.strftime("%Y-%m-%d %H:%M:%S%.3fZ").to_string());
+    let at = instant(&event.at);
     let sign = sign(event.severity);
     let cycle =
         event.cycle.map_or_else(String::new, |cycle| format!(" (cycle {})", thousands(cycle)));
     visible(&format!("{at} {sign} {} {}: {}{cycle}", event.partition, event.kind, event.text))
+}
+
+/// A moment of UTC to the millisecond; as it is where it is none.
+fn instant(at: &str) -> String {
+    let read = at.parse::<jiff::Timestamp>();
+    read.map_or_else(|_| at.to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S%.3fZ").to_string())
+}
+
+/// A moment of UTC to the second, in one word; as it is where it is none.
+pub(super) fn moment(at: &str) -> String {
+    let read = at.parse::<jiff::Timestamp>();
+    read.map_or_else(|_| visible(at), |at| at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 /// The sign of what is not as it should be.
@@ -166,6 +177,6 @@ mod tests {
             severity: Severity::Fault,
             ..fake::event(3)
         };
-        assert_eq!(line(&odd), "soon ✗ axis overrun: a\u{fffd}b\u{fffd}");
+        assert_eq!(line(&odd), "soon ✗ axis overrun: a | b\u{fffd}");
     }
 }

@@ -1,17 +1,17 @@
 //! `quietcore ps`
 
 use quietcore_record::verdict::thousands;
+use quietcore_report::table::{Side, Table};
 use quietcore_supervisor::control::{Activity, PartitionState, Reactions};
-use quietcore_supervisor::places::RunningSite;
-use quietcore_wording::plural;
+use quietcore_supervisor::places::{RunningSite, StartedBy};
+use quietcore_wording::{hanging, plural};
 use serde::Serialize;
 
 use super::site;
 use crate::arguments::Ps;
 use crate::command;
 use crate::status::{Failure, Status};
-use crate::table::Table;
-use crate::terminal::visible;
+use crate::terminal::{self, visible};
 
 /// What stands where there is nothing.
 const NONE: &str = "–";
@@ -30,6 +30,7 @@ struct SiteEntry {
     site_file: Option<String>,
     pid: Option<u32>,
     started_at: Option<String>,
+    started_by: Option<StartedBy>,
     partitions: Vec<PartitionState>,
 }
 
@@ -47,7 +48,8 @@ pub(in crate::command) fn run(request: &Ps) -> Result<Status, Failure> {
     } else if sites.is_empty() {
         command::print("no site runs\n")?;
     } else {
-        let texts: Vec<String> = sites.iter().map(text).collect();
+        let columns = terminal::width();
+        let texts: Vec<String> = sites.iter().map(|site| text(site, columns)).collect();
         command::print(&texts.join("\n"))?;
     }
     Ok(if all_run { Status::Done } else { Status::NotPassed })
@@ -64,21 +66,30 @@ fn entry(running: RunningSite, partitions: Vec<PartitionState>) -> SiteEntry {
         site: running.name,
         site_file: described.as_ref().map(|it| it.site_file.display().to_string()),
         pid: described.as_ref().map(|it| it.pid),
-        started_at: described.map(|it| it.started_at),
+        started_at: described.as_ref().map(|it| it.started_at.clone()),
+        started_by: described.and_then(|it| it.started_by),
         partitions,
     }
 }
 
-fn text(site: &SiteEntry) -> String {
-    let mut lines = vec![site.site.clone()];
+/// A site in lines of at most `columns`, as far as words and names allow.
+fn text(site: &SiteEntry, columns: usize) -> String {
+    let mut head = site.site.clone();
     if let (Some(file), Some(pid)) = (&site.site_file, site.pid) {
-        lines[0].push_str(&format!(" ({file}), process {pid}"));
+        head.push_str(&format!(" ({file}), process {pid}"));
     }
-    lines.extend(table(&site.partitions));
+    if let Some(by) = &site.started_by {
+        head.push_str(&format!("\nstarted by {}", visible(&by.to_string())));
+        if let Some(at) = &site.started_at {
+            head.push_str(&format!(", at {}", super::events::moment(at)));
+        }
+    }
+    let mut lines = vec![head];
+    lines.extend(table(&site.partitions).lines(columns, false));
     let troubled = site.partitions.iter().filter(|partition| !is_well(partition));
     lines.extend(troubled.map(|it| format!("{}: {}", it.name, visible(&it.state.to_string()))));
     lines.extend(site.partitions.iter().filter_map(shedding));
-    lines.join("\n") + "\n"
+    hanging(&lines.join("\n"), columns, 2) + "\n"
 }
 
 /// How often and how fast others were shed for a partition.
@@ -93,43 +104,57 @@ fn shedding(partition: &PartitionState) -> Option<String> {
 }
 
 /// A line a partition. A column in which nothing stands is left out.
-fn table(partitions: &[PartitionState]) -> Vec<String> {
-    let restarts = partitions.iter().any(|partition| partition.restarts > 0);
-    let mut heading = vec![
-        "partition",
-        "backend",
-        "state",
-        ">period",
-        ">cycles",
-        ">missed",
-        ">over",
-        ">worst",
-        ">CPU",
-        "fieldbus",
-        ">forced",
-        ">build",
-    ];
-    heading.extend(restarts.then_some(">restarts"));
-    let mut table = Table::new(&heading);
-    for partition in partitions {
-        let mut row = vec![
-            partition.name.clone(),
-            partition.backend.clone(),
-            partition.state.word().to_owned(),
-            partition.period.to_string(),
-            thousands(partition.cycles),
-            thousands(partition.missed_cycles),
-            thousands(partition.overruns),
-            partition.release_max.to_string(),
-            partition.cpu.map_or_else(|| NONE.to_owned(), |cpu| cpu.to_string()),
-            fieldbus(partition),
-            partition.forces.to_string(),
-            partition.generation.to_string(),
-        ];
-        row.extend(restarts.then(|| partition.restarts.to_string()));
-        table.row(row);
+fn table(partitions: &[PartitionState]) -> Table {
+    let mut table = Table::new().leading("partition", Side::Left);
+    let any = |is_told: fn(&PartitionState) -> bool| partitions.iter().any(is_told);
+    let columns: Vec<Column> =
+        COLUMNS.iter().filter(|column| any(column.is_told)).copied().collect();
+    for column in &columns {
+        table = table.column(column.name, column.side, 0);
     }
-    table.lines()
+    for partition in partitions {
+        let cells = columns.iter().map(|column| (column.cell)(partition));
+        table.row(std::iter::once(partition.name.clone()).chain(cells));
+    }
+    table
+}
+
+/// A column beside the names.
+#[derive(Clone, Copy)]
+struct Column {
+    name: &'static str,
+    side: Side,
+    cell: fn(&PartitionState) -> String,
+    /// Whether there is anything to tell of a partition.
+    is_told: fn(&PartitionState) -> bool,
+}
+
+const fn column(
+    name: &'static str,
+    side: Side,
+    cell: fn(&PartitionState) -> String,
+    is_told: fn(&PartitionState) -> bool,
+) -> Column {
+    Column { name, side, cell, is_told }
+}
+
+const COLUMNS: [Column; 12] = [
+    column("backend", Side::Left, |it| it.backend.clone(), |_| true),
+    column("state", Side::Left, |it| it.state.word().to_owned(), |_| true),
+    column("period", Side::Right, |it| it.period.to_string(), |_| true),
+    column("cycles", Side::Right, |it| thousands(it.cycles), |_| true),
+    column("missed", Side::Right, |it| thousands(it.missed_cycles), |_| true),
+    column("over", Side::Right, |it| thousands(it.overruns), |_| true),
+    column("worst", Side::Right, |it| it.release_max.to_string(), |_| true),
+    column("CPU", Side::Right, cpu, |_| true),
+    column("fieldbus", Side::Left, fieldbus, |it| it.fieldbus.is_some()),
+    column("forced", Side::Right, |it| it.forces.to_string(), |it| it.forces > 0),
+    column("build", Side::Right, |it| it.generation.to_string(), |it| it.generation > 1),
+    column("restarts", Side::Right, |it| it.restarts.to_string(), |it| it.restarts > 0),
+];
+
+fn cpu(partition: &PartitionState) -> String {
+    partition.cpu.map_or_else(|| NONE.to_owned(), |cpu| cpu.to_string())
 }
 
 /// The fieldbus in few words: its state, the working counter where it differs, and how many frames
@@ -149,23 +174,59 @@ pub(super) fn fieldbus(partition: &PartitionState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quietcore_supervisor::fake;
 
-    #[test]
-    fn what_runs_is_listed_and_what_does_not_says_why() {
-        let site = SiteEntry {
+    fn site() -> SiteEntry {
+        SiteEntry {
             site: "line".to_owned(),
             site_file: Some("/sites/line.toml".to_owned()),
             pid: Some(4700),
-            started_at: None,
-            partitions: quietcore_supervisor::fake::partitions(),
-        };
-        let said = text(&site);
+            started_at: Some("2026-11-21T20:15:03Z".to_owned()),
+            started_by: Some(StartedBy {
+                user: "root".to_owned(),
+                login: Some("anna".to_owned()),
+                folder: Some("/sites".into()),
+                terminal: Some("pts/3".to_owned()),
+                session: Some(900),
+                command: Some("bash".to_owned()),
+                service: None,
+            }),
+            partitions: fake::partitions(),
+        }
+    }
+
+    #[test]
+    fn what_runs_is_listed_with_who_started_it_and_what_does_not_says_why() {
+        let site = site();
+        let said = text(&site, 80);
         assert_eq!(said, include_str!("ps.txt"), "{said}");
         assert!(!site.partitions.iter().all(is_well));
         let calm = SiteEntry { partitions: site.partitions[..1].to_vec(), ..site };
-        let said = text(&calm);
-        assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
+        let said = text(&calm, 80);
         assert!(!said.contains("restarts"), "there were none: {said}");
+    }
+
+    /// Goal: the widest figures that a partition can have fit, and none of them is left out.
+    #[test]
+    fn ps_fits_80_100_and_120_columns() {
+        let mut site = site();
+        for partition in &mut site.partitions {
+            partition.name = "conveyor-of-the-second-line".to_owned();
+            partition.cycles = 31_536_000_000;
+            partition.missed_cycles = 1_234_567;
+            partition.overruns = 7_654_321;
+            partition.generation = 12;
+            partition.restarts = 345;
+            let bus = partition.fieldbus.as_mut();
+            bus.into_iter().for_each(|it| (it.working_counter, it.lost_frames) = (5, 98_765));
+        }
+        for columns in [80, 100, 120] {
+            let said = text(&site, columns);
+            assert!(said.lines().all(|line| line.chars().count() <= columns), "{said}");
+            for figure in ["31 536 000 000", "1 234 567", "WKC 5/7 lost 98 765", "345", "12"] {
+                assert!(said.contains(figure), "{figure}: {said}");
+            }
+        }
     }
 
     #[test]

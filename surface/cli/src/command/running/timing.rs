@@ -3,11 +3,10 @@
 use std::fs::File;
 
 use quietcore_record::verdict::thousands;
+use quietcore_report::table::{Side, Table};
 use quietcore_supervisor::control::Opened;
 use quietcore_supervisor::monitor::{FigureBuffers, Monitor, MonitorError, TaskFigures};
 use quietcore_units::Nanos;
-
-use crate::table::Table;
 
 /// The tasks of the partitions of a site.
 #[derive(Default)]
@@ -38,23 +37,15 @@ impl Timing {
         Ok(())
     }
 
-    /// The table, a line a task; empty without tasks.
-    pub(super) fn lines(&self) -> Vec<String> {
+    /// The table in lines of at most `columns`; empty without tasks.
+    pub(super) fn lines(&self, columns: usize) -> Vec<String> {
         if self.tasks.is_empty() {
             return Vec::new();
         }
-        let mut table = Table::new(&[
-            "task",
-            ">period",
-            ">cycles",
-            ">missed",
-            ">over",
-            ">release p50",
-            ">p99.99",
-            ">max",
-            ">execution max",
-            ">response max",
-        ]);
+        let mut table = Table::new()
+            .leading("task", Side::Left)
+            .numbers(["period", "cycles", "missed", "over"], 0)
+            .numbers(["release p50", "p99.99", "max", "execution max", "response max"], 0);
         for (name, task, absent) in &self.tasks {
             // A task of a kernel may have run no job at all; then it was not punctual either.
             let counted = |figure: Nanos| match task.snapshot.counters.cycles {
@@ -74,7 +65,7 @@ impl Timing {
                 counted(task.response.max),
             ]);
         }
-        table.lines()
+        table.lines(columns, false)
     }
 }
 

@@ -36,7 +36,7 @@ pub(in crate::command) fn run(request: &Top) -> Result<Status, Failure> {
     let mut collector = Collector::new(site::named(request.site.name())?);
     if request.once {
         let snapshot = collector.collect()?;
-        command::print(&draw::text(&snapshot))?;
+        command::print(&draw::text(&snapshot, terminal::width()))?;
         return Ok(Status::Done);
     }
     if !io::stdout().is_terminal() {

@@ -266,7 +266,7 @@ fn tell(request: &TraceRequest, name: &str, summary: &Summary) -> Result<(), Fai
             ended_early: summary.ended_early.as_deref(),
         });
     }
-    command::print(&text(name, summary))
+    command::print_lines(&text(name, summary))
 }
 
 fn text(name: &str, summary: &Summary) -> String {

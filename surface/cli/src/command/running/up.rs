@@ -17,7 +17,7 @@ use quietcore_site::{Backend, Site as SiteFile};
 use quietcore_supervisor::Site;
 use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart};
 use quietcore_supervisor::live::{Plan, Running};
-use quietcore_supervisor::places::Places;
+use quietcore_supervisor::places::{Places, StartedBy};
 use quietcore_wording::plural;
 
 use super::timing::Timing;
@@ -37,6 +37,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     if request.detach {
         return background::run(request);
     }
+    let started_by = StartedBy::this_process();
     if request.detached {
         background::leave_terminal();
     }
@@ -57,6 +58,7 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
             _ => Restart::Warm,
         },
         controls,
+        started_by,
     };
     let awake = machine::hold_awake();
     let places = Places::of_environment()?;
@@ -71,7 +73,8 @@ pub(in crate::command) fn run(request: &Up) -> Result<Status, Failure> {
     }
     drop(awake);
     crate::terminal::say(format_args!("{name}: down"));
-    let lines: String = timing.lines().iter().map(|line| format!("{line}\n")).collect();
+    let lines: String =
+        timing.lines(crate::terminal::width()).iter().map(|line| format!("{line}\n")).collect();
     if let Some(because) = TimeReality::measure().why_not_real() {
         crate::terminal::say(format_args!(
             "timing not valid: this machine's time is emulated ({because})"
@@ -199,7 +202,11 @@ impl Show {
     }
 
     fn say(&self, line: &str) {
-        if self.terminal { self.bar.println(line) } else { crate::terminal::say(line) }
+        if self.terminal {
+            self.bar.println(crate::terminal::fitting_errors(line));
+        } else {
+            crate::terminal::say(line);
+        }
     }
 
     fn status(&self, partitions: &[PartitionState]) {
@@ -266,7 +273,7 @@ mod tests {
             "20:15:03.250Z ! axis cycle 12: overrun 3: 1.2 ms of 1 ms"
         );
         let odd = EventLine { at: "soon".into(), text: "a\nb\x1b".into(), ..fake::event(3) };
-        assert_eq!(event_line(&odd), "soon ! axis cycle 12: a\u{fffd}b\u{fffd}");
+        assert_eq!(event_line(&odd), "soon ! axis cycle 12: a | b\u{fffd}");
         assert_eq!(
             status_line(&fake::partitions()),
             "axis 61\u{202f}234 cycles, worst 187 µs, 2 overruns │ tank waiting"

@@ -39,7 +39,7 @@ pub(in crate::command) fn run(request: &Deploy) -> Result<Status, Failure> {
         let document = Document { schema, partition: &partition, deployed: &deployed };
         command::print_json(&document)?;
     } else {
-        command::print(&text(&partition, &deployed))?;
+        command::print_lines(&text(&partition, &deployed))?;
     }
     Ok(match deployed.probation {
         Probation::Passed | Probation::Running { .. } => Status::Done,

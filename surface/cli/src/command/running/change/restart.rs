@@ -15,6 +15,6 @@ pub(in crate::command) fn run(request: &RestartRequest) -> Result<Status, Failur
         How::Origin => (Restart::Origin, "from its origin"),
     };
     client.restart(&partition, how)?;
-    command::print(&format!("{partition}: started {word}\n"))?;
+    command::print_lines(&format!("{partition}: started {word}\n"))?;
     Ok(Status::Done)
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! press-line                                    20:15:03  sorted by site file
-//! partition  state    period   cycles  missed  over  worst  CPU  fieldbus
-//! axis       running  1.00 ms  61 234       0     2  187 µs   1  OP ×3
+//! partition state   period  cycles missed over worst  CPU fieldbus
+//! axis      running 1.00 ms 61 234      0    2 187 µs   1 OP ×3
 //! ─ axis · release latency · 61 166 values, up to 50 000 a bar, both logarithmic ─
 //! █ bars: count, logarithmic            release     p50 …  max …
 //! █▁▁   ▁                               worst cases: latency, cycle, CPU
@@ -16,9 +16,11 @@ use std::ops::Range;
 use quietcore_exchange::Spike;
 use quietcore_record::record::{self, LateRelease, Stall};
 use quietcore_record::verdict::thousands;
+use quietcore_report::table::{self as columns, Side, cut};
 use quietcore_supervisor::control::Activity;
 use quietcore_supervisor::monitor::{LogBars, TaskFigures};
 use quietcore_units::Nanos;
+use quietcore_wording::hanging;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -32,6 +34,8 @@ use crate::table::Table;
 
 /// Columns of the figures beside the histogram.
 const FIGURES: u16 = 46;
+/// Those of their names.
+const NAMES: usize = 10;
 /// The narrowest histogram.
 const HISTOGRAM_MIN: u16 = 30;
 /// Worst cases shown.
@@ -54,7 +58,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: &Snapshot, view: &View) {
     .areas(frame.area());
     let paint = Paint { color: view.color };
     frame.render_widget(heading(snapshot, view, head.width, paint), head);
-    frame.render_widget(Paragraph::new(list_lines(&panes, place, list.height, paint)), list);
+    frame.render_widget(Paragraph::new(list_lines(&panes, place, list, paint)), list);
     let Some(pane) = panes.get(place) else {
         frame.render_widget(Paragraph::new("no partitions"), body);
         return;
@@ -62,7 +66,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: &Snapshot, view: &View) {
     let title = title_of(pane, view.shown);
     let rule = "─".repeat(usize::from(gap.width).saturating_sub(title.chars().count()));
     frame.render_widget(Line::styled(title + &rule, paint.dim()), gap);
-    draw_body(frame, pane, view, body, paint);
+    // The last column gives way first; it is told of the chosen one.
+    let fits = self::list(&panes).fits(usize::from(list.width));
+    let left_out = (!fits && pane.state.fieldbus.is_some()).then(|| fieldbus(&pane.state));
+    draw_body(frame, pane, view, body, left_out, paint);
     let help = "↑↓ partition  ←→ histogram  s sort  q end";
     frame.render_widget(Line::styled(help, paint.dim()), keys);
 }
@@ -122,18 +129,12 @@ fn heading<'a>(snapshot: &Snapshot, view: &View, width: u16, paint: Paint) -> Li
     ])
 }
 
-fn list(panes: &[&Pane]) -> Vec<String> {
-    let mut table = Table::new(&[
-        "partition",
-        "state",
-        ">period",
-        ">cycles",
-        ">missed",
-        ">over",
-        ">worst",
-        ">CPU",
-        "fieldbus",
-    ]);
+fn list(panes: &[&Pane]) -> columns::Table {
+    let mut table = columns::Table::new()
+        .leading("partition", Side::Left)
+        .column("state", Side::Left, 0)
+        .numbers(["period", "cycles", "missed", "over", "worst", "CPU"], 0)
+        .column("fieldbus", Side::Left, 0);
     for pane in panes {
         let state = &pane.state;
         table.row([
@@ -148,13 +149,13 @@ fn list(panes: &[&Pane]) -> Vec<String> {
             fieldbus(state),
         ]);
     }
-    table.lines()
+    table
 }
 
-/// The list, moved so that the chosen one is in it.
-fn list_lines<'a>(panes: &[&Pane], place: usize, height: u16, paint: Paint) -> Vec<Line<'a>> {
-    let mut lines = list(panes).into_iter();
-    let room = usize::from(height).saturating_sub(1).max(1);
+/// The list in `area`, moved so that the chosen one is in it. Columns that do not fit are left out.
+fn list_lines<'a>(panes: &[&Pane], place: usize, area: Rect, paint: Paint) -> Vec<Line<'a>> {
+    let mut lines = list(panes).lines(usize::from(area.width), false).into_iter();
+    let room = usize::from(area.height).saturating_sub(1).max(1);
     let first = (place + 1).saturating_sub(room);
     let mut drawn: Vec<Line<'a>> =
         lines.next().map(|it| Line::styled(it, paint.dim())).into_iter().collect();
@@ -168,7 +169,14 @@ fn list_lines<'a>(panes: &[&Pane], place: usize, height: u16, paint: Paint) -> V
     drawn
 }
 
-fn draw_body(frame: &mut Frame<'_>, pane: &Pane, view: &View, area: Rect, paint: Paint) {
+fn draw_body(
+    frame: &mut Frame<'_>,
+    pane: &Pane,
+    view: &View,
+    area: Rect,
+    left_out: Option<String>,
+    paint: Paint,
+) {
     let Some(task) = pane.tasks.first() else {
         let why = pane.state.state.why().unwrap_or("its statistics can't be read now");
         frame.render_widget(Paragraph::new(crate::terminal::visible(why)), area);
@@ -198,6 +206,9 @@ fn draw_body(frame: &mut Frame<'_>, pane: &Pane, view: &View, area: Rect, paint:
     if let Some(why) = pane.state.state.why() {
         let style = paint.state(&pane.state.state);
         lines.push(Line::styled(crate::terminal::visible(why), style));
+    }
+    if let Some(bus) = left_out {
+        lines.push(Line::from(format!("fieldbus {bus}")));
     }
     for task in &pane.tasks {
         lines.extend(figures(task, pane.tasks.len() > 1).into_iter().map(Line::from));
@@ -272,14 +283,18 @@ fn mark(value: Nanos) -> String {
 /// A task's quantiles and its worst cases.
 fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
     let mut lines = Vec::new();
-    let name = if named { task.name.as_str() } else { "" };
-    lines.push(format!("{name:<10}{:>9}{:>9}{:>9}{:>9}", "p50", "p99", "p99.99", "max"));
+    let mut name = if named { task.name.as_str() } else { "" };
+    if name.chars().count() > NAMES {
+        lines.push(cut(&crate::terminal::visible(name), usize::from(FIGURES)));
+        name = "";
+    }
+    lines.push(format!("{name:<NAMES$}{:>9}{:>9}{:>9}{:>9}", "p50", "p99", "p99.99", "max"));
     let rows =
         [("release", &task.release), ("execution", &task.execution), ("response", &task.response)];
     for (name, bars) in rows {
         let [median, p99, p99_99, max] =
             [bars.median, bars.p99, bars.p99_99, bars.max].map(|it| it.to_string());
-        lines.push(format!("{name:<10}{median:>9}{p99:>9}{p99_99:>9}{max:>9}"));
+        lines.push(format!("{name:<NAMES$}{median:>9}{p99:>9}{p99_99:>9}{max:>9}"));
     }
     let scan = &task.snapshot.scan;
     let counters = &task.snapshot.counters;
@@ -307,11 +322,11 @@ fn stalls(spikes: &[Spike]) -> Vec<Stall<Spike>> {
     record::stalls(spikes.iter().copied().filter(|spike| spike.due_ns != 0), late)
 }
 
-/// Everything as text: what `--once` prints.
-pub(super) fn text(snapshot: &Snapshot) -> String {
+/// Everything as text in lines of at most `columns`: what `--once` prints.
+pub(super) fn text(snapshot: &Snapshot, columns: usize) -> String {
     let panes: Vec<&Pane> = snapshot.partitions.iter().collect();
     let mut lines = vec![format!("{}  {}", snapshot.site, snapshot.at)];
-    lines.extend(list(&panes));
+    lines.extend(list(&panes).lines(columns, false));
     for pane in panes {
         lines.push(String::new());
         lines.push(match pane.state.state.why() {
@@ -323,7 +338,7 @@ pub(super) fn text(snapshot: &Snapshot) -> String {
         }
     }
     let lines: Vec<String> = lines.iter().map(|line| crate::terminal::visible(line)).collect();
-    lines.join("\n") + "\n"
+    hanging(&lines.join("\n"), columns, 2) + "\n"
 }
 
 #[cfg(test)]

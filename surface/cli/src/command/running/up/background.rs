@@ -93,7 +93,7 @@ pub(super) fn run(request: &Up) -> Result<Status, Failure> {
                 ));
             }
             let (pid, path) = (child.id(), path.display());
-            command::print(&format!("{name}: up, process {pid}; it writes to {path}\n"))?;
+            command::print_lines(&format!("{name}: up, process {pid}; it writes to {path}\n"))?;
             return Ok(Status::Done);
         }
         thread::sleep(LOOK);

@@ -81,7 +81,7 @@ fn screens_are_as_stored() {
     shown.push_str(&screen(&snapshot, &view, 110, 30));
     press(&mut view, KeyCode::Down, &snapshot);
     shown.push_str(&screen(&snapshot, &view, 80, 24));
-    shown.push_str(&text(&snapshot));
+    shown.push_str(&text(&snapshot, 80));
     assert_eq!(shown, include_str!("stored.txt"), "{shown}");
 }
 
@@ -104,6 +104,31 @@ fn a_stall_is_one_row() {
     assert_eq!(found.len(), 2);
     let told = |stall: &Stall<Spike>| (stall.worst.release, stall.releases.len());
     assert_eq!(found.iter().map(told).collect::<Vec<_>>(), [(100, 15), (7000, 1)]);
+}
+
+/// Goal: the widest figures fit, and what gives way on the screen is told of the chosen partition.
+#[test]
+fn top_fits_80_100_and_120_columns() {
+    let mut snapshot = snapshot();
+    for pane in &mut snapshot.partitions {
+        let state = &mut pane.state;
+        state.name = "conveyor-of-the-second-line".to_owned();
+        (state.cycles, state.missed_cycles) = (31_536_000_000, 1_234_567);
+        state.overruns = 7_654_321;
+        let bus = state.fieldbus.as_mut();
+        bus.into_iter().for_each(|it| (it.working_counter, it.lost_frames) = (5, 98_765));
+        pane.tasks = vec![task("the_task_of_the_conveyor"), task("slow")];
+    }
+    for columns in [80_u16, 100, 120] {
+        let said = text(&snapshot, usize::from(columns));
+        let fits = |line: &str| line.chars().count() <= usize::from(columns);
+        assert!(said.lines().all(fits), "{said}");
+        let shown = screen(&snapshot, &View::new(false), columns, 40);
+        for said in [said, shown] {
+            assert!(said.replace('\u{202f}', " ").contains("WKC 5/7 lost 98 765"), "{said}");
+            assert!(said.contains("the_task_of_the_conveyor"), "{said}");
+        }
+    }
 }
 
 #[test]

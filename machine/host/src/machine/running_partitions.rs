@@ -1,0 +1,209 @@
+//! The partitions that run on this machine, whoever started them and wherever that one keeps his
+//! files.
+//!
+//! What runs is found among the processes, so that nothing is ever left of one that has ended. Each
+//! process of a partition bears in its arguments whose it is:
+//!
+//! ```text
+//! quietcore-runtime partition 7 of=press/axis cpus=1 by=4711-883721-4026531836
+//!                                  │     │         │    └ supervisor: process, begin, namespace
+//!                                  site  partition └ the CPUs that its tasks are pinned to
+//! ```
+//!
+//! That of a campaign or a probe bears nothing: it ends by itself, and what it has is seen from its
+//! threads alone. Policies and CPUs are always those that the kernel says of the threads. Processes
+//! in containers are seen by who is outside of them, and not the other way round.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use quietcore_units::{CpuId, CpuSet};
+
+use crate::controls::ProcessName;
+use crate::cpu_list::CpuList;
+use crate::source::Source;
+
+/// The program that partitions run in, and what its first argument is then.
+const RUNTIME: &str = "quietcore-runtime";
+const PARTITION: &str = "partition";
+/// Threads looked at of one process.
+const THREADS_MAX: usize = 256;
+/// The fields of `/proc/PID/stat` (proc_pid_stat(5)), counted from the one behind the name.
+const REAL_TIME_PRIORITY: usize = 37;
+const POLICY: usize = 38;
+/// Policies of the kernel (Linux, `include/uapi/linux/sched.h`).
+const FIFO: u32 = 1;
+const ROUND_ROBIN: u32 = 2;
+const DEADLINE: u32 = 6;
+
+/// Whose the process of a partition is, for as long as its site is up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionOwner {
+    /// The site.
+    pub site: String,
+    /// The partition.
+    pub partition: String,
+    /// The CPUs that its tasks are pinned to.
+    pub cpus: CpuSet,
+    /// The supervisor.
+    pub supervisor: ProcessName,
+}
+
+impl PartitionOwner {
+    /// A partition of this process.
+    pub fn own(site: &str, partition: &str, cpus: CpuSet) -> Self {
+        let supervisor = ProcessName::own(&Source::live());
+        Self { site: site.to_owned(), partition: partition.to_owned(), cpus, supervisor }
+    }
+
+    /// Returns the arguments that say so.
+    pub fn arguments(&self) -> [String; 3] {
+        let Self { site, partition, cpus, supervisor } = self;
+        [format!("of={site}/{partition}"), format!("cpus={cpus}"), format!("by={supervisor}")]
+    }
+
+    /// Reads them.
+    fn of_arguments(arguments: &[&str]) -> Option<Self> {
+        let value = |key: &str| arguments.iter().find_map(|it| it.strip_prefix(key));
+        let (site, partition) = value("of=")?.split_once('/')?;
+        Some(Self {
+            site: site.to_owned(),
+            partition: partition.to_owned(),
+            cpus: value("cpus=")?.parse().ok()?,
+            supervisor: ProcessName::from_str(value("by=")?).ok()?,
+        })
+    }
+}
+
+/// The real-time policy of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RealTimePolicy {
+    /// `SCHED_RR`, and its priority.
+    RoundRobin(u32),
+    /// `SCHED_FIFO`, and its priority.
+    Fifo(u32),
+    /// `SCHED_DEADLINE`, which comes before all others.
+    Deadline,
+}
+
+impl fmt::Display for RealTimePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RoundRobin(priority) => write!(f, "SCHED_RR {priority}"),
+            Self::Fifo(priority) => write!(f, "SCHED_FIFO {priority}"),
+            Self::Deadline => f.write_str("SCHED_DEADLINE"),
+        }
+    }
+}
+
+/// A real-time thread, and where it may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RealTimeThread {
+    /// Its policy.
+    pub policy: RealTimePolicy,
+    /// The CPUs that it may run on.
+    pub cpus: CpuSet,
+}
+
+/// A partition that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningPartition {
+    /// Its process.
+    pub process: u32,
+    /// The user whose process it is: the name, or the number where it has none here.
+    pub user: String,
+    /// Whose it is; `None` where a campaign or a probe measures.
+    pub owner: Option<PartitionOwner>,
+    /// Its real-time threads.
+    pub threads: Vec<RealTimeThread>,
+}
+
+impl RunningPartition {
+    /// Finds all of them but those that this process has started, ordered by their processes.
+    pub fn find_others(source: &Source) -> Vec<Self> {
+        let own = ProcessName::own(source);
+        let processes = source.numbered("/proc", "");
+        processes.into_iter().filter_map(|process| Self::read(source, process, &own)).collect()
+    }
+
+    fn read(source: &Source, process: u32, own: &ProcessName) -> Option<Self> {
+        let bytes = source.bytes(&format!("/proc/{process}/cmdline"));
+        let text = String::from_utf8_lossy(bytes.get()?).into_owned();
+        let mut arguments = text.split('\0');
+        let program = Path::new(arguments.next()?).file_name()?.to_str()?;
+        let _exchange: u32 =
+            (arguments.next() == Some(PARTITION)).then(|| arguments.next())??.parse().ok()?;
+        let owner = PartitionOwner::of_arguments(&arguments.collect::<Vec<_>>());
+        match &owner {
+            // It is about to end along with its supervisor.
+            Some(owner) if owner.supervisor == *own || !owner.supervisor.lives(source) => {
+                return None;
+            }
+            None if program != RUNTIME || parent(source, process) == Some(own.process) => {
+                return None;
+            }
+            Some(_) | None => {}
+        }
+        let user = user(source, process)?;
+        Some(Self { process, user, owner, threads: threads(source, process) })
+    }
+
+    /// Returns the highest policy of its threads that may run on `cpu`; of those alone that may run
+    /// nowhere else where that is asked.
+    pub fn policy_on(&self, cpu: CpuId, is_pinned: bool) -> Option<RealTimePolicy> {
+        let runs_there = |thread: &&RealTimeThread| {
+            thread.cpus.contains(cpu) && (!is_pinned || thread.cpus.len() == 1)
+        };
+        self.threads.iter().filter(runs_there).map(|thread| thread.policy).max()
+    }
+}
+
+/// The value of a line of a status file.
+fn status(source: &Source, path: &str, key: &str) -> Option<String> {
+    let text = source.text(path);
+    let line = text.get()?.lines().find_map(|line| line.strip_prefix(key))?;
+    Some(line.trim().to_owned())
+}
+
+fn parent(source: &Source, process: u32) -> Option<u32> {
+    status(source, &format!("/proc/{process}/status"), "PPid:")?.parse().ok()
+}
+
+fn user(source: &Source, process: u32) -> Option<String> {
+    let numbers = status(source, &format!("/proc/{process}/status"), "Uid:")?;
+    let number = numbers.split_whitespace().next()?;
+    let users = source.text("/etc/passwd");
+    let named = users.get().and_then(|users| {
+        users.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            (fields.nth(1)? == number).then(|| name.to_owned())
+        })
+    });
+    Some(named.unwrap_or_else(|| format!("user {number}")))
+}
+
+fn threads(source: &Source, process: u32) -> Vec<RealTimeThread> {
+    let numbers = source.numbered(&format!("/proc/{process}/task"), "");
+    let read = |number: u32| {
+        let own = format!("/proc/{process}/task/{number}");
+        let stat = source.text(&format!("{own}/stat"));
+        // The name in parentheses may have anything in it.
+        let fields: Vec<&str> = stat.get()?.rsplit_once(')')?.1.split_whitespace().collect();
+        let number = |field: usize| fields.get(field)?.parse::<u32>().ok();
+        let policy = match number(POLICY)? {
+            FIFO => RealTimePolicy::Fifo(number(REAL_TIME_PRIORITY)?),
+            ROUND_ROBIN => RealTimePolicy::RoundRobin(number(REAL_TIME_PRIORITY)?),
+            DEADLINE => RealTimePolicy::Deadline,
+            _ => return None,
+        };
+        let cpus = status(source, &format!("{own}/status"), "Cpus_allowed_list:")?;
+        Some(RealTimeThread { policy, cpus: cpus.parse::<CpuList>().ok()?.0 })
+    };
+    // One that has ended meanwhile runs nowhere.
+    numbers.into_iter().take(THREADS_MAX).filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests;

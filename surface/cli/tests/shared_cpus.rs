@@ -1,0 +1,81 @@
+//! Two sites on one CPU, which know nothing of each other's folders.
+//!
+//! Method: the program of the supervisor's own tests, at the lowest real-time priorities on CPU 0.
+//! Only lines with the name of the first site count: others may have sites up on this machine.
+
+#[expect(dead_code, reason = "other tests look closer at a site")]
+mod bench;
+#[expect(dead_code, reason = "other tests call it in other ways")]
+mod command;
+
+use bench::Bench;
+use serde_json::Value;
+
+fn site(name: &str, policy: &str) -> String {
+    format!(
+        "[site]\nname = \"{name}\"\n[[partition]]\nname = \"axis\"\nclass = \"process-control\"\n\
+         [partition.vcr]\ncpus = [0]\n[partition.program]\nmodel = \"counter\"\nperiod = \
+         \"20 ms\"\n{policy}\nwatchdog = \"1 s\"\n[campaign]\nprofiles = [\"tp2\"]\nduration = \
+         \"1 s\"\nexceedance = 1e-1\n"
+    )
+}
+
+/// The line about the site that is up.
+fn told(text: &str) -> Option<String> {
+    text.lines().find(|line| line.contains("site `held-cpu`")).map(str::to_owned)
+}
+
+/// Goal: a CPU on which another site has a real-time task is told, and refused to another one; when
+/// that site is killed nothing of it is left.
+#[test]
+fn a_cpu_of_another_site_is_told_and_refused_to_a_second_real_time_task() {
+    let first = Bench::new(&site("held-cpu", "priority = 2"));
+    let mut supervisor = first.up();
+    first.wait_until_running();
+
+    let second = Bench::new(&site("second", "priority = 1"));
+    let plan = second.call(&["plan", "press.toml"]);
+    let line = told(&plan.err).expect("`plan` tells it");
+    if line.contains("no real-time priority") {
+        supervisor.kill().unwrap();
+        supervisor.wait().unwrap();
+        quietcore_skip::skip!("this user gets no real-time priority: {line}");
+        return;
+    }
+    assert_eq!(plan.status, Some(0), "{}", plan.err);
+    let start = "remark: CPU 0 of partition `axis` belongs to partition `axis` of site `held-cpu`, \
+                 SCHED_FIFO 2, started by ";
+    let end = format!(
+        " (process {}); bring it down with `quietcore down held-cpu`; until then `up` and \
+         `qualify` are refused",
+        supervisor.id()
+    );
+    assert!(line.starts_with(start) && line.ends_with(&end), "{line}");
+    let plan = second.call(&["plan", "press.toml", "--json"]);
+    let document: Value = serde_json::from_str(&plan.out).unwrap();
+    let shared = document["shared_cpus"].as_array().unwrap();
+    let shared = shared.iter().find(|it| it["other_site"] == "held-cpu").unwrap();
+    assert_eq!((&shared["cpu"], &shared["refused"]), (&0.into(), &true.into()));
+    assert_eq!(shared["policy"], "SCHED_FIFO 2");
+
+    for arguments in [&["up", "press.toml"][..], &["qualify", "press.toml", "--out", "out"]] {
+        let refused = second.call(arguments);
+        assert_eq!(refused.status, Some(2), "{arguments:?}: {}", refused.err);
+        assert!(told(&refused.err).is_some(), "{}", refused.err);
+    }
+    assert!(!second.folder.path().join("out").exists(), "nothing was measured");
+
+    let mild = Bench::new(&site("mild", "policy = \"other\""));
+    let up = mild.call(&["up", "press.toml", "--for", "100ms"]);
+    assert!(matches!(up.status, Some(0 | 1)), "{}", up.err);
+    assert!(told(&up.err).is_some_and(|line| line.starts_with("remark: ")), "{}", up.err);
+    let probe = mild.call(&["probe", "latency", "--cpus", "0", "--cycles", "10", "--warm-up=0s"]);
+    assert!(told(&probe.err).is_some_and(|line| line.starts_with("remark: ")), "{}", probe.err);
+
+    supervisor.kill().unwrap();
+    supervisor.wait().unwrap();
+    let plan = second.call(&["plan", "press.toml"]);
+    assert_eq!(told(&plan.err), None, "its partition may still be ending");
+    let up = second.call(&["up", "press.toml", "--for", "100ms"]);
+    assert!(matches!(up.status, Some(0 | 1)), "{}", up.err);
+}
