@@ -10,6 +10,7 @@ use quietcore_load::WorkerProblem;
 use quietcore_probe::job::{LatencyJob, Wake};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::setting::Policy;
+use quietcore_record::record::WakeKind;
 use quietcore_units::ByteSize;
 
 use super::*;
@@ -106,6 +107,8 @@ fn a_run_in_order_becomes_a_valid_record() {
     assert_eq!((&record.degraded[..], &record.invalid_because[..]), (&[][..], &[][..]));
     assert_eq!((record.release.count(), record.release.max_ns()), (3, 3_000));
     assert_eq!(record.conditions.duration_ns, 3_000_000);
+    let scheduled = Scheduled { wake: Some(WakeKind::Early), fifo_priority: Some(90) };
+    assert_eq!(record.conditions.scheduled, Some(scheduled));
 }
 
 #[test]

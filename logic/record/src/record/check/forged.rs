@@ -2,7 +2,7 @@
 
 use super::self_check;
 use crate::histogram::Histogram;
-use crate::record::{LoadAchieved, Record};
+use crate::record::{LoadAchieved, Record, Scheduled, WakeKind};
 use crate::{test_record, test_scan_record};
 
 type Forgery = (&'static str, fn(&mut Record));
@@ -11,7 +11,7 @@ type Forgery = (&'static str, fn(&mut Record));
 /// Method: one change each, and the words that name it.
 #[test]
 fn a_number_that_was_changed_is_contradicted_by_the_others() {
-    let forgeries: [Forgery; 17] = [
+    let forgeries: [Forgery; 19] = [
         ("cycles were missed, and", |record| record.counters.missed_cycles = Some(3)),
         ("cycles were missed, and", |record| record.counters.missed_cycles = Some(0)),
         ("the longest run of misses", |record| record.counters.longest_miss_run = Some(0)),
@@ -31,12 +31,20 @@ fn a_number_that_was_changed_is_contradicted_by_the_others() {
         ("did not run as asked", |record| {
             record.conditions.loads = vec![LoadAchieved { workers: 2, ..LoadAchieved::default() }];
         }),
+        ("in words and in figures", |record| record.conditions.policy = "SCHED_OTHER".to_owned()),
+        ("in words and in figures", |record| {
+            record.conditions.scheduled =
+                Some(Scheduled { wake: Some(WakeKind::Early), fifo_priority: Some(90) });
+        }),
     ];
     let mut sound = test_record(&[(5_000, 9_990), (70_000, 8), (1_200_000, 2)]);
     sound.counters.planned_cycles = 10_000;
     sound.counters.missed_cycles = Some(2);
     sound.counters.longest_miss_run = Some(1);
     sound.counters.difference_sum_ns = Some(3_000_000);
+    (sound.conditions.mode, sound.conditions.policy) = ("sleep".into(), "SCHED_FIFO 90".into());
+    sound.conditions.scheduled =
+        Some(Scheduled { wake: Some(WakeKind::Sleep), fifo_priority: Some(90) });
     assert_eq!(self_check(&sound, None), Vec::<String>::new());
     for (expected, forge) in forgeries {
         let mut record = sound.clone();
