@@ -8,7 +8,7 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
-use rustix::process::{geteuid, getppid, getsid};
+use rustix::process::{geteuid, getppid};
 use serde::{Deserialize, Serialize};
 
 /// The most processes looked at between this one and the command that started it.
@@ -53,7 +53,7 @@ impl StartedBy {
             login: login.map(|login| name_of(login, &users)),
             folder: std::env::current_dir().ok(),
             terminal: terminal(own.terminal),
-            session: getsid(None).ok().map(|session| session.as_raw_nonzero().get()),
+            session: Some(own.session).filter(|session| *session > 0),
             command: command(&own.name),
             service: service(&groups),
         }
@@ -96,6 +96,8 @@ impl fmt::Display for StartedBy {
 struct Process {
     name: String,
     parent: u32,
+    /// Number of its session; 0 where that began outside of this PID namespace.
+    session: i32,
     /// Device number of its terminal; 0 without one.
     terminal: u32,
 }
@@ -111,8 +113,9 @@ impl Process {
         let (_, name) = before.split_once('(')?;
         let mut fields = after.split(' ').skip(1);
         let parent = fields.next()?.parse().ok()?;
-        let terminal = fields.nth(2)?.parse::<i32>().ok()?.cast_unsigned();
-        Some(Self { name: name.to_owned(), parent, terminal })
+        let session = fields.nth(1)?.parse().ok()?;
+        let terminal = fields.next()?.parse::<i32>().ok()?.cast_unsigned();
+        Some(Self { name: name.to_owned(), parent, session, terminal })
     }
 }
 
@@ -212,11 +215,15 @@ mod tests {
     fn what_the_kernel_says_is_understood() {
         let stat = "4700 (a) b (c)) S 4600 4700 900 34819 4700 0";
         let process = Process::parse(stat).unwrap();
-        assert_eq!(process, Process { name: "a) b (c)".into(), parent: 4600, terminal: 34_819 });
+        let (name, session) = ("a) b (c)".to_owned(), 900);
+        assert_eq!(process, Process { name, parent: 4600, session, terminal: 34_819 });
         assert_eq!(terminal(process.terminal).as_deref(), Some("pts/3"));
         assert_eq!(terminal((137 << 8) | 1).as_deref(), Some("pts/257"));
         assert_eq!(terminal((4 << 8) | 64).as_deref(), Some("ttyS0"));
         assert_eq!(terminal(0), None);
+        // Begun from outside of its PID namespace, as in a container.
+        let outside = Process::parse("7 (sh) S 0 0 0 0 -1 4194560").unwrap();
+        assert_eq!((outside.parent, outside.session, outside.terminal), (0, 0, 0));
         assert_eq!(Process::parse("1 (x"), None);
         let users = "root:x:0:0::/:/bin/sh\nanna:x:1000:1000::/:/bin/sh\n";
         assert_eq!(name_of(1000, users), "anna");
