@@ -37,7 +37,7 @@ const FIFO: u32 = 1;
 const ROUND_ROBIN: u32 = 2;
 const DEADLINE: u32 = 6;
 
-/// Whose the process of a partition is, for as long as its site is up.
+/// The owner of a partition's process, for as long as its site is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionOwner {
     /// The site.
@@ -172,16 +172,21 @@ fn parent(source: &Source, process: u32) -> Option<u32> {
 
 fn user(source: &Source, process: u32) -> Option<String> {
     let numbers = status(source, &format!("/proc/{process}/status"), "Uid:")?;
-    let number = numbers.split_whitespace().next()?;
+    let number = numbers.split_whitespace().next()?.parse().ok()?;
+    Some(user_name(source, number))
+}
+
+/// Returns the name of a user; `user NUMBER` where the machine's table of users does not have it.
+pub fn user_name(source: &Source, number: u32) -> String {
     let users = source.text("/etc/passwd");
     let named = users.get().and_then(|users| {
         users.lines().find_map(|line| {
             let mut fields = line.split(':');
             let name = fields.next()?;
-            (fields.nth(1)? == number).then(|| name.to_owned())
+            (fields.nth(1)?.parse() == Ok(number)).then(|| name.to_owned())
         })
     });
-    Some(named.unwrap_or_else(|| format!("user {number}")))
+    named.unwrap_or_else(|| format!("user {number}"))
 }
 
 fn threads(source: &Source, process: u32) -> Vec<RealTimeThread> {

@@ -8,6 +8,8 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
+use quietcore_host::Source;
+use quietcore_host::running_partitions::user_name;
 use rustix::process::{geteuid, getppid};
 use serde::{Deserialize, Serialize};
 
@@ -44,13 +46,13 @@ impl StartedBy {
     /// Describes who has started this process.
     pub fn this_process() -> Self {
         let user = geteuid().as_raw();
-        let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let source = Source::live();
         let login = logged_in().filter(|login| *login != user);
         let own = Process::read("self").unwrap_or_default();
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         Self {
-            user: name_of(user, &users),
-            login: login.map(|login| name_of(login, &users)),
+            user: user_name(&source, user),
+            login: login.map(|login| user_name(&source, login)),
             folder: std::env::current_dir().ok(),
             terminal: terminal(own.terminal),
             session: Some(own.session).filter(|session| *session > 0),
@@ -91,7 +93,7 @@ impl fmt::Display for StartedBy {
     }
 }
 
-/// What the kernel says of a process.
+/// A process as the kernel describes it.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Process {
     name: String,
@@ -156,13 +158,6 @@ fn logged_in() -> Option<u32> {
     number.or_else(|| std::env::var("SUDO_UID").ok()?.parse().ok())
 }
 
-/// The name of a user; its number where `users`, which is as `/etc/passwd`, does not have it.
-fn name_of(user: u32, users: &str) -> String {
-    let has_number = |line: &&str| line.split(':').nth(2) == Some(&user.to_string());
-    let name = users.lines().find(has_number).and_then(|line| line.split(':').next());
-    name.map_or_else(|| format!("user {user}"), str::to_owned)
-}
-
 /// The service whose group of processes this is, by the groups of `/proc/self/cgroup`. What a
 /// person starts at a desk is in a scope.
 fn service(groups: &str) -> Option<String> {
@@ -225,9 +220,6 @@ mod tests {
         let outside = Process::parse("7 (sh) S 0 0 0 0 -1 4194560").unwrap();
         assert_eq!((outside.parent, outside.session, outside.terminal), (0, 0, 0));
         assert_eq!(Process::parse("1 (x"), None);
-        let users = "root:x:0:0::/:/bin/sh\nanna:x:1000:1000::/:/bin/sh\n";
-        assert_eq!(name_of(1000, users), "anna");
-        assert_eq!(name_of(7, users), "user 7");
         assert_eq!(service("0::/system.slice/press.service\n").as_deref(), Some("press.service"));
         assert_eq!(service("0::/user.slice/user@1.service/app.slice/shell.scope\n"), None);
         assert_eq!(service("0::/\n"), None);
