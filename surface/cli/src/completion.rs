@@ -1,4 +1,4 @@
-//! What a shell offers for names that only running sites know: sites, partitions, variables.
+//! A shell offers names that only running sites know: sites, partitions, variables.
 //!
 //! ```text
 //! <TAB> ─► script of `quietcore completions SHELL` ─► QUIETCORE_COMPLETE=SHELL quietcore -- WORDS
@@ -89,7 +89,7 @@ pub(crate) fn forced(typed: &OsStr) -> Vec<CompletionCandidate> {
     })
 }
 
-/// What `list` finds for the word that was typed, if it does in time.
+/// Offers what `list` finds for the word that was typed, if it does in time.
 fn offered(
     typed: &OsStr,
     list: impl FnOnce(&str) -> Vec<String> + Send + 'static,
@@ -110,7 +110,7 @@ fn running() -> Vec<RunningSite> {
     Places::of_environment().and_then(|places| places.running()).unwrap_or_default()
 }
 
-/// How the partitions of running sites are called.
+/// Returns the names of the partitions of running sites.
 fn addresses(running: &[RunningSite], with_sites: bool) -> Vec<String> {
     let with_sites = with_sites || running.len() > 1;
     let of_site = |site: &RunningSite| {
@@ -124,7 +124,7 @@ fn addresses(running: &[RunningSite], with_sites: bool) -> Vec<String> {
     running.iter().flat_map(of_site).collect()
 }
 
-/// What `list` finds in the partition that the line names.
+/// Returns what `list` finds in the partition that the line names.
 fn names(typed: &str, list: impl FnOnce(&Monitor, &str) -> Vec<String>) -> Vec<String> {
     let monitor = || {
         let words: Vec<String> = std::env::args().skip_while(|word| word != "--").collect();

@@ -1,5 +1,5 @@
-//! Whether what was set stays: a value that a channel brings, or that the program computes, is
-//! written again in each cycle, and a `set` of it has no effect.
+//! A `set` that has no effect is found here: a value that a channel brings, or that the program
+//! computes, is written again in each cycle.
 //!
 //! Nobody but the program's own code knows what it writes. So the variables are looked at before
 //! the change and once each task has run afterwards. Where a variable is again as it was, that is
