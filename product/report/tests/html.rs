@@ -108,7 +108,7 @@ fn mixed() -> Evidence {
 
 /// Goal: a change of the page's structure is seen.
 /// Method: compare headings, tables, plots and closed parts with a stored list. After a change that
-/// is meant, run with `QUIETCORE_BLESS=1` and look at the difference.
+/// is meant, run with `QUIETCORE_STORE=1` and look at the difference.
 #[test]
 fn the_structure_is_the_stored_one() {
     let page = html::render(&mixed(), &[published()]);
@@ -132,7 +132,7 @@ fn the_structure_is_the_stored_one() {
         outline.push('\n');
     }
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outline.txt");
-    if std::env::var_os("QUIETCORE_BLESS").is_some() {
+    if std::env::var_os("QUIETCORE_STORE").is_some() {
         std::fs::write(&stored, &outline).unwrap();
     }
     assert_eq!(outline, std::fs::read_to_string(stored).unwrap());

@@ -46,7 +46,7 @@ pub(crate) fn every_service_is_tested(cases: &[Case]) -> Result<(), String> {
 pub(crate) fn compare(cases: &[Case]) -> Result<(), String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/osek-conformance.md");
     let text = page(cases);
-    if std::env::var_os("QUIETCORE_BLESS").is_some() {
+    if std::env::var_os("QUIETCORE_STORE").is_some() {
         return std::fs::write(&path, text).map_err(|error| error.to_string());
     }
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
@@ -56,7 +56,7 @@ pub(crate) fn compare(cases: &[Case]) -> Result<(), String> {
     let differs = stored.lines().zip(text.lines()).position(|(stored, new)| stored != new);
     Err(format!(
         "docs/osek-conformance.md differs in line {}; if that is meant, run this test with \
-         QUIETCORE_BLESS=1",
+         QUIETCORE_STORE=1",
         differs.unwrap_or(0) + 1
     ))
 }

@@ -14,7 +14,7 @@
 //! | `document` | the page |
 //!
 //! The page is compared with what these tests would write. Where a change is meant, run with
-//! `QUIETCORE_BLESS=1` and look at the difference.
+//! `QUIETCORE_STORE=1` and look at the difference.
 
 mod document;
 mod levels;

@@ -1,11 +1,15 @@
-//! Bad input: a clear error that names the place, exit status 2, and nothing half-written.
+//! The command line: what it says of itself, and to bad input: a clear error that names the place,
+//! exit status 2, and nothing half-written.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod calls;
 #[expect(dead_code, reason = "other tests call it in other ways")]
 #[path = "../command/mod.rs"]
 mod command;
 mod plan;
+#[path = "../stored/mod.rs"]
+mod stored;
 
 use std::fs;
 use std::time::Instant;
