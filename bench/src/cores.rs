@@ -1,11 +1,19 @@
-//! Two threads on two CPUs that begin at the same time.
+//! The CPUs of a comparison: two threads on two of them that begin at the same time, and the idle
+//! latency of all, held at 0 for both sides.
+//!
+//! `cyclictest` holds the idle latency while it runs, and `qualify` does, but a partition started
+//! alone does not. Without it one side wakes from a deeper idle state than the other, and two
+//! conditions are compared.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use quietcore_host::controls::{DmaLatency, LatencyControl, LiveLatency};
 use quietcore_process::setting;
 use quietcore_units::CpuId;
+
+use crate::findings::Findings;
 
 /// The CPUs that a comparison uses.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -67,6 +75,29 @@ pub(crate) fn together<A, B, R: Send>(
         other.join().map_err(died)??;
         own?.ok_or_else(|| "the other side could not be prepared".to_owned())
     })
+}
+
+/// All CPUs stay out of idle states until this is dropped.
+pub(crate) struct Awake {
+    _held: Option<DmaLatency>,
+}
+
+impl Awake {
+    /// Holds the idle latency at 0, and remarks whether that succeeded.
+    pub(crate) fn hold(findings: &mut Findings) -> Self {
+        match LiveLatency.hold() {
+            Ok(held) => {
+                findings.remark("all sides: idle latency held at 0 (/dev/cpu_dma_latency)");
+                Self { _held: Some(held) }
+            }
+            Err(error) => {
+                findings.remark(format!(
+                    "idle latency NOT held; a side that holds it itself is at an advantage: {error}"
+                ));
+                Self { _held: None }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

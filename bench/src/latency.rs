@@ -12,6 +12,7 @@ use quietcore_process::setting::Policy;
 use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_units::Nanos;
 
+use crate::cores::Awake;
 use crate::cyclictest::{self, Setup};
 use crate::findings::{Common, Findings, Goal};
 use crate::site::runtime;
@@ -51,8 +52,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     let common = &request.common;
     let rounds = common.rounds_or(24);
     let method = format!(
-        "release latency on CPU {}, SCHED_FIFO {}, every {}, {} cycles a run of each; all hold the \
-         idle latency at 0",
+        "release latency on CPU {}, SCHED_FIFO {}, every {}, {} cycles a run of each",
         request.cpu,
         request.priority,
         request.period,
@@ -60,6 +60,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     );
     let mut findings = Findings::begin("latency", method, common, rounds);
     findings.peer("cyclictest", versions::of_cyclictest());
+    let _awake = Awake::hold(&mut findings);
     let mut peer = Vec::new();
     let mut sleep = Vec::new();
     let mut early = Vec::new();
@@ -124,11 +125,6 @@ fn quietcore(runtime: &Path, request: &Request, wake: Wake) -> Result<Run, Strin
         memory: None,
         snare: None,
     };
-    // What cyclictest does as well, with the same effect on the machine.
-    let _awake = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/cpu_dma_latency")
-        .and_then(|mut file| std::io::Write::write_all(&mut file, &[0; 4]).map(|()| file));
     let shape = latency_shape(&job);
     let started = Partition::start(runtime, &Job::Latency(job), &shape);
     let mut partition = started.map_err(|error| error.to_string())?;

@@ -16,6 +16,7 @@ use quietcore_load::{LoadSet, presets};
 use quietcore_record::histogram::Histogram;
 use quietcore_units::{CpuSet, Nanos};
 
+use crate::cores::Awake;
 use crate::cyclictest::{self, Setup};
 use crate::findings::{Common, Findings};
 use crate::site::{Stand, Window, quantile, runtime};
@@ -107,6 +108,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
     );
     let mut findings = Findings::begin("scan", method, common, rounds);
     findings.peer("cyclictest", versions::of_cyclictest());
+    let _awake = Awake::hold(&mut findings);
     let setup = Setup { cpu, priority: request.priority, period: request.period, cycles };
     let (mut idle, mut loaded) = (Condition::default(), Condition::default());
     for round in 0..rounds {

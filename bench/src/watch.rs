@@ -26,7 +26,7 @@ use quietcore_record::record::{Record, Timeline};
 use quietcore_supervisor::monitor::watch::Watch;
 use quietcore_units::Causes;
 
-use crate::cores::pin;
+use crate::cores::{Awake, pin};
 use crate::findings::pairs::Median;
 use crate::findings::{Common, Findings, ROUNDS_MIN};
 use crate::site::{Life, Stand, Window, quantile};
@@ -66,6 +66,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         request.cpu, request.other_cpu
     );
     let mut findings = Findings::begin("watch", method, common, rounds);
+    let _awake = Awake::hold(&mut findings);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = model::write(folder.path(), request.cpu, LEAVES)?;
     let stand = Stand::new(&file, folder)?;

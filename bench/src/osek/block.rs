@@ -133,7 +133,7 @@ pub(super) fn here(request: &Request, loops: u64) -> Result<Block, String> {
     let took = plan.series[1..].iter().zip(samples).map(of);
     Ok(Block {
         took: took.collect::<Option<_>>().ok_or("a series is empty")?,
-        degraded: measured.standing.degraded,
+        degraded: measured.standing.degraded.iter().map(ToString::to_string).collect(),
     })
 }
 

@@ -24,6 +24,7 @@ use quietcore_process::setting::Policy;
 use quietcore_record::histogram::{Histogram, Quantile};
 use quietcore_units::{CpuId, Nanos};
 
+use crate::cores::Awake;
 use crate::findings::{Common, Findings, Goal};
 use crate::site::runtime;
 
@@ -64,6 +65,7 @@ pub(crate) fn run(request: &Request) -> Result<(), String> {
         request.cpu
     );
     let mut findings = Findings::begin("container", method, common, rounds);
+    let _awake = Awake::hold(&mut findings);
     match Containers::prepare(folder.path().to_owned(), "bench", 1, None, None) {
         Ok(containers) => {
             findings.remark(format!("containers are run by {}", containers.runtime()));

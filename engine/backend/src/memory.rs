@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use quietcore_exchange::Shape;
 use quietcore_probe::memory::{Answer, Command, MemoryJob, victim};
 use quietcore_process::field::FieldState;
-use quietcore_process::readback::ThreadState;
+use quietcore_process::readback;
+use quietcore_record::reason::NotInForce;
+use quietcore_units::ThreadSettings;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::job::Job;
@@ -68,7 +70,7 @@ pub struct Victim {
     answers: Answers,
     partition: Partition,
     thread: u32,
-    degraded: Vec<String>,
+    degraded: Vec<NotInForce>,
     field: Option<FieldState>,
 }
 
@@ -157,7 +159,7 @@ impl Victim {
     }
 
     /// What was asked for and is not in force, in words.
-    pub fn degraded(&self) -> &[String] {
+    pub fn degraded(&self) -> &[NotInForce] {
         &self.degraded
     }
 
@@ -170,8 +172,8 @@ impl Victim {
     ///
     /// # Errors
     /// When it has ended.
-    pub fn read_back(&self) -> io::Result<ThreadState> {
-        ThreadState::read(self.partition.process_id(), self.thread)
+    pub fn read_back(&self) -> io::Result<ThreadSettings> {
+        readback::read(self.partition.process_id(), self.thread)
     }
 }
 

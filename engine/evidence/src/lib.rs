@@ -40,8 +40,7 @@ pub use files::{WriteError, read_text, write_whole};
 pub use folder::{FILE_BYTES_MAX, RECORD_COUNT_MAX, TRACE_COUNT_MAX, folder_name};
 pub use manifest::{Length, MANIFEST_SCHEMA, Manifest, NotMeasured, Origin};
 pub use read::{
-    Evidence, FolderDistrust, ReadError, changed_since_sealed, read, read_kernel, read_manifest,
-    read_record,
+    Evidence, ReadError, changed_since_sealed, read, read_kernel, read_manifest, read_record,
 };
 pub use signature::{
     KeyError, MachineKey, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Signature, SignatureProblem,

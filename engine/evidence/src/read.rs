@@ -1,8 +1,9 @@
 //! Reading an evidence folder back, whatever happened to it.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
+use quietcore_record::reason::FolderProblem;
 use quietcore_record::record::{RECORD_SCHEMA, Record};
 use quietcore_record::verdict::{Judgement, Verdict, is_judged, judge, worst};
 use serde::de::DeserializeOwned;
@@ -73,11 +74,11 @@ impl Evidence {
 
     /// Says why nothing in the folder passes, whatever its records say; `None` where it is as it
     /// was written.
-    pub fn why_nothing_passes(&self) -> Option<FolderDistrust> {
+    pub fn why_nothing_passes(&self) -> Option<FolderProblem> {
         if !self.damage.is_empty() {
-            return Some(FolderDistrust::Damaged);
+            return Some(FolderProblem::Damaged);
         }
-        (!self.contradictions.is_empty()).then_some(FolderDistrust::Contradictory)
+        (!self.contradictions.is_empty()).then_some(FolderProblem::Contradictory)
     }
 
     /// The verdict on a partition and a class: the worst over the records that keep the
@@ -105,34 +106,6 @@ impl Evidence {
     pub fn declared_verdict(&self) -> Verdict {
         let declared = self.manifest.declared.iter();
         worst(declared.map(|(partition, class)| self.overall(partition, class)))
-    }
-}
-
-/// Why nothing in a folder passes. Reading adds it to each record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FolderDistrust {
-    /// Something is not as it was sealed.
-    Damaged,
-    /// Parts of it exclude each other.
-    Contradictory,
-}
-
-impl FolderDistrust {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Damaged, Self::Contradictory];
-
-    /// The reason as a record has it.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Damaged => "the evidence folder is damaged",
-            Self::Contradictory => "the evidence folder contradicts itself",
-        }
-    }
-}
-
-impl fmt::Display for FolderDistrust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.words())
     }
 }
 
@@ -209,16 +182,17 @@ fn with_signed_verdicts(mut evidence: Evidence) -> Evidence {
 /// Adds to a record what the folder says against it.
 fn distrust(record: &mut Record, is_damaged: bool, contradictions: &[Contradiction]) {
     if is_damaged {
-        record.invalid_because.push(FolderDistrust::Damaged.to_string());
+        record.invalid_because.push(FolderProblem::Damaged.into());
     }
     for contradiction in contradictions {
         match contradiction.record() {
             None => {
-                record.invalid_because.push(FolderDistrust::Contradictory.to_string());
+                record.invalid_because.push(FolderProblem::Contradictory.into());
                 break;
             }
             Some(name) if name == record.name => {
-                record.invalid_because.push(contradiction.to_string());
+                let contradiction = contradiction.to_string();
+                record.invalid_because.push(FolderProblem::Contradicted { contradiction }.into());
             }
             Some(_) => {}
         }
@@ -228,7 +202,7 @@ fn distrust(record: &mut Record, is_damaged: bool, contradictions: &[Contradicti
 /// Reads the record of this name; `None` where there is none, or none that can be read.
 pub fn read_record(root: &Path, name: &str) -> Option<Record> {
     let path = root.join(folder::record_file(name));
-    json::<Record>(&path).ok().filter(|record| record.schema == RECORD_SCHEMA)
+    json::<Record>(&path).ok().filter(Record::has_known_schema)
 }
 
 /// Reads the manifest alone, as whoever goes on with an interrupted campaign does.
@@ -283,7 +257,7 @@ fn read_records(root: &Path, damage: &mut Vec<String>) -> Vec<Filed> {
             break;
         }
         match json::<Record>(&root.join(name)) {
-            Ok(record) if record.schema == RECORD_SCHEMA => {
+            Ok(record) if record.has_known_schema() => {
                 records.push(Filed { file: name.clone(), record });
             }
             Ok(record) => damage.push(format!(

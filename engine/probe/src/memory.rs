@@ -28,6 +28,7 @@ pub mod victim;
 
 use quietcore_process::field::{FieldState, PageKind};
 use quietcore_process::setting::Policy;
+use quietcore_record::reason::NotInForce;
 pub use quietcore_record::record::AccessPattern;
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -85,7 +86,7 @@ pub enum Answer {
         /// The thread that measures.
         thread: u32,
         /// What was asked for and is not in force, in words.
-        degraded: Vec<String>,
+        degraded: Vec<NotInForce>,
         /// What the kernel made of its memory; `None` where it doesn't tell.
         field: Option<FieldState>,
     },

@@ -6,17 +6,14 @@
 use std::io;
 use std::thread;
 
-use quietcore_process::readback::ThreadState;
+use quietcore_process::readback;
 use quietcore_process::setting::{self, Policy};
-use quietcore_units::{CpuId, CpuSet};
+use quietcore_record::reason::{NotInForce, ThreadSetting};
+use quietcore_units::{CpuId, CpuSet, ThreadSettings};
 use rustix::thread::gettid;
 
 /// Stack of the thread: small, because all of it is locked.
 const STACK_BYTES: usize = 256 << 10;
-
-/// The remark where memory can't be locked, with its consequence.
-const NOT_LOCKED: &str = "memory is not locked, so a page fault may be part of a value; run as \
-                          root, or raise the memlock limit";
 
 /// Where the thread shall run, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +28,11 @@ pub struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Its settings before the first loop; `None` where they could not be read.
-    pub state: Option<ThreadState>,
-    /// What was asked for and is not in force, in words.
-    pub degraded: Vec<String>,
+    pub state: Option<ThreadSettings>,
+    /// Settings that were asked for and are not in force.
+    pub degraded: Vec<NotInForce>,
     /// The settings after the last loop, where they are other ones.
-    pub drift: Option<ThreadState>,
+    pub drift: Option<ThreadSettings>,
 }
 
 impl Standing {
@@ -43,7 +40,7 @@ impl Standing {
     /// settings.
     pub fn of_this_thread() -> Self {
         let refused = setting::lock_memory().err();
-        let degraded = refused.map(|error| format!("{NOT_LOCKED} ({error})"));
+        let degraded = refused.map(|error| NotInForce::refused(ThreadSetting::MemoryLock, error));
         Self { state: read_back(), degraded: degraded.into_iter().collect(), drift: None }
     }
 
@@ -51,7 +48,7 @@ impl Standing {
     /// that are other ones.
     pub fn look_again(&mut self, thread: u32) {
         if self.drift.is_none()
-            && let Ok(now) = ThreadState::read(std::process::id(), thread)
+            && let Ok(now) = readback::read(std::process::id(), thread)
         {
             self.drift = Some(now).filter(|now| differs(self.state.as_ref(), now));
         }
@@ -81,21 +78,17 @@ pub(crate) fn run<T: Send>(
 /// Asks for the settings of the calling thread, and reads back which are in force.
 pub fn prepare(place: Place) -> Standing {
     let mut degraded = Vec::new();
-    let mut ask = |result: io::Result<()>, cost: &str| {
+    let mut ask = |result: io::Result<()>, setting| {
         if let Err(error) = result {
-            degraded.push(format!("{cost} ({error})"));
+            degraded.push(NotInForce::refused(setting, error));
         }
     };
-    ask(setting::lock_memory(), NOT_LOCKED);
-    ask(setting::drop_timer_slack(), "timers have the kernel's default slack of 50 µs");
+    ask(setting::lock_memory(), ThreadSetting::MemoryLock);
+    ask(setting::drop_timer_slack(), ThreadSetting::TimerSlack);
     if let Some(cpu) = place.cpu {
-        ask(setting::pin(cpu), "the thread could not be pinned to its CPU");
+        ask(setting::pin(cpu), ThreadSetting::Affinity);
     }
-    ask(
-        setting::schedule(place.policy),
-        "the kernel refused the real-time policy, so the thread ran as SCHED_OTHER; run as root, \
-         or grant CAP_SYS_NICE or an rtprio limit",
-    );
+    ask(setting::schedule(place.policy), ThreadSetting::Policy);
     let state = read_back();
     let refused = degraded.len();
     if let Some(state) = state.as_ref().filter(|_| refused == 0) {
@@ -104,36 +97,22 @@ pub fn prepare(place: Place) -> Standing {
     Standing { state, degraded, drift: None }
 }
 
-/// What was granted and is not in force all the same: applied is not effective.
-fn not_as_asked(place: Place, state: &ThreadState) -> Vec<String> {
-    let mut words = Vec::new();
-    let wanted = match place.policy {
-        Policy::Fifo(priority) => format!("SCHED_FIFO {priority}"),
-        Policy::Deadline { .. } => "SCHED_DEADLINE".to_owned(),
-        Policy::Other => "SCHED_OTHER".to_owned(),
-    };
-    let in_force = state.policy_text();
-    if in_force != wanted {
-        words.push(format!("{wanted} was granted and {in_force} is in force"));
-    }
-    if let Some(cpu) = place.cpu
-        && state.affinity != CpuSet::from_iter([cpu])
-    {
-        words.push(format!("the thread was pinned to CPU {cpu} and may run on {}", state.affinity));
-    }
-    words
+/// Lists what was granted and is not in force all the same: applied is not effective.
+fn not_as_asked(place: Place, state: &ThreadSettings) -> Vec<NotInForce> {
+    let policy = NotInForce::other_policy(place.policy.scheduling(), state.policy);
+    let elsewhere = place.cpu.filter(|cpu| state.affinity != CpuSet::from_iter([*cpu]));
+    let cpus =
+        elsewhere.map(|cpu| NotInForce::OtherCpus { cpu: cpu.get(), may_run_on: state.affinity });
+    policy.into_iter().chain(cpus).collect()
 }
 
-/// The settings that are in force for the calling thread.
-fn read_back() -> Option<ThreadState> {
+/// Reads the settings that are in force for the calling thread.
+fn read_back() -> Option<ThreadSettings> {
     let thread = gettid().as_raw_nonzero().get().unsigned_abs();
-    ThreadState::read(std::process::id(), thread).ok()
+    readback::read(std::process::id(), thread).ok()
 }
 
 /// Whether other settings are in force than at first; memory that was locked since is none.
-fn differs(first: Option<&ThreadState>, last: &ThreadState) -> bool {
-    first.is_some_and(|first| {
-        (first.policy, first.priority, &first.affinity)
-            != (last.policy, last.priority, &last.affinity)
-    })
+fn differs(first: Option<&ThreadSettings>, last: &ThreadSettings) -> bool {
+    first.is_some_and(|first| (first.policy, first.affinity) != (last.policy, last.affinity))
 }

@@ -164,6 +164,30 @@ impl FromStr for CpuSet {
     }
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for CpuSet {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for CpuSet {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct List;
+        impl serde::de::Visitor<'_> for List {
+            type Value = CpuSet;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of CPUs, such as `0,2-5`")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<CpuSet, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        from.deserialize_str(List)
+    }
+}
+
 fn number(text: &str) -> Result<CpuId, UnitError> {
     let text = text.trim();
     let number: u32 =

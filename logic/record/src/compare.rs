@@ -45,6 +45,7 @@ pub use dependence::Dependence;
 pub use exceedance::{Beyond, Rate, RatesAt};
 pub use pairing::{RunComparison, compare_runs};
 
+use crate::reason::sentences;
 use crate::record::Record;
 use crate::statistics::Statistics;
 use distribution_function::DistributionFunction;
@@ -223,7 +224,7 @@ impl<'a> Side<'a> {
 fn hindrance(a: &Record, b: &Record) -> Option<String> {
     for (letter, record) in [("A", a), ("B", b)] {
         if !record.is_valid() {
-            return Some(format!("{letter} is invalid: {}", record.invalid_because.join("; ")));
+            return Some(format!("{letter} is invalid: {}", sentences(&record.invalid_because)));
         }
         if record.release.count() == 0 {
             return Some(format!("{letter} has no values"));
@@ -258,7 +259,7 @@ fn remarks(a: &Record, b: &Record) -> Vec<String> {
         if !record.degraded.is_empty() {
             remarks.push(format!(
                 "{letter} was not measured as asked: {}",
-                record.degraded.join("; ")
+                sentences(&record.degraded)
             ));
         }
         if record.interrupted {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::{self, Disturbance, Tuning};
 use crate::isolation::{self, IsolationMatrix};
 use crate::ledger::Ledgers;
+use crate::reason::Reason;
 use crate::record::{
     Conditions, InterruptEntry, InterruptRun, KernelErrors, MemoryEntry, MemoryRun, Record,
     RoundTripRun, Routine, RoutineFigures, ScanCounters, ScanTerms, Trigger,
@@ -75,8 +76,14 @@ pub struct RecordEntry {
     pub valid: bool,
     /// Why not; empty for a valid record.
     pub invalid_because: Vec<String>,
+    /// The same in their order, as codes with figures; absent for a valid record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid_reasons: Vec<Reason>,
     /// What was asked for and not in force. Such a record proves nothing about the site.
     pub degraded: Vec<String>,
+    /// The same in their order, as codes with figures; absent where all was in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degraded_reasons: Vec<Reason>,
     /// The run ended before its time.
     pub interrupted: bool,
     /// The release latency.
@@ -183,8 +190,10 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         period_ns: record.period_ns,
         resolution_ns: record.release.resolution_ns(),
         valid: record.is_valid(),
-        invalid_because: record.invalid_because.clone(),
-        degraded: record.degraded.clone(),
+        invalid_because: told(&record.invalid_because),
+        invalid_reasons: record.invalid_because.clone(),
+        degraded: told(&record.degraded),
+        degraded_reasons: record.degraded.clone(),
         interrupted: record.interrupted,
         statistics: Statistics::of(record),
         wakeup_statistics: record.wakeup.as_ref().map(Statistics::of_histogram),
@@ -211,9 +220,13 @@ fn entry(record: &Record, exceedance: f64) -> RecordEntry {
         migrations: record.counters.migrations,
         own_cost_ns: record.counters.own_cost_ns,
         fastest_cycle: fastest,
-        no_fastest_cycle_because: because,
+        no_fastest_cycle_because: because.map(|reason| reason.to_string()),
         conditions: record.conditions.clone(),
     }
+}
+
+fn told(reasons: &[Reason]) -> Vec<String> {
+    reasons.iter().map(ToString::to_string).collect()
 }
 
 /// The JSON Schema of the document.

@@ -8,6 +8,7 @@
 //!
 //! - [`histogram`]: the values, none lost.
 //! - [`record`]: the values with counters, spikes, time line and conditions.
+//! - [`reason`]: why a record can't be trusted, and what was not in force.
 //! - [`statistics`]: the summary, with every definition named.
 //! - [`class`], [`verdict`]: the application classes, and PASS, FAIL or NOT PROVEN.
 //! - [`document`]: the evidence document, records and verdicts in figures.
@@ -32,6 +33,7 @@ pub mod import;
 pub mod isolation;
 pub mod ledger;
 pub mod published;
+pub mod reason;
 pub mod record;
 pub mod statistics;
 pub mod trace;

@@ -7,7 +7,6 @@ mod absorb;
 pub mod check;
 mod interrupt;
 mod memory;
-mod reason;
 mod round_trip;
 mod routine;
 mod scan;
@@ -15,6 +14,7 @@ mod scheduled;
 mod stall;
 #[cfg(test)]
 mod test_record;
+mod told;
 mod trial;
 
 use std::collections::BTreeMap;
@@ -25,13 +25,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 use crate::ledger::Ledgers;
+use crate::reason::Reason;
 
 pub use interrupt::{InterruptEntry, InterruptRun};
 pub use memory::{
     AccessPattern, CacheLevel, Interference, MemoryBlock, MemoryEntry, MemoryMeasured, MemoryPoint,
     MemoryRun, PointEntry, PressurePair, PressureStep, ReservedWays,
 };
-pub use reason::{NotReal, Reason};
 pub use round_trip::RoundTripRun;
 pub use routine::{Routine, RoutineFigures, RoutineRun, TRIMMED, Trigger, trimmed_mean};
 pub use scan::{KernelErrors, Scan, ScanCounters, ScanError, ScanTerms, Worst};
@@ -42,7 +42,9 @@ pub(crate) use test_record::{test_record, test_scan_record};
 pub use trial::{Aggressor, Placement, Trial, TrialBlock, Variant};
 
 /// The schema name of a record's file.
-pub const RECORD_SCHEMA: &str = "quietcore.record/1";
+pub const RECORD_SCHEMA: &str = "quietcore.record/2";
+/// The schema of earlier versions, which had sentences for reasons; it is read, too.
+const RECORD_SCHEMA_1: &str = "quietcore.record/1";
 
 /// The activity under which a record says that it includes an earlier part.
 pub(crate) const INCLUDES: &str = "includes";
@@ -112,9 +114,9 @@ pub struct Record {
     /// The run was ended before its time; what was measured until then is whole.
     pub interrupted: bool,
     /// What was asked for and not in force. A record with an entry proves nothing about the site.
-    pub degraded: Vec<String>,
+    pub degraded: Vec<Reason>,
     /// Why the record can't be trusted; empty for a valid one.
-    pub invalid_because: Vec<String>,
+    pub invalid_because: Vec<Reason>,
 }
 
 impl Record {
@@ -147,6 +149,11 @@ impl Record {
             degraded: Vec::new(),
             invalid_because: Vec::new(),
         }
+    }
+
+    /// Whether it has a schema that this version reads.
+    pub fn has_known_schema(&self) -> bool {
+        [RECORD_SCHEMA, RECORD_SCHEMA_1].contains(&self.schema.as_str())
     }
 
     /// Whether the numbers may be trusted.

@@ -21,12 +21,12 @@
 
 use std::fmt;
 
-use quietcore_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::class::{CYCLE_PART, Class, JitterDefinition};
-use crate::record::Record;
+use crate::reason::{Missing, VerdictReason};
+use crate::record::{Record, ScanCounters};
 use crate::statistics::{Statistics, cycles_needed, exceedance_bound};
 
 /// The three values.
@@ -66,6 +66,9 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Why, as a sentence with the deciding figures.
     pub because: String,
+    /// The same as a code with the figures; absent in documents of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<VerdictReason>,
     /// Cycles that would be needed, where more would help.
     pub cycles_needed: Option<u64>,
     /// The latency limit, in ns.
@@ -98,22 +101,25 @@ pub fn is_held_to_class(record: &Record) -> bool {
     record.scan.as_ref().is_none_or(|scan| !scan.terms.by_kernel)
 }
 
-/// The reason why a record without a period proves nothing, with its remedy.
-const NO_PERIOD: &str = "the data do not say with which period they were measured; if you know it, \
-                         import them with `--interval`";
-
 /// Judges a record against a class. `exceedance` is the probability per cycle that must be
 /// excluded for a PASS.
 pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
     let limit = limit_ns(record, class);
     let exceedances = limit.map(|limit| record.release.count_above(limit));
     let count = record.release.count();
-    let (verdict, because, cycles_needed) = decide(record, class, exceedance);
+    let (verdict, reason) = decide(record, class, exceedance);
+    let cycles_needed = match &reason {
+        VerdictReason::NoneLate { missing, .. } | VerdictReason::NoneEndedLate { missing, .. } => {
+            missing.map(|missing| missing.needed)
+        }
+        _ => None,
+    };
     Judgement {
         record: record.name.clone(),
         class: class.name.clone(),
         verdict,
-        because,
+        because: reason.to_string(),
+        reason: Some(reason),
         cycles_needed,
         latency_limit_ns: limit,
         exceedances,
@@ -121,99 +127,83 @@ pub fn judge(record: &Record, class: &Class, exceedance: f64) -> Judgement {
     }
 }
 
-fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, String, Option<u64>) {
-    let not_proven = |because: String| (Verdict::NotProven, because, None);
-    if let Some(because) = fault(record) {
-        return (Verdict::Fail, because, None);
+fn decide(record: &Record, class: &Class, exceedance: f64) -> (Verdict, VerdictReason) {
+    if let Some(reason) = fault(record) {
+        return (Verdict::Fail, reason);
     }
-    if let Some(because) = distrust(record) {
-        return not_proven(because);
+    if let Some(reason) = distrust(record) {
+        return (Verdict::NotProven, reason);
     }
     if !is_held_to_class(record) {
         return decide_by_deadline(record, exceedance);
     }
     let (Some(cycle_ns), Some(limit_ns)) = (class.cycle_ns, limit_ns(record, class)) else {
-        return not_proven("the source gives no cycle for this class".to_owned());
+        return (Verdict::NotProven, VerdictReason::ClassWithoutCycle);
     };
     if measured_every(record).is_none_or(|period_ns| period_ns > cycle_ns)
-        && let Some(because) = beyond_all_limits(record, class, limit_ns)
+        && let Some(reason) = beyond_all_limits(record, class, limit_ns)
     {
-        return (Verdict::Fail, because, None);
+        return (Verdict::Fail, reason);
     }
     match measured_every(record) {
-        None => return not_proven(NO_PERIOD.to_owned()),
+        None => return (Verdict::NotProven, VerdictReason::PeriodUnknown),
         Some(period_ns) if period_ns > cycle_ns => {
-            return not_proven(format!(
-                "measured every {}, the class cycles every {}; measure with a period of at most {}",
-                Nanos::new(period_ns),
-                Nanos::new(cycle_ns),
-                Nanos::new(cycle_ns),
-            ));
+            return (Verdict::NotProven, VerdictReason::PeriodTooLong { period_ns, cycle_ns });
         }
         Some(_) => {}
     }
-    if let Some(because) = late_releases(record, limit_ns) {
-        return (Verdict::Fail, because, None);
-    }
-    if let Some(because) = late_ends(record).or_else(|| lost_work(record)) {
-        return (Verdict::Fail, because, None);
+    let late = late_releases(record, limit_ns).or_else(|| late_ends(record));
+    if let Some(reason) = late.or_else(|| lost_work(record)) {
+        return (Verdict::Fail, reason);
     }
     let is_slower = record.period_ns > Some(cycle_ns);
-    if let Some((verdict, because)) = jitter_objection(record, class)
+    if let Some(objection) = jitter_objection(record, class)
         && !is_slower
     {
-        return (verdict, because, None);
+        return objection;
     }
     let count = record.release.count();
-    let needed = cycles_needed(exceedance);
-    let bound = exceedance_bound(0, count);
-    let seen = format!(
-        "none of {} releases was later than {} (largest latency {}); with 95 % confidence fewer \
-         than {} is",
-        thousands(count),
-        Nanos::new(limit_ns),
-        Nanos::new(record.release.max_ns()),
-        one_in(bound),
-    );
-    if count < needed {
-        let because = format!(
-            "{seen}; asked for is {}, which takes {} cycles",
-            one_in(exceedance),
-            thousands(needed),
-        );
-        return (Verdict::NotProven, because, Some(needed));
-    }
-    (Verdict::Pass, seen, None)
+    let missing = missing(count, exceedance);
+    let reason = VerdictReason::NoneLate {
+        count,
+        limit_ns,
+        max_ns: record.release.max_ns(),
+        missing,
+        bound_95: exceedance_bound(0, count),
+    };
+    (verdict_of(missing), reason)
 }
 
 /// The verdict on a task that the program's own kernel released: whether its jobs ended in time.
-fn decide_by_deadline(record: &Record, exceedance: f64) -> (Verdict, String, Option<u64>) {
-    if let Some(because) = late_ends(record).or_else(|| lost_work(record)) {
-        return (Verdict::Fail, because, None);
+fn decide_by_deadline(record: &Record, exceedance: f64) -> (Verdict, VerdictReason) {
+    if let Some(reason) = late_ends(record).or_else(|| lost_work(record)) {
+        return (Verdict::Fail, reason);
     }
     let scan = record.scan.as_ref();
     let Some((scan, deadline_ns)) = scan.and_then(|scan| Some((scan, scan.terms.deadline_ns?)))
     else {
-        return (Verdict::NotProven, "the task has no deadline to be held to".to_owned(), None);
+        return (Verdict::NotProven, VerdictReason::NoDeadline);
     };
-    let (count, needed) = (scan.response.count(), cycles_needed(exceedance));
-    let seen = format!(
-        "none of {} jobs ended after its deadline of {} (longest response {}); with 95 % \
-         confidence fewer than {} does",
-        thousands(count),
-        Nanos::new(deadline_ns),
-        Nanos::new(scan.response.max_ns()),
-        one_in(exceedance_bound(0, count)),
-    );
-    if count < needed {
-        let because = format!(
-            "{seen}; asked for is {}, which takes {} jobs",
-            one_in(exceedance),
-            thousands(needed),
-        );
-        return (Verdict::NotProven, because, Some(needed));
-    }
-    (Verdict::Pass, seen, None)
+    let count = scan.response.count();
+    let missing = missing(count, exceedance);
+    let reason = VerdictReason::NoneEndedLate {
+        count,
+        deadline_ns,
+        longest_response_ns: scan.response.max_ns(),
+        missing,
+        bound_95: exceedance_bound(0, count),
+    };
+    (verdict_of(missing), reason)
+}
+
+/// Returns what `count` values lack to exclude `exceedance`; `None` where they suffice.
+fn missing(count: u64, exceedance: f64) -> Option<Missing> {
+    let needed = cycles_needed(exceedance);
+    (count < needed).then_some(Missing { exceedance, needed })
+}
+
+fn verdict_of(missing: Option<Missing>) -> Verdict {
+    if missing.is_some() { Verdict::NotProven } else { Verdict::Pass }
 }
 
 /// The period that decides which classes a record can be about: that of the program's fastest task.
@@ -234,118 +224,79 @@ pub fn own_limit_ns(record: &Record) -> Option<u64> {
     Some(record.period_ns? / CYCLE_PART)
 }
 
-/// Why the program stopped before its time. A program that can't go on has failed, on whatever
-/// machine and under whatever settings.
-fn fault(record: &Record) -> Option<String> {
+/// Returns why the program stopped before its time. A program that can't go on has failed, on
+/// whatever machine and under whatever settings.
+fn fault(record: &Record) -> Option<VerdictReason> {
     let faults = &record.scan.as_ref()?.faults;
-    (!faults.is_empty()).then(|| format!("the program failed: {}", faults.join("; ")))
+    (!faults.is_empty()).then(|| VerdictReason::ProgramFailed { faults: faults.clone() })
 }
 
-/// Why a record proves nothing, whatever its numbers.
-fn distrust(record: &Record) -> Option<String> {
+/// Returns why a record proves nothing, whatever its numbers.
+fn distrust(record: &Record) -> Option<VerdictReason> {
     if !record.is_valid() {
-        return Some(format!("the record is invalid: {}", record.invalid_because.join("; ")));
+        return Some(VerdictReason::RecordInvalid { reasons: record.invalid_because.clone() });
     }
     if !record.degraded.is_empty() {
-        return Some(format!("not measured as asked for: {}", record.degraded.join("; ")));
+        return Some(VerdictReason::NotAsAsked { reasons: record.degraded.clone() });
     }
-    (record.release.count() == 0).then(|| "nothing was measured".to_owned())
+    (record.release.count() == 0).then_some(VerdictReason::NothingMeasured)
 }
 
-/// Says how many releases were later than every limit of the class allows; `None` without any. They
-/// were as late whatever period they were measured with.
-fn beyond_all_limits(record: &Record, class: &Class, limit_ns: u64) -> Option<String> {
-    let largest_limit_ns = limit_ns.max(class.jitter_ns.unwrap_or(0));
-    let late = record.release.count_surely_above(largest_limit_ns);
-    (late > 0).then(|| {
-        format!(
-            "at least {} of {} releases were later than {}, the largest limit of the class, \
-             whatever the period; the largest latency was {}",
-            thousands(late),
-            thousands(record.release.count()),
-            Nanos::new(largest_limit_ns),
-            Nanos::new(record.release.max_ns()),
-        )
-    })
+/// Counts the releases that were later than every limit of the class allows; `None` without any.
+/// They were as late whatever period they were measured with.
+fn beyond_all_limits(record: &Record, class: &Class, limit_ns: u64) -> Option<VerdictReason> {
+    let limit_ns = limit_ns.max(class.jitter_ns.unwrap_or(0));
+    let late = record.release.count_surely_above(limit_ns);
+    let (count, max_ns) = (record.release.count(), record.release.max_ns());
+    (late > 0).then_some(VerdictReason::BeyondAllLimits { late, count, limit_ns, max_ns })
 }
 
-/// Whether a release was later than a tenth of the cycle.
-fn late_releases(record: &Record, limit_ns: u64) -> Option<String> {
+/// Counts the releases that were later than a tenth of the cycle; `None` without any.
+fn late_releases(record: &Record, limit_ns: u64) -> Option<VerdictReason> {
     let late = record.release.count_above(limit_ns);
-    let count = record.release.count();
-    (late > 0).then(|| {
-        format!(
-            "{} of {} releases were later than {} (a tenth of the cycle); the largest latency was \
-             {}",
-            thousands(late),
-            thousands(count),
-            Nanos::new(limit_ns),
-            Nanos::new(record.release.max_ns()),
-        )
+    let (count, max_ns) = (record.release.count(), record.release.max_ns());
+    (late > 0).then_some(VerdictReason::LateReleases { late, count, limit_ns, max_ns })
+}
+
+/// Returns how the program was late: not done at its deadline, stopped, or releases left out. The
+/// period is at most the class's cycle and the deadline at most the period, so that this holds for
+/// each class.
+fn late_ends(record: &Record) -> Option<VerdictReason> {
+    let scan = record.scan.as_ref()?;
+    let ScanCounters { overruns, watchdog_hits, skipped_releases, .. } = scan.counters;
+    (overruns > 0 || watchdog_hits > 0 || skipped_releases > 0).then(|| VerdictReason::LateEnds {
+        overruns,
+        count: scan.response.count(),
+        deadline_ns: scan.terms.deadline_ns,
+        longest_response_ns: scan.response.max_ns(),
+        watchdog_hits,
+        skipped_releases,
     })
 }
 
-/// Whether the program wasn't done at its deadline, or had to be stopped. The period is at most the
-/// class's cycle and the deadline at most the period, so that this holds for each class.
-fn late_ends(record: &Record) -> Option<String> {
-    let scan = record.scan.as_ref()?;
-    let counters = &scan.counters;
-    if counters.overruns == 0 && counters.watchdog_hits == 0 && counters.skipped_releases == 0 {
-        return None;
-    }
-    let longest = Nanos::new(scan.response.max_ns());
-    let mut because = match scan.terms.deadline_ns {
-        Some(deadline_ns) => format!(
-            "{} of {} cycles of the program ended after their deadline of {}; the longest \
-             response time was {longest}",
-            thousands(counters.overruns),
-            thousands(scan.response.count()),
-            Nanos::new(deadline_ns),
-        ),
-        None => format!("the task has no deadline; its longest response time was {longest}"),
-    };
-    if counters.watchdog_hits > 0 {
-        let times = thousands(counters.watchdog_hits);
-        because.push_str(&format!("; the watchdog stopped the program ({times} times)"));
-    }
-    if counters.skipped_releases > 0 {
-        let skipped = thousands(counters.skipped_releases);
-        because.push_str(&format!("; {skipped} releases were left out"));
-    }
-    Some(because)
-}
-
-/// What the program's own kernel did not do of what was asked for. A job that was never run is no
-/// better than one that ended too late.
-fn lost_work(record: &Record) -> Option<String> {
+/// Returns what the program's own kernel did not do of what was asked for. A job that was never run
+/// is no better than one that ended too late.
+fn lost_work(record: &Record) -> Option<VerdictReason> {
     let errors = record.scan.as_ref()?.kernel_errors.iter();
-    let lost: Vec<String> =
-        errors.filter(|errors| errors.is_lost_work).map(ToString::to_string).collect();
-    (!lost.is_empty()).then(|| format!("work of the program was lost: {}", lost.join("; ")))
+    let errors: Vec<_> = errors.filter(|errors| errors.is_lost_work).cloned().collect();
+    (!errors.is_empty()).then_some(VerdictReason::WorkLost { errors })
 }
 
-/// What stands against the class's jitter limit: it is exceeded, or the figures don't show that it
-/// is not.
-fn jitter_objection(record: &Record, class: &Class) -> Option<(Verdict, String)> {
-    let limit_ns = class.jitter_ns?;
-    let definition = class.jitter_definition.description();
-    let allows = format!("the class allows {}", Nanos::new(limit_ns));
-    let Some((jitter_ns, most_ns)) = jitter_bounds(record, class.jitter_definition) else {
-        return Some((
-            Verdict::NotProven,
-            format!("the data do not hold the jitter ({definition}); {allows}"),
-        ));
+/// Returns what stands against the class's jitter limit: it is exceeded, or the figures don't show
+/// that it is not.
+fn jitter_objection(record: &Record, class: &Class) -> Option<(Verdict, VerdictReason)> {
+    let (limit_ns, definition) = (class.jitter_ns?, class.jitter_definition);
+    let Some((jitter_ns, most_ns)) = jitter_bounds(record, definition) else {
+        return Some((Verdict::NotProven, VerdictReason::JitterUnknown { definition, limit_ns }));
     };
     if jitter_ns > limit_ns {
-        let jitter = Nanos::new(jitter_ns);
-        return Some((Verdict::Fail, format!("jitter ({definition}) is {jitter}, {allows}")));
+        let reason = VerdictReason::JitterAbove { definition, jitter_ns, limit_ns };
+        return Some((Verdict::Fail, reason));
     }
-    let most = match most_ns {
-        Some(most_ns) if most_ns <= limit_ns => return None,
-        Some(most_ns) => format!("may be {} at this resolution", Nanos::new(most_ns)),
-        None => "lies beyond the histogram".to_owned(),
-    };
-    Some((Verdict::NotProven, format!("jitter ({definition}) {most}, {allows}")))
+    if most_ns.is_some_and(|most_ns| most_ns <= limit_ns) {
+        return None;
+    }
+    Some((Verdict::NotProven, VerdictReason::JitterOpen { definition, most_ns, limit_ns }))
 }
 
 /// The jitter as it is shown and the most that it can have been, in ns: values were rounded to the
@@ -385,18 +336,14 @@ pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
 ///
 /// # Errors
 /// When the record is invalid, degraded, of unknown period, or has too few cycles for `exceedance`.
-pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, String> {
-    if let Some(because) = fault(record).or_else(|| distrust(record)) {
-        return Err(because);
+pub fn fastest_cycle(record: &Record, exceedance: f64) -> Result<FastestCycle, VerdictReason> {
+    if let Some(reason) = fault(record).or_else(|| distrust(record)) {
+        return Err(reason);
     }
-    let period_ns = measured_every(record).ok_or_else(|| NO_PERIOD.to_owned())?;
-    let needed = cycles_needed(exceedance);
-    if record.release.count() < needed {
-        return Err(format!(
-            "{} cycles are too few; {} are needed",
-            thousands(record.release.count()),
-            thousands(needed)
-        ));
+    let period_ns = measured_every(record).ok_or(VerdictReason::PeriodUnknown)?;
+    let (count, needed) = (record.release.count(), cycles_needed(exceedance));
+    if count < needed {
+        return Err(VerdictReason::TooFewCycles { count, needed });
     }
     let worst = record.release.max_ns().saturating_add(record.release.resolution_ns() - 1);
     // A program must also be done within the cycle; a slower task of it has several of them.

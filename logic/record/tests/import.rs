@@ -3,6 +3,7 @@
 
 use quietcore_record::histogram::Quantile;
 use quietcore_record::import::{self, ImportOptions, Kind};
+use quietcore_record::reason::ForeignProblem;
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
 use quietcore_units::Nanos;
@@ -133,7 +134,7 @@ fn timerlat_has_threads_and_their_interrupts() {
     let records = read(Kind::Rtla, include_str!("fixtures/rtla-timerlat.txt"));
     assert_eq!(names(&records), ["run.cpu0.irq", "run.cpu0", "run.cpu1.irq", "run.cpu1"]);
     assert_eq!(records.iter().map(|r| r.reserved).collect::<Vec<_>>(), [false, true, false, true]);
-    assert!(records[0].degraded[0].contains("interrupt"));
+    assert_eq!(records[0].degraded, [ForeignProblem::InterruptLatency.into()]);
     assert!(records[1].degraded.is_empty());
     assert_eq!(records[1].cpu, Some(0));
     assert_eq!(records[1].conditions.duration_ns, 4_000_000_000);
@@ -189,7 +190,7 @@ fn an_empty_histogram_of_noise_is_not_taken_for_cut_off() {
     assert_eq!(names(&beyond), ["run.cpu0", "run.cpu1"]);
     for record in &beyond {
         assert_eq!((record.release.count(), record.is_valid()), (0, false));
-        assert!(record.invalid_because[0].contains("beyond its histogram"));
+        assert_eq!(record.invalid_because, [ForeignProblem::AllBeyondHistogram.into()]);
     }
     let cut = format!("{head}Index   CPU-000   CPU-001\n5   1   2\n{zeros}");
     assert!(import::read(Kind::Rtla, "n.txt", &cut, &options).is_err());
@@ -201,7 +202,8 @@ fn with_user_threads_these_are_what_counts() {
     assert_eq!(records.len(), 6);
     let user = &records[2];
     assert_eq!((user.name.as_str(), user.reserved), ("run.cpu2.user", true));
-    assert!(!records[1].reserved && records[1].degraded[0].contains("kernel thread"));
+    assert!(!records[1].reserved);
+    assert_eq!(records[1].degraded, [ForeignProblem::KernelThreadLatency.into()]);
     assert_eq!(user.release.max_ns(), 311_000);
     assert_eq!(user.conditions.duration_ns, (25 * 3_600 + 2) * 1_000_000_000);
     // The other CPU measured nothing, which is a record without values.

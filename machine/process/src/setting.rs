@@ -9,7 +9,7 @@
 use std::io;
 use std::num::NonZeroU64;
 
-use quietcore_units::{CpuId, CpuSet, Nanos};
+use quietcore_units::{CpuId, CpuSet, Nanos, SchedulingPolicy};
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{
@@ -32,6 +32,17 @@ pub enum Policy {
     },
     /// `SCHED_OTHER`, the fair scheduler, at nice 0.
     Other,
+}
+
+impl Policy {
+    /// Returns the policy as the kernel reports it, where it is in force.
+    pub const fn scheduling(self) -> SchedulingPolicy {
+        match self {
+            Self::Fifo(priority) => SchedulingPolicy::Fifo { priority: priority as u32 },
+            Self::Deadline { .. } => SchedulingPolicy::Deadline,
+            Self::Other => SchedulingPolicy::Other,
+        }
+    }
 }
 
 /// Locks all memory that the process has and will get, and makes it present.
@@ -169,7 +180,7 @@ impl Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readback::ThreadState;
+    use crate::readback;
 
     #[test]
     fn attributes_are_laid_out_as_the_kernel_expects() {
@@ -208,7 +219,7 @@ mod tests {
             schedule(Policy::Fifo(1))?;
             let policy = || {
                 let thread = rustix::thread::gettid().as_raw_nonzero().get();
-                ThreadState::read(std::process::id(), thread as u32).map(|state| state.policy)
+                readback::read(std::process::id(), thread as u32).map(|settings| settings.policy)
             };
             let own = policy()?;
             let child = std::thread::spawn(policy).join().expect("it only reads")?;
@@ -216,7 +227,10 @@ mod tests {
             io::Result::Ok((own, child))
         };
         match std::thread::spawn(started).join().unwrap() {
-            Ok(policies) => assert_eq!(policies, (1, 0)),
+            Ok(policies) => {
+                let fifo = SchedulingPolicy::Fifo { priority: 1 };
+                assert_eq!(policies, (fifo, SchedulingPolicy::Other));
+            }
             Err(error) => quietcore_skip::skip!("no real-time priority: {error}"),
         }
     }

@@ -4,12 +4,11 @@ use quietcore_backend::process::asked::{Asked, not_locked};
 use quietcore_backend::process::on_one_line;
 use quietcore_exchange::{Counters as Counted, Region, TaskState, TaskStatistics, TornRead};
 use quietcore_load::{Achieved, WorkerFault};
-use quietcore_process::readback::ThreadState;
 use quietcore_record::histogram::Histogram;
+use quietcore_record::reason::{Inconsistency, NotInForce, NotReal, Reason, RunProblem, TaskEnd};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
-    Conditions, Counters, LoadAchieved, NotReal, RECORD_SCHEMA, Record, Scan, Scheduled, Spike,
-    Timeline,
+    Conditions, Counters, LoadAchieved, RECORD_SCHEMA, Record, Scan, Scheduled, Spike, Timeline,
 };
 use quietcore_units::Nanos;
 
@@ -75,12 +74,7 @@ impl Collector<'_> {
                     None => partition.work.duration().get(),
                 };
                 let asked = Asked { policy: planned.policy, cpu: planned.cpu };
-                record.degraded = asked.refused(task);
-                record.degraded.extend(self.findings.settings.troubles.iter().cloned());
-                if let Some(first) = &states.first {
-                    record.degraded.extend(asked.not_in_force(task, first));
-                    record.degraded.extend(not_locked(partition.work.memory(), first));
-                }
+                record.degraded = self.degraded(asked, partition, task, states);
                 if let Some(scan) = &mut record.scan {
                     scan.faults = found.heard.faults.words();
                     let all = found.heard.kernel.iter();
@@ -94,7 +88,7 @@ impl Collector<'_> {
                 }
                 record.ledgers = found.explained.tasks.get(number).cloned();
                 record.invalid_because.extend(self.invalid(task, states));
-                record.invalid_because.extend(untold(found));
+                record.invalid_because.extend(untold(found).into_iter().map(Reason::from));
                 let wrong = self_check(&record, partition.work.injected());
                 record.invalid_because.extend(wrong);
                 record
@@ -155,10 +149,10 @@ impl Collector<'_> {
             started_at: self.findings.started_at.clone(),
             duration_ns: 0,
             mode: task.mode.clone(),
-            policy: state.map_or_else(unknown, ThreadState::policy_text),
+            policy: state.map_or_else(unknown, |state| state.policy.to_string()),
             scheduled: Some(Scheduled {
                 wake: task.wake,
-                fifo_priority: state.and_then(ThreadState::fifo_priority),
+                fifo_priority: state.and_then(|state| state.policy.fifo_priority()),
             }),
             affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
             dma_latency_held: self.machine.dma_latency_held,
@@ -172,51 +166,57 @@ impl Collector<'_> {
         }
     }
 
-    /// Why the numbers of a task can't be trusted, beside what their own check finds.
-    fn invalid(&self, task: &TaskStatistics, states: &StatesSeen) -> Vec<String> {
-        let mut because = Vec::new();
+    /// Lists what was asked for a task, or for the machine, and was not in force.
+    fn degraded(
+        &self,
+        asked: Asked,
+        partition: &PartitionRun,
+        task: &TaskStatistics,
+        states: &StatesSeen,
+    ) -> Vec<Reason> {
+        let mut degraded = asked.refused(task);
+        let troubles = self.findings.settings.troubles.iter().cloned();
+        degraded.extend(troubles.map(|problem| NotInForce::Control { problem }));
+        degraded.extend(self.findings.not_changed.iter().cloned());
+        if let Some(first) = &states.first {
+            degraded.extend(asked.not_in_force(task, first));
+            degraded.extend(not_locked(partition.work.memory(), first));
+        }
+        degraded.into_iter().map(Reason::from).collect()
+    }
+
+    /// Lists why the numbers of a task can't be trusted, beside what their own check finds.
+    fn invalid(&self, task: &TaskStatistics, states: &StatesSeen) -> Vec<Reason> {
+        let mut reasons: Vec<Reason> = Vec::new();
         if let Some(emulated) = self.machine.emulated {
-            because.push(NotReal::Machine(emulated.to_owned()).to_string());
+            reasons.push(NotReal::Machine { evidence: emulated.to_owned() }.into());
         }
-        match task.state() {
-            TaskState::Finished | TaskState::Stopped => {}
-            TaskState::Failed => {
-                because.push(format!("the task failed with error {}", task.error_number()));
-            }
-            other => {
-                because
-                    .push(format!("the task did not come to its end: {}", state_in_words(other)));
-            }
-        }
+        reasons.extend(not_ended(task).map(Reason::from));
         let count = task.release().totals().count;
         match (&states.first, &states.drift) {
-            (Some(first), Some(drift)) => because
-                .push(format!("the settings drifted during the run: {}", first.became(drift))),
-            (None, _) if count > 0 => {
-                because.push("the settings in force could not be read back".to_owned());
+            (Some(first), Some(then)) => {
+                let (first, then) = (first.clone().into(), then.clone().into());
+                reasons.push(RunProblem::SettingsDrifted { first, then }.into());
             }
+            (None, _) if count > 0 => reasons.push(RunProblem::SettingsUnknown.into()),
             _ => {}
         }
         match task.counters() {
             Ok(counters) if counters.cycles == count => {}
-            Ok(_) => because.push("the counters and the histogram disagree".to_owned()),
-            Err(TornRead) => because.push("the task was ended in the middle of a cycle".to_owned()),
+            Ok(_) => reasons.push(Inconsistency::CounterMismatch.into()),
+            Err(TornRead) => reasons.push(RunProblem::TaskCutOff.into()),
         }
         if let [first, more @ ..] = &self.findings.settings.drifts[..] {
-            let more =
-                if more.is_empty() { String::new() } else { format!("; and {} more", more.len()) };
-            because.push(format!("the machine's settings drifted during the run: {first}{more}"));
+            let (first, more) = (first.clone(), more.len());
+            reasons.push(RunProblem::MachineDrifted { first, more }.into());
         }
-        because.extend(unwatched(self.findings.watch_gap));
+        reasons.extend(unwatched(self.findings.watch_gap).map(Reason::from));
         let weak = self.findings.loads.achieved.iter().filter(|load| !load.is_complete());
-        because.extend(weak.map(|load| {
-            format!(
-                "the load `{}` did not run as asked: {}",
-                load.kind.name(),
-                in_words(&load.faults)
-            )
+        reasons.extend(weak.map(|load| {
+            let kind = load.kind.name().to_owned();
+            RunProblem::LoadIncomplete { kind, problems: problems(&load.faults) }.into()
         }));
-        because
+        reasons
     }
 }
 
@@ -238,30 +238,27 @@ fn gap_words(longest: Nanos) -> String {
 }
 
 /// Returns why a run that nobody watched for `longest` is no evidence; `None` where it was watched.
-fn unwatched(longest: Nanos) -> Option<String> {
-    (longest > WATCH_GAP_MAX).then(|| {
-        format!(
-            "nobody watched the run for {longest}: whoever measures was itself held up, so that \
-             nothing is known of settings and loads meanwhile"
-        )
-    })
+fn unwatched(longest: Nanos) -> Option<RunProblem> {
+    (longest > WATCH_GAP_MAX).then(|| RunProblem::Unwatched { gap_ns: longest.get() })
 }
 
-/// Says in which state a task was at the end of its run.
-fn state_in_words(state: TaskState) -> String {
-    match state {
-        TaskState::Unused => "it has not begun".to_owned(),
-        TaskState::Starting => "it was still preparing itself".to_owned(),
-        TaskState::Running => "it was still running".to_owned(),
-        TaskState::Finished => "it has run all its cycles".to_owned(),
-        TaskState::Stopped => "it was told to stop".to_owned(),
-        TaskState::Failed => "it failed".to_owned(),
-        TaskState::Unknown(number) => format!("its state has the unknown number {number}"),
-    }
+/// Returns how a task did not come to its end; `None` where it did, or was told to stop.
+fn not_ended(task: &TaskStatistics) -> Option<RunProblem> {
+    let state = match task.state() {
+        TaskState::Finished | TaskState::Stopped => return None,
+        TaskState::Failed => {
+            return Some(RunProblem::TaskFailed { error: task.error_number() });
+        }
+        TaskState::Unused => TaskEnd::NotBegun,
+        TaskState::Starting => TaskEnd::Starting,
+        TaskState::Running => TaskEnd::Running,
+        TaskState::Unknown(number) => TaskEnd::Unknown(number),
+    };
+    Some(RunProblem::TaskNotEnded { state })
 }
 
-/// Says what went wrong with workers, each problem once: ten workers of one kind share their fate.
-fn in_words(faults: &[WorkerFault]) -> String {
+/// Lists the problems of workers, each once: ten workers of one kind share their fate.
+fn problems(faults: &[WorkerFault]) -> Vec<String> {
     let mut told: Vec<(String, usize)> = Vec::new();
     for fault in faults {
         let words = fault.problem.to_string();
@@ -274,23 +271,23 @@ fn in_words(faults: &[WorkerFault]) -> String {
         1 => words,
         count => format!("{words} ({count} workers)"),
     });
-    told.collect::<Vec<_>>().join("; ")
+    told.collect()
 }
 
-/// What a program told that makes its numbers no evidence, although it ran on.
-fn untold(found: &PartitionFindings) -> Vec<String> {
-    let mut because = Vec::new();
+/// Lists what a program told that makes its numbers no evidence, although it ran on.
+fn untold(found: &PartitionFindings) -> Vec<RunProblem> {
+    let mut reasons = Vec::new();
     if !found.heard.fieldbus.is_empty() {
-        let words = found.heard.fieldbus.words().join("; ");
-        because.push(format!("the fieldbus was not whole: {words}"));
+        let problems = found.heard.fieldbus.words();
+        reasons.push(RunProblem::FieldbusIncomplete { problems });
     }
     if let Some(drift) = &found.share_drift {
-        because.push(format!("what it had of the cache and the bandwidth drifted: {drift}"));
+        reasons.push(RunProblem::ShareDrifted { drift: drift.clone() });
     }
     if found.heard.lost > 0 {
-        because.push(format!("{} events of the program were lost unread", found.heard.lost));
+        reasons.push(RunProblem::EventsLost { count: found.heard.lost });
     }
-    because
+    reasons
 }
 
 fn record(
@@ -301,18 +298,19 @@ fn record(
     activity: &Activity,
 ) -> Record {
     let counted = task.counters().unwrap_or_default();
-    let mut contradictions = Vec::new();
-    let mut copy = |name: &str, shared| {
+    let mut damages: Vec<RunProblem> = Vec::new();
+    let mut copy = |quantity: &str, shared| {
         Histogram::from_exchange(shared).unwrap_or_else(|error| {
-            contradictions.push(format!("the {name} latency in the exchange: {error}"));
+            let (quantity, damage) = (quantity.to_owned(), error.to_string());
+            damages.push(RunProblem::ExchangeDamaged { quantity, damage });
             Histogram::new()
         })
     };
-    let release = copy("release", task.release());
-    let wakeup = planned.wakes_early.then(|| copy("wake-up", task.wakeup()));
+    let release = copy("release latency", task.release());
+    let wakeup = planned.wakes_early.then(|| copy("wake-up latency", task.wakeup()));
     let scan = planned.terms.and_then(|terms| {
         let scan = Scan::from_exchange(task, terms);
-        scan.map_err(|error| contradictions.push(error.to_string())).ok()
+        scan.map_err(|error| damages.push(error.into())).ok()
     });
     Record {
         schema: RECORD_SCHEMA.to_owned(),
@@ -338,7 +336,7 @@ fn record(
         conditions: Conditions::default(),
         interrupted: task.state() == TaskState::Stopped,
         degraded: Vec::new(),
-        invalid_because: contradictions,
+        invalid_because: damages.into_iter().map(Reason::from).collect(),
     }
 }
 

@@ -3,8 +3,8 @@
 use quietcore_backend::process::Printed;
 use quietcore_host::controls::Found;
 use quietcore_load::Achieved;
-use quietcore_process::readback::ThreadState;
-use quietcore_units::Nanos;
+use quietcore_record::reason::NotInForce;
+use quietcore_units::{Nanos, ThreadSettings};
 
 use crate::explain::Explained;
 use crate::measure::Machine;
@@ -22,6 +22,8 @@ pub(crate) struct Findings {
     pub(crate) loads: LoadFindings,
     /// What became of the machine's settings.
     pub(crate) settings: Found,
+    /// Controls that were asked for, and not applied or without anything to change.
+    pub(crate) not_changed: Vec<NotInForce>,
     /// The longest time between two looks at the run.
     pub(crate) watch_gap: Nanos,
     /// What runs its containers; `None` where it has none.
@@ -55,8 +57,8 @@ pub(crate) struct PartitionFindings {
 /// What was in force for one task: at first, and what it became if that changed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StatesSeen {
-    pub(crate) first: Option<ThreadState>,
-    pub(crate) drift: Option<ThreadState>,
+    pub(crate) first: Option<ThreadSettings>,
+    pub(crate) drift: Option<ThreadSettings>,
 }
 
 /// Exits of a guest between two looks: the first one at its running leading task, and the last.
@@ -122,6 +124,7 @@ impl Findings {
             partitions: run.partitions.iter().map(|part| empty(part.work.tasks().len())).collect(),
             loads: LoadFindings::default(),
             settings: Found::default(),
+            not_changed: Vec::new(),
         }
     }
 }
@@ -175,12 +178,12 @@ impl LoadFindings {
 impl StatesSeen {
     /// Notes the settings in force now. Locked memory may grow and shrink; a drift is that none is
     /// left.
-    pub(crate) fn note(&mut self, state: ThreadState) {
+    pub(crate) fn note(&mut self, state: ThreadSettings) {
         match &self.first {
             None => self.first = Some(state),
             Some(first) => {
                 let is_unlocked = first.locked.get() > 0 && state.locked.get() == 0;
-                let same = first.policy_text() == state.policy_text()
+                let same = first.policy == state.policy
                     && first.affinity == state.affinity
                     && !is_unlocked;
                 if !same {
@@ -195,7 +198,7 @@ impl StatesSeen {
 mod tests {
     use super::*;
     use quietcore_load::{LoadKind, WorkerFault, WorkerProblem};
-    use quietcore_units::{ByteSize, CpuSet};
+    use quietcore_units::{ByteSize, CpuSet, SchedulingPolicy};
 
     fn achieved(millis: u64, rate: f64, faults: Vec<WorkerFault>) -> Achieved {
         Achieved {
@@ -239,10 +242,9 @@ mod tests {
         assert!(!loads.achieved[0].is_complete());
     }
 
-    fn state(policy: u32, affinity: &str, locked: u64) -> ThreadState {
-        ThreadState {
-            policy,
-            priority: 90,
+    fn state(policy: u32, affinity: &str, locked: u64) -> ThreadSettings {
+        ThreadSettings {
+            policy: SchedulingPolicy::from_kernel(policy, 90),
             affinity: affinity.parse().unwrap(),
             locked: ByteSize::new(locked),
         }

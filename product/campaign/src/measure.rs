@@ -15,6 +15,7 @@ use quietcore_host::controls::{ChangeError, Changed, Controls, LiveSettings, Res
 use quietcore_load::{LoadError, LoadRequest, LoadSet};
 use quietcore_process::exchange::Exchange;
 use quietcore_record::isolation::Row;
+use quietcore_record::reason::NotInForce;
 use quietcore_record::record::Record;
 use quietcore_site::Control;
 use quietcore_units::Nanos;
@@ -25,7 +26,7 @@ use crate::explain::Explaining;
 use crate::findings::{ExitsLook, Findings, PartitionFindings};
 use crate::observer::{Observer, Progress};
 use crate::run::{PartitionRun, Run};
-use crate::troubles::Listener;
+use crate::troubles::{Heard, Listener};
 use crate::work::Work;
 
 /// Time between two looks at the exchange.
@@ -147,15 +148,15 @@ pub fn measure(
     if let Some(loads) = loads {
         loads.stop()?;
     }
-    let (mut found, left) = settings.end();
-    found.troubles.extend(not_changed(run, machine.controls.is_some(), &found.absent));
+    let (found, left) = settings.end();
+    findings.not_changed = not_changed(run, machine.controls.is_some(), &found.absent);
     findings.settings = found;
     left.iter().for_each(|left| observer.step(left));
     let interrupted = watched?;
     findings.explained(explained);
     activity.end();
-    for (listener, found) in listeners.iter_mut().zip(&mut findings.partitions) {
-        listener.hear(&mut found.heard);
+    for (index, listener) in listeners.iter_mut().enumerate() {
+        hear(run, index, listener, &mut findings.partitions[index].heard, observer);
     }
     note_words(run, &mut partitions, &mut findings, observer);
     let mut records = Vec::new();
@@ -168,6 +169,24 @@ pub fn measure(
     }
     observer.end(run, &records);
     Ok(Measured { records, interrupted })
+}
+
+/// Hears what a program tells, and tells its first faults, which may come with the last events.
+/// Returns whether it failed since it was heard before.
+fn hear(
+    run: &Run,
+    index: usize,
+    listener: &mut Listener<'_>,
+    heard: &mut Heard,
+    observer: &mut dyn Observer,
+) -> bool {
+    let was_sound = heard.faults.is_empty();
+    listener.hear(heard);
+    let has_failed = was_sound && !heard.faults.is_empty();
+    if has_failed {
+        observer.fault(run, &run.partitions[index].name, &heard.faults.words().join("; "));
+    }
+    has_failed
 }
 
 /// Whether there is nothing to judge: no cycle, and no fault that would be why.
@@ -251,17 +270,17 @@ fn room(partition: &PartitionRun, containers: Option<&Containers>, settings: &Ch
 /// Why controls that are asked for have changed nothing: this user may not, or, where a row of the
 /// isolation matrix stands for them, the machine has nothing of them. Anywhere else what is not
 /// there needs no change.
-fn not_changed(run: &Run, may: bool, absent: &[Control]) -> Vec<String> {
+fn not_changed(run: &Run, may: bool, absent: &[Control]) -> Vec<NotInForce> {
     let asked = run.settings.controls.iter();
     if !may {
-        let words = |control| format!("control `{control}` was not applied: that takes root");
-        return asked.map(words).collect();
+        let controls = asked.map(ToString::to_string);
+        return controls.map(|control| NotInForce::ControlTakesRoot { control }).collect();
     }
     if Row::of_profile(&run.profile).is_none() {
         return Vec::new();
     }
-    let words = |control| format!("control `{control}` has nothing to change on this machine");
-    asked.filter(|control| absent.contains(control)).map(words).collect()
+    let without_effect = asked.filter(|control| absent.contains(control)).map(ToString::to_string);
+    without_effect.map(|control| NotInForce::ControlAbsent { control }).collect()
 }
 
 fn start_loads(
@@ -352,12 +371,8 @@ impl Watch<'_, '_> {
     /// Hears what the program tells. In fault it runs no step, so there is nothing to go on for.
     fn listen(&mut self, index: usize, partition: &Partition) {
         let heard = &mut self.findings.partitions[index].heard;
-        let was_sound = heard.faults.is_empty();
-        self.listeners[index].hear(heard);
-        if was_sound && !heard.faults.is_empty() {
+        if hear(self.run, index, &mut self.listeners[index], heard, self.observer) {
             partition.request_stop();
-            let name = &self.run.partitions[index].name;
-            self.observer.fault(self.run, name, &heard.faults.words().join("; "));
         }
     }
 
@@ -450,12 +465,12 @@ mod tests {
             explain: None,
             site_sha256: String::new(),
         };
-        let nothing = ["control `load-balance` has nothing to change on this machine"];
-        assert_eq!(not_changed(&run, true, &[balance]), nothing);
-        assert_eq!(not_changed(&run, true, &[]), Vec::<String>::new());
+        let absent = NotInForce::ControlAbsent { control: "load-balance".to_owned() };
+        assert_eq!(not_changed(&run, true, &[balance]), [absent]);
+        assert_eq!(not_changed(&run, true, &[]), []);
         assert_eq!(not_changed(&run, false, &[]).len(), 2, "without root neither is");
         run.profile = "tp2".to_owned();
-        assert_eq!(not_changed(&run, true, &[governor]), Vec::<String>::new());
+        assert_eq!(not_changed(&run, true, &[governor]), []);
         assert_eq!(not_changed(&run, false, &[]).len(), 2);
     }
 }

@@ -139,7 +139,7 @@ fn a_good_program_leaves_a_record_of_each_task_with_its_build() {
     let (record, _, told) = measured(0);
     assert_eq!(record.name, "axis.tp2.main");
     assert_eq!((&record.probe[..], record.period_ns), ("exec", Some(5_000_000)));
-    assert_eq!(record.invalid_because, Vec::<String>::new());
+    assert_eq!(record.invalid_because, []);
     // A release that was left out at the very end counts as well.
     let count = record.release.count();
     assert!(count >= CYCLES, "{count}");
@@ -210,7 +210,7 @@ fn a_program_that_is_cut_off_while_it_allocates_fails_at_once() {
 #[test]
 fn a_program_that_prints_is_measured_and_what_it_printed_is_counted() {
     let (record, _, told) = measured(5);
-    assert_eq!(record.invalid_because, Vec::<String>::new());
+    assert_eq!(record.invalid_because, []);
     assert!(record.release.count() >= CYCLES, "{}", record.release.count());
     assert_eq!(record.conditions.activity["printed"], "1 line, 8 bytes");
     assert!(told.steps.iter().any(|step| step.ends_with("; the first: step 40")), "{told:?}");
@@ -220,7 +220,7 @@ fn a_program_that_prints_is_measured_and_what_it_printed_is_counted() {
 fn a_cycle_after_its_deadline_is_counted_and_fails() {
     let (record, judgement, _) = measured(2);
     assert_eq!(judgement.verdict, Verdict::Fail, "{}", judgement.because);
-    assert_eq!(record.invalid_because, Vec::<String>::new());
+    assert_eq!(record.invalid_because, []);
     let scan = record.scan.unwrap();
     assert!(scan.counters.overruns >= 1 && scan.counters.watchdog_hits >= 1, "{:?}", scan.counters);
     assert!(scan.response.max_ns() >= 29_000_000, "{}", scan.response.max_ns());

@@ -18,6 +18,7 @@ use std::{env, fs, io};
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
+use quietcore_record::reason::{NotInForce, NotReal, ThreadSetting};
 use quietcore_record::record::{Counters, Record, Timeline};
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use serde_json::json;
@@ -113,8 +114,7 @@ fn asleep() -> Evidence {
         vec![record("tp2", 1, 300_000, ASLEEP, 8), record("tp3", 1, 300_000, ASLEEP, 9)];
     for record in &mut records {
         record.wakeup = Some(record.release.clone());
-        record.degraded =
-            vec!["SCHED_FIFO was refused; run as root or grant CAP_SYS_NICE".to_owned()];
+        record.degraded = vec![NotInForce::refused(ThreadSetting::Policy, "not permitted").into()];
         record.conditions.policy = "SCHED_OTHER".to_owned();
     }
     without(
@@ -177,8 +177,8 @@ fn import(file: &str, thread: u32, median_us: u64, tail_us: u64, seed: u64) -> R
 /// Time that is not time.
 fn emulated() -> Evidence {
     let mut record = record("tp2", 1, 300_000, ASLEEP, 30);
-    let because = "timing not valid: 0.9 million instructions a second; this processor is emulated";
-    record.invalid_because.push(because.to_owned());
+    let evidence_of_it = "0.9 million instructions a second".to_owned();
+    record.invalid_because.push(NotReal::Machine { evidence: evidence_of_it }.into());
     record
         .conditions
         .machine

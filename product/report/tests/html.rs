@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
 use quietcore_record::ledger::{Cause, Ledger, Ledgers, Means, Share};
+use quietcore_record::reason::Stated;
 use quietcore_record::record::Spike;
 use quietcore_report::{Published, PublishedBox, html, junit, text};
 use roxmltree::{Document, Node};
@@ -177,8 +178,8 @@ fn hostile_text_stays_text() {
     let mut record = record("tp2", 1, 300, LOUD, 5);
     (record.name, record.partition, record.profile) = (evil(), evil(), evil());
     (record.cpu, record.interrupted) = (None, true);
-    record.degraded.push(evil());
-    record.invalid_because.push(evil());
+    record.degraded.push(Stated::from(evil()).into());
+    record.invalid_because.push(Stated::from(evil()).into());
     record.conditions.machine.insert(evil(), evil());
     record.conditions.machine.insert("kernel".to_owned(), evil());
     record.conditions.activity.insert(evil(), evil());
@@ -445,7 +446,8 @@ fn the_routines_of_a_kernel_have_a_page_of_their_own() {
     assert!(page.contains("quietcore probe osek"));
     assert!(!page.contains("The timing is not valid"));
     let mut invalid = kernel(&[100]);
-    invalid.records[0].invalid_because = vec!["this machine's time is emulated".to_owned()];
+    invalid.records[0].invalid_because =
+        vec![Stated::from("this machine's time is emulated").into()];
     assert!(html::render(&invalid, &[]).contains("The timing is not valid; see the reasons"));
 }
 

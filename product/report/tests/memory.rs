@@ -7,6 +7,7 @@
 mod synthetic;
 
 use quietcore_evidence::Evidence;
+use quietcore_record::reason::Stated;
 use quietcore_record::record::MemoryMeasured;
 use quietcore_report::{html, text};
 use synthetic::memory::memory;
@@ -116,7 +117,7 @@ fn parts_stand_alone_and_the_smallest_ones_can_be_drawn() {
 fn records_that_can_not_be_trusted_say_so_first() {
     let mut evidence = memory(false);
     let because = "neighbours worked while they were told to rest".to_owned();
-    evidence.records[0].invalid_because = vec![because.clone()];
+    evidence.records[0].invalid_because = vec![Stated::from(because.clone()).into()];
     let page = html::render(&evidence, &[]);
     assert!(page.contains("The timing is not valid; see the reasons"));
     assert!(text::render(&evidence, 100, false).contains(&format!("invalid: {because}")));

@@ -6,6 +6,7 @@ mod synthetic;
 
 use quietcore_evidence::{Evidence, Origin};
 use quietcore_record::histogram::Histogram;
+use quietcore_record::reason::Stated;
 use quietcore_record::record::{Injected, KernelErrors, RoundTripRun};
 use quietcore_record::verdict::Verdict;
 use quietcore_report::summary::Figure;
@@ -173,7 +174,7 @@ fn a_name_cannot_move_the_cursor() {
     let mut hostile = record("tp2", 1, 100, QUIET, 5);
     hostile.partition = "axis\u{1b}[2J\u{7}".to_owned();
     hostile.profile = "tp\r2\u{9b}31m".to_owned();
-    hostile.invalid_because.push("\u{1b}]0;title\u{7}".to_owned());
+    hostile.invalid_because.push(Stated::from("\u{1b}]0;title\u{7}").into());
     let page = text::render(&evidence(vec![hostile], EXCEEDANCE), 100, false);
     assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "{page:?}");
 }
@@ -302,7 +303,7 @@ fn round_trips_are_shown_as_what_they_are() {
     assert!(page.contains("id=\"round-trips\"") && page.contains("No class judges a round trip"));
     assert!(!page.contains("Latency by profile"), "nothing was released");
     let mut invalid = evidence;
-    invalid.records[0].invalid_because.push("`sim` was <reset>".to_owned());
+    invalid.records[0].invalid_because.push(Stated::from("`sim` was <reset>").into());
     let page = html::render(&invalid, &[]);
     assert!(page.contains("<b>Not valid: </b><code>sim</code> was &lt;reset&gt;."));
 }

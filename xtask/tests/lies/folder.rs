@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quietcore_evidence::{Evidence, MachineKey, Signature, Writer, read, read_text, sign};
 use quietcore_record::document;
+use quietcore_record::reason::{NotInForce, RunProblem, ThreadSetting};
 use quietcore_report::{derived, junit};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
@@ -105,11 +106,13 @@ fn records() -> Vec<quietcore_record::record::Record> {
     let mut records = sample::records(LATE_NS);
     for record in &mut records {
         if record.name == "press.tp1.cycle" {
-            record.degraded = vec!["SCHED_FIFO 80 was refused (EPERM)".to_owned()];
+            record.degraded =
+                vec![NotInForce::refused(ThreadSetting::Policy, "not permitted").into()];
             record.conditions.policy = "SCHED_OTHER".to_owned();
         }
         if record.name == "press.tp1.Sort" {
-            record.invalid_because = vec!["the machine's settings drifted".to_owned()];
+            let first = "governor".to_owned();
+            record.invalid_because = vec![RunProblem::MachineDrifted { first, more: 0 }.into()];
         }
     }
     records

@@ -32,8 +32,9 @@ use command_fds::CommandFdExt as _;
 use quietcore_exchange::{Region, Shape, TaskStatistics};
 use quietcore_host::controls::{HeldShare, ResctrlError};
 use quietcore_process::exchange::{Exchange, ExchangeError};
-use quietcore_process::readback::ThreadState;
+use quietcore_process::readback;
 use quietcore_scan::process::job::Order;
+use quietcore_units::ThreadSettings;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::container::{self, ContainerError, Inside, Quarters};
@@ -331,9 +332,9 @@ impl Partition {
     ///
     /// # Errors
     /// When the task has not started or has ended.
-    pub fn read_back(&self, task: &TaskStatistics) -> io::Result<ThreadState> {
+    pub fn read_back(&self, task: &TaskStatistics) -> io::Result<ThreadSettings> {
         let thread = self.thread_numbers().of_host(task.thread_id())?;
-        ThreadState::read(self.process_id(), thread)
+        readback::read(self.process_id(), thread)
     }
 
     /// Whether all tasks have ended.

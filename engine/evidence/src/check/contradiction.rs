@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use quietcore_record::reason::Reason;
+
 /// Two parts of a folder that exclude each other. One of them was changed after the run, or the
 /// folder was put together from several runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Contradiction {
     /// A campaign's folder has no site file.
     NoSite,
@@ -41,8 +43,8 @@ pub enum Contradiction {
     Numbers {
         /// The record's name.
         record: String,
-        /// How, in words.
-        problem: String,
+        /// How.
+        problem: Reason,
     },
     /// A record does not stand in the file of its name, or two have one name.
     OtherFile {

@@ -11,6 +11,7 @@ use std::thread;
 use quietcore_clock::{Clock as _, Monotonic};
 use quietcore_process::field::Field;
 use quietcore_process::setting;
+use quietcore_record::reason::{NotInForce, ThreadSetting};
 use quietcore_units::{CpuId, Nanos};
 use rustix::thread::gettid;
 
@@ -67,7 +68,7 @@ fn serve_here(
     })?;
     let mut degraded = prepare(place).degraded;
     if let Some(error) = field.lock_refused() {
-        degraded.push(format!("the working set is not locked ({error}); raise the memlock limit"));
+        degraded.push(NotInForce::refused(ThreadSetting::WorkingSetLock, error));
     }
     let thread = gettid().as_raw_nonzero().get().unsigned_abs();
     let said = |error: io::Error| format!("nobody hears the answer: {error}");

@@ -264,6 +264,7 @@ fn measured(statistics: &Statistics, figure: Figure) -> Option<Value> {
 mod tests {
     use super::*;
     use crate::published::find;
+    use crate::reason::Stated;
 
     fn record(profile: &str) -> Record {
         let mut record = crate::test_record(&[(3_000, 500), (4_000, 480), (9_000, 20)]);
@@ -348,7 +349,7 @@ mod tests {
              (there are: latency); choose a table of what was measured"
         );
         let mut invalid = record("tp1");
-        invalid.invalid_because = vec!["broken".to_owned()];
+        invalid.invalid_because = vec![Stated::from("broken").into()];
         let table = find("queiroz2023/table-4").unwrap();
         let side = with_table(&[record("tp1"), invalid], table).unwrap();
         assert_eq!(side.left_out, ["axis.tp2.cpu1"]);

@@ -1,6 +1,7 @@
 //! Tests of the comparison: by simulation with a fixed seed, so that they are the same each time.
 
 use super::*;
+use crate::reason::Stated;
 use crate::record::{Record, Timeline};
 
 /// A small generator of uniform numbers (SplitMix64); its quality suffices for these tests.
@@ -276,7 +277,7 @@ fn rates_are_given_at_common_limits() {
 fn what_can_not_be_compared_says_why() {
     let good = crate::test_record(&[(4_000, 1_000)]);
     let mut bad = good.clone();
-    bad.invalid_because = vec!["the clock went backwards".to_owned()];
+    bad.invalid_because = vec![Stated::from("the clock went backwards").into()];
     let comparison = compare(&good, &bad);
     assert!(comparison.statistics.iter().all(|d| d.finding == Finding::NotComparable));
     assert!(comparison.statistics[0].sentence.contains("B is invalid: the clock went backwards"));
@@ -290,7 +291,7 @@ fn other_conditions_are_remarked() {
     let mut b = a.clone();
     b.period_ns = Some(10_000_000);
     b.conditions.mode = "early wake".to_owned();
-    b.degraded = vec!["memory is not locked".to_owned()];
+    b.degraded = vec![Stated::from("memory is not locked").into()];
     b.interrupted = true;
     let comparison = compare(&a, &b);
     assert_eq!(

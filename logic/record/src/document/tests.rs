@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::class::catalogue;
 use crate::histogram::Histogram;
+use crate::reason::Stated;
 use crate::verdict::judge;
 
 fn document(records: &[Record]) -> Value {
@@ -60,7 +61,7 @@ fn a_bound_is_written_as_one() {
     record.release = Histogram::imported(1_000, 10_000_000);
     record.release.record_many(4_000, 900);
     record.release.record_overflow(100, 81_034_000, 5_000_000_000);
-    record.invalid_because = vec!["the clock went backwards".to_owned()];
+    record.invalid_because = vec![Stated::from("the clock went backwards").into()];
     let document = document(&[record]);
     let record = &document["records"][0];
     assert_eq!(record["statistics"]["p97_5_ns"], json!({"at_least": 10_000_000}));

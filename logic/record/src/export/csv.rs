@@ -4,12 +4,10 @@
 //! `>=10000000`, so that nobody takes it for a number.
 
 use crate::histogram::{Histogram, Quantile};
+use crate::reason::sentences;
 use crate::record::{Record, Scan};
 use crate::statistics::Statistics;
 use crate::verdict::Judgement;
-
-/// Separates several reasons in one field.
-const SEPARATOR: &str = "; ";
 
 const RECORDS: [&str; 59] = [
     "record",
@@ -110,8 +108,8 @@ fn identity(record: &Record) -> Vec<String> {
         record.profile.clone(),
         record.reserved.to_string(),
         record.is_valid().to_string(),
-        record.invalid_because.join(SEPARATOR),
-        record.degraded.join(SEPARATOR),
+        sentences(&record.invalid_because),
+        sentences(&record.degraded),
         record.interrupted.to_string(),
         record.cpu.map(|cpu| cpu.to_string()).unwrap_or_default(),
         record.period_ns.map(|period| period.to_string()).unwrap_or_default(),
@@ -301,12 +299,14 @@ impl Table {
 mod tests {
     use super::*;
     use crate::class::catalogue;
+    use crate::reason::Stated;
     use crate::verdict::judge;
 
     #[test]
     fn every_record_has_a_row_with_a_field_a_heading() {
         let mut record = crate::test_record(&[(4_000, 970), (9_000, 20)]);
-        record.degraded = vec!["memory, not locked".to_owned(), "a \"second\"".to_owned()];
+        record.degraded =
+            vec![Stated::from("memory, not locked").into(), Stated::from("a \"second\"").into()];
         let text = records_csv(&[record.clone(), record]);
         let lines: Vec<&str> = text.split_terminator("\r\n").collect();
         assert_eq!(lines.len(), 3);

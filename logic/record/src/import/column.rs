@@ -2,6 +2,7 @@
 //! refused where the two can't both be true.
 
 use crate::histogram::Histogram;
+use crate::reason::ForeignProblem;
 
 /// The buckets of one thread or CPU that hold values, ascending.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +85,7 @@ pub(crate) struct Finished {
     /// Subject and remark.
     pub(crate) remarks: Vec<(&'static str, String)>,
     /// Why it can't be trusted.
-    pub(crate) invalid_because: Vec<String>,
+    pub(crate) invalid_because: Vec<ForeignProblem>,
 }
 
 /// Makes the histogram; the error says which claim the buckets contradict.
@@ -123,9 +124,7 @@ pub(crate) fn finish(column: &Column, claims: &Claims) -> Result<Finished, Strin
         finished.histogram.record_overflow(claims.overflow, in_ns(max)?, sum_ns);
         finished.remark_overflow(claims);
         if claims.extremes.is_none() {
-            finished
-                .invalid_because
-                .push("the file doesn't say how late the overflow was at most".to_owned());
+            finished.invalid_because.push(ForeignProblem::OverflowUnbounded);
         }
     } else if count > 0 {
         finished.check_mean(sum as f64 / count as f64, claims);
@@ -225,10 +224,8 @@ impl Finished {
         let highest = lowest + (claims.bucket_size - 1) as f64;
         let rounding = lowest * 1e-9;
         if highest + rounding < stated - below || lowest - rounding > stated + above {
-            self.invalid_because.push(format!(
-                "the file gives a mean of {stated}, its buckets have one of {:.2}",
-                mean_ns / unit
-            ));
+            let of_buckets = mean_ns / unit;
+            self.invalid_because.push(ForeignProblem::OtherMean { stated, of_buckets });
         }
     }
 }
@@ -295,10 +292,9 @@ mod tests {
         assert!(finish(&column(&[(4, 5)]), &small).unwrap_err().contains("overflowed"));
         let wrong_mean = Claims { mean: Some(Mean::cut(6.0)), ..claims() };
         let finished = finish(&column(&[(4, 5), (9, 3)]), &wrong_mean).unwrap();
-        assert_eq!(
-            finished.invalid_because,
-            ["the file gives a mean of 6, its buckets have one of 5.88"]
-        );
+        let [problem] = &finished.invalid_because[..] else { panic!("one problem") };
+        let said = "the file gives a mean of 6, its buckets have one of 5.88";
+        assert_eq!(problem.to_string(), said);
     }
 
     #[test]

@@ -33,6 +33,7 @@ use super::lines::{self, Line, Word};
 use super::source::{Source, Task, remark_stalls};
 use super::table::Table;
 use crate::histogram::Histogram;
+use crate::reason::ForeignProblem;
 use crate::record::{Conditions, Record};
 
 /// How the header begins.
@@ -237,11 +238,7 @@ impl<'a> Reader<'a> {
             let finished = Finished {
                 histogram: Histogram::new(),
                 remarks: Vec::new(),
-                invalid_because: vec![
-                    "`rtla` counted values and printed none: all lie beyond its histogram; run it \
-                     with more or wider buckets (-E, -b)"
-                        .to_owned(),
-                ],
+                invalid_because: vec![ForeignProblem::AllBeyondHistogram],
             };
             let record = source.record(&task(context, cpu), finished, self.conditions());
             self.judged(record, context, true)
@@ -361,18 +358,17 @@ impl<'a> Reader<'a> {
         record.reserved = released;
         if context == Context::Noise {
             record.period_ns = None;
-            record.degraded.push(
-                "`osnoise` measures how long noises last, which is no release latency".to_owned(),
-            );
+            record.degraded.push(ForeignProblem::NoiseDurations.into());
         } else if !released {
-            let what = match context {
-                Context::Interrupt => "the timer's interrupt, not the release of a thread",
-                _ => "the kernel thread, not the control program that it releases",
+            let problem = match context {
+                Context::Interrupt => ForeignProblem::InterruptLatency,
+                _ => ForeignProblem::KernelThreadLatency,
             };
-            record.degraded.push(format!("this is the latency of {what}"));
+            record.degraded.push(problem.into());
         }
         if let Some(missed) = &self.missed {
-            record.invalid_because.push(format!("`rtla` says: {missed}"));
+            let message = missed.clone();
+            record.invalid_because.push(ForeignProblem::EventsMissed { message }.into());
         }
         record
     }

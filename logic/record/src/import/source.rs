@@ -5,6 +5,7 @@ use std::path::Path;
 use quietcore_units::Nanos;
 
 use super::column::Finished;
+use crate::reason::Reason;
 use crate::record::{Conditions, Record};
 
 /// The longest part of a file's name that becomes part of a record's name, in characters.
@@ -84,7 +85,7 @@ impl Source {
                 .filter(|period_ns| *period_ns > 0),
             release: finished.histogram,
             conditions,
-            invalid_because: finished.invalid_because,
+            invalid_because: finished.invalid_because.into_iter().map(Reason::from).collect(),
             ..Record::empty(name, task.probe, &self.stem, PROFILE)
         }
     }

@@ -154,9 +154,10 @@ fn isolation_row(row: &Row, records: &[&Record], table: &Table) -> IsolationRow 
         let early = record.interrupted.then(|| "the run was ended early".to_owned());
         let elsewhere = load_elsewhere(row, record);
         let reasons = record.invalid_because.iter().chain(&record.degraded);
-        for reason in reasons.chain(&early).chain(&elsewhere) {
-            if !not_as_asked.contains(reason) {
-                not_as_asked.push(reason.clone());
+        let reasons = reasons.map(ToString::to_string).chain(early).chain(elsewhere);
+        for reason in reasons {
+            if !not_as_asked.contains(&reason) {
+                not_as_asked.push(reason);
             }
         }
     }

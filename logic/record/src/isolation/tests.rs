@@ -3,6 +3,7 @@
 use super::*;
 use crate::histogram::Histogram;
 use crate::published;
+use crate::reason::Stated;
 use crate::record::{LoadAchieved, Record};
 use crate::statistics::exceedance_bound;
 
@@ -49,7 +50,7 @@ fn a_matrix_has_all_rows_and_figures_where_there_are_records() {
     let mut other = record("iso9", &[(20_000_000, 1_000)]);
     other.name = "axis.iso9.cpu2".to_owned();
     let mut late = record("iso1", &[(4_000, 10)]);
-    late.degraded = vec!["control `workqueues` has no effect".to_owned()];
+    late.degraded = vec![Stated::from("control `workqueues` has no effect").into()];
     late.interrupted = true;
     let unrelated = record("tp2", &[(1_000, 10)]);
     assert!(matrices(&[quiet.clone(), other.clone(), unrelated.clone()]).is_empty());

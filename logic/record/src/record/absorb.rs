@@ -4,6 +4,7 @@
 //! vanish because somebody pressed Ctrl-C after it.
 
 use super::{INCLUDES, Record, Timeline};
+use crate::reason::Reason;
 
 /// The most spikes that a record keeps, as many as the exchange.
 const SPIKES_MAX: usize = 16;
@@ -86,7 +87,7 @@ impl Record {
             (&mut self.degraded, earlier.degraded),
             (&mut self.invalid_because, earlier.invalid_because),
         ] {
-            let new: Vec<String> =
+            let new: Vec<Reason> =
                 more.into_iter().filter(|reason| !own.contains(reason)).collect();
             own.extend(new);
         }
@@ -95,6 +96,7 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
+    use crate::reason::{Stated, sentences};
     use crate::record::Counters;
     use crate::record::check::self_check;
     use crate::test_record;
@@ -109,7 +111,7 @@ mod tests {
             ..Counters::default()
         };
         (earlier.spikes[0].release, earlier.spikes[0].at_ns) = (7, 7_000_000);
-        earlier.degraded.push("no lock".to_owned());
+        earlier.degraded.push(Stated::from("no lock").into());
         let mut later = test_record(&[(20_000, 4_999), (1_200_000, 1)]);
         later.counters.planned_cycles = 5_000;
         later.counters.missed_cycles = Some(1);
@@ -119,8 +121,8 @@ mod tests {
         assert_eq!(later.counters.missed_cycles, Some(3));
         assert_eq!(later.counters.longest_miss_run, Some(2));
         assert_eq!((later.spikes[0].release, later.spikes[0].latency_ns), (7, 1_900_000));
-        assert_eq!(later.degraded, ["no lock"]);
+        assert_eq!(sentences(&later.degraded), "no lock");
         assert!(later.conditions.activity["includes"].starts_with("101 cycles"));
-        assert_eq!(self_check(&later, None), Vec::<String>::new());
+        assert_eq!(self_check(&later, None), []);
     }
 }

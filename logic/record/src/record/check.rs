@@ -7,38 +7,50 @@
 mod counted;
 mod kept;
 
-use quietcore_units::Nanos;
-
 use crate::ledger::Ledger;
+use crate::reason::{Inconsistency, InjectionFinding, Reason};
 pub use crate::record::Injected;
 use crate::record::Record;
 use crate::statistics::Statistics;
 
-/// What is wrong with a record's numbers, in words. An injected delay that is seen makes the record
-/// a test of the probe, which is said too.
-pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let histograms = [Some(&record.release), record.wakeup.as_ref()];
-    if !histograms.iter().flatten().all(|histogram| histogram.is_consistent()) {
-        wrong.push("the histogram's bins do not add up to its count".to_owned());
+/// Lists which numbers of a record exclude each other. An injected delay that is seen makes the
+/// record a test of the probe, which is said too.
+pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<Reason> {
+    let mut wrong = of_latencies(record);
+    wrong.extend(counted::contradictions(record));
+    wrong.extend(kept::contradictions(record).into_iter().map(Reason::from));
+    wrong.extend(of_what_was_measured(record).into_iter().map(Reason::from));
+    match injected {
+        Some(injected) => wrong.push(InjectionFinding::of(record, injected).into()),
+        None => wrong.extend(counted::hidden_injection(record).map(Reason::from)),
     }
-    if record.wakeup.as_ref().is_some_and(|wakeup| wakeup.count() != record.release.count()) {
-        wrong.push("release and wake-up latency have different counts".to_owned());
+    wrong
+}
+
+fn of_latencies(record: &Record) -> Vec<Reason> {
+    let release = &record.release;
+    let histograms = [Some(release), record.wakeup.as_ref()];
+    let mut wrong = Vec::new();
+    if !histograms.iter().flatten().all(|histogram| histogram.is_consistent()) {
+        wrong.push(Inconsistency::Bins);
+    }
+    if record.wakeup.as_ref().is_some_and(|wakeup| wakeup.count() != release.count()) {
+        wrong.push(Inconsistency::WakeupCount);
     }
     if !Statistics::of(record).is_ordered() {
-        wrong.push("minimum, median and maximum are out of order".to_owned());
+        wrong.push(Inconsistency::QuantileOrder);
     }
     if record.counters.early > 0 {
-        wrong.push(format!(
-            "{} releases came before they were due: the clock is broken",
-            record.counters.early
-        ));
+        wrong.push(Inconsistency::EarlyReleases { count: record.counters.early });
     }
-    if record.counters.missed_cycles.is_some_and(|missed| missed > record.release.count()) {
-        wrong.push("more cycles were missed than run".to_owned());
+    if record.counters.missed_cycles.is_some_and(|missed| missed > release.count()) {
+        wrong.push(Inconsistency::MissesBeyondReleases);
     }
-    wrong.extend(counted::contradictions(record));
-    wrong.extend(kept::contradictions(record));
+    wrong.into_iter().map(Reason::from).collect()
+}
+
+fn of_what_was_measured(record: &Record) -> Vec<Inconsistency> {
+    let mut wrong = Vec::new();
     if let Some(scan) = &record.scan {
         wrong.extend(scan.self_check(record));
         wrong.extend(counted::scan_contradictions(record, scan));
@@ -54,38 +66,16 @@ pub fn self_check(record: &Record, injected: Option<Injected>) -> Vec<String> {
     }
     if let Some(ledgers) = &record.ledgers {
         if !ledgers.kept.iter().all(Ledger::adds_up) {
-            wrong.push("the shares of a spike ledger do not add up to its latency".to_owned());
+            wrong.push(Inconsistency::LedgerShares);
         }
         if ledgers.ledgered > ledgers.above {
-            wrong.push("more releases have a ledger than were late".to_owned());
+            wrong.push(Inconsistency::LedgersBeyondLate);
         }
     }
     if let Some(memory) = &record.memory {
         wrong.extend(memory.self_check(record));
     }
-    match injected {
-        Some(injected) => wrong.push(injection_finding(record, injected)),
-        None => wrong.extend(counted::hidden_injection(record)),
-    }
     wrong
-}
-
-pub(super) fn injection_finding(record: &Record, injected: Injected) -> String {
-    let delay = Nanos::new(injected.delay_ns);
-    let release = injected.release;
-    match injected.found(record).map(Nanos::new) {
-        Some(latency) if injected.is_seen(record) => format!(
-            "a delay of {delay} was injected at release {release} and was seen there as {latency}"
-        ),
-        Some(latency) => format!(
-            "a delay of {delay} was injected at release {release} and was NOT seen there: that \
-             release was {latency} late"
-        ),
-        None => format!(
-            "a delay of {delay} was injected at release {release} and was NOT seen: the record \
-             doesn't have that release"
-        ),
-    }
 }
 
 #[cfg(test)]
@@ -94,6 +84,7 @@ mod forged;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reason::sentences;
     use crate::record::Spike;
     use crate::test_record;
 
@@ -103,8 +94,8 @@ mod tests {
 
     #[test]
     fn a_sound_record_has_no_findings() {
-        assert_eq!(self_check(&test_record(&[(5, 10), (70_000, 2)]), None), Vec::<String>::new());
-        assert_eq!(self_check(&test_record(&[]), None), Vec::<String>::new());
+        assert_eq!(self_check(&test_record(&[(5, 10), (70_000, 2)]), None), []);
+        assert_eq!(self_check(&test_record(&[]), None), []);
     }
 
     /// The last finding of a record whose worst cycle is replaced by this one.
@@ -112,7 +103,7 @@ mod tests {
         let mut record = test_record(&[(5, 2000), (500_200, 1)]);
         record.spikes[0] = spike;
         let injected = Some(Injected { delay_ns: 500_000, release: 1000 });
-        self_check(&record, injected).pop().unwrap()
+        self_check(&record, injected).pop().unwrap().to_string()
     }
 
     #[test]
@@ -128,7 +119,7 @@ mod tests {
         record.counters.early = 3;
         record.counters.missed_cycles = Some(11);
         record.wakeup = Some(test_record(&[(5, 9)]).release);
-        let wrong = self_check(&record, None).join("; ");
+        let wrong = sentences(&self_check(&record, None));
         for expected in ["before they were due", "more cycles were missed", "different counts"] {
             assert!(wrong.contains(expected), "{expected}: {wrong}");
         }

@@ -13,6 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
+use crate::reason::{HistogramName, Inconsistency};
 use crate::record::Record;
 use crate::statistics::Statistics;
 
@@ -63,23 +64,23 @@ impl InterruptRun {
         }
     }
 
-    /// What contradicts itself, in words.
-    pub(super) fn self_check(&self, record: &Record) -> Vec<String> {
+    /// Lists the numbers that exclude each other.
+    pub(super) fn self_check(&self, record: &Record) -> Vec<Inconsistency> {
         let mut wrong = Vec::new();
-        for (name, histogram) in [
-            ("register's values", &self.register),
-            ("context switches", &self.switch),
-            ("ways to the task", &self.until_task),
+        for (of, histogram) in [
+            (HistogramName::Register, &self.register),
+            (HistogramName::Switch, &self.switch),
+            (HistogramName::UntilTask, &self.until_task),
         ] {
             if !histogram.is_consistent() {
-                wrong.push(format!("the bins of the {name} do not add up"));
+                wrong.push(Inconsistency::InterruptBins { of });
             }
             if histogram.count() != record.release.count() {
-                wrong.push(format!("there are not as many {name} as interrupts"));
+                wrong.push(Inconsistency::InterruptCount { of });
             }
         }
         if self.until_task.count() > 0 && self.until_task.max_ns() < record.release.max_ns() {
-            wrong.push("a task was there before its interrupt's ISR".to_owned());
+            wrong.push(Inconsistency::TaskBeforeInterrupt);
         }
         wrong
     }
@@ -111,7 +112,7 @@ mod tests {
         };
         let mut record = test_record(&[(4_000, 9), (4_990, 1)]);
         record.interrupt = Some(run.clone());
-        assert_eq!(self_check(&record, None), Vec::<String>::new());
+        assert_eq!(self_check(&record, None), []);
         record.interrupt =
             Some(InterruptRun { switch: of(&[(700, 9)]), until_task: of(&[(10, 10)]), ..run });
         assert_eq!(self_check(&record, None).len(), 2);

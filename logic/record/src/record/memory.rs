@@ -17,6 +17,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
+use crate::reason::Inconsistency;
 use crate::record::Record;
 use crate::slowdown::Estimate;
 
@@ -273,17 +274,17 @@ impl MemoryRun {
         histogram
     }
 
-    /// What contradicts itself, in words.
-    pub(super) fn self_check(&self, record: &Record) -> Vec<String> {
+    /// Lists the numbers that exclude each other.
+    pub(super) fn self_check(&self, record: &Record) -> Vec<Inconsistency> {
         let mut wrong = Vec::new();
         let blocks = self.blocks();
         if !blocks.iter().all(|block| block.is_sound()) {
-            wrong.push("a block has no accesses, no time, or a load that is no rate".to_owned());
+            wrong.push(Inconsistency::MemoryBlock);
         }
         if blocks.len() as u64 != record.release.count() {
-            wrong.push("there are not as many blocks as times".to_owned());
+            wrong.push(Inconsistency::MemoryBlockCount);
         } else if self.histogram() != record.release {
-            wrong.push("the times are not those of the blocks".to_owned());
+            wrong.push(Inconsistency::MemoryBlockTimes);
         }
         let is_ascending = match &self.measured {
             MemoryMeasured::Curve { points } => {
@@ -297,7 +298,7 @@ impl MemoryRun {
             }
         };
         if !is_ascending {
-            wrong.push("working sets, rates or rounds are out of order".to_owned());
+            wrong.push(Inconsistency::MemoryOrder);
         }
         wrong
     }
@@ -310,6 +311,7 @@ fn is_in_rounds(blocks: &[MemoryBlock]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reason::sentences;
     use crate::record::check::self_check;
     use crate::test_record;
 
@@ -344,7 +346,7 @@ mod tests {
         };
         let points = vec![point(1024, [1_300, 1_700]), point(2048, [1_400, 90_000])];
         let record = record_of(run(MemoryMeasured::Curve { points }));
-        assert_eq!(self_check(&record, None), Vec::<String>::new());
+        assert_eq!(self_check(&record, None), []);
         let entry = record.memory.as_ref().unwrap().entry();
         let last = &entry.points[1];
         assert_eq!((last.access_ns.median, last.access_ns.count), (45.7, 2));
@@ -357,7 +359,7 @@ mod tests {
             let Some(memory) = &mut record.memory else { panic!("there is one") };
             let MemoryMeasured::Curve { points } = &mut memory.measured else { panic!("a curve") };
             spoil(points);
-            self_check(&record, None).join("; ")
+            sentences(&self_check(&record, None))
         };
         assert!(spoilt(|points| points.swap(0, 1)).contains("out of order"));
         assert!(spoilt(|points| points[0].blocks.swap(0, 1)).contains("out of order"));
@@ -377,7 +379,7 @@ mod tests {
         let pressure = |steps| MemoryMeasured::Pressure { working_set_bytes: 4096, steps };
         let record = record_of(run(pressure(vec![step(100, 0), step(1_000, 0)])));
         assert_eq!(record.release.count(), 4);
-        assert_eq!(self_check(&record, None), Vec::<String>::new());
+        assert_eq!(self_check(&record, None), []);
         for steps in [vec![step(100, 0), step(100, 0)], vec![step(100, 1), step(1_000, 0)]] {
             assert_eq!(self_check(&record_of(run(pressure(steps))), None).len(), 1);
         }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::reason::Inconsistency;
 use crate::record::Record;
 
 /// The counters beside the round trips.
@@ -30,14 +31,14 @@ pub struct RoundTripRun {
 }
 
 impl RoundTripRun {
-    /// Lists contradictions, in words.
-    pub(super) fn self_check(&self, record: &Record) -> Vec<String> {
+    /// Lists the numbers that exclude each other.
+    pub(super) fn self_check(&self, record: &Record) -> Vec<Inconsistency> {
         let mut wrong = Vec::new();
         if record.release.count().checked_add(self.lost) != Some(self.cycles) {
-            wrong.push("round trips and lost frames do not add up to the cycles".to_owned());
+            wrong.push(Inconsistency::FramesBeyondCycles);
         }
         if self.incomplete > record.release.count() {
-            wrong.push("more cycles were incomplete than came back".to_owned());
+            wrong.push(Inconsistency::IncompleteBeyondFrames);
         }
         wrong
     }
@@ -64,7 +65,7 @@ mod tests {
         let mut record = test_record(&[(4_000, 9), (4_990, 1)]);
         record.round_trip = Some(run.clone());
         assert!(!record.is_of_releases());
-        assert_eq!(self_check(&record, None), Vec::<String>::new());
+        assert_eq!(self_check(&record, None), []);
         record.round_trip = Some(RoundTripRun { lost: 1, incomplete: 11, ..run });
         assert_eq!(self_check(&record, None).len(), 2);
     }

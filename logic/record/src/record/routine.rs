@@ -12,6 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::{Histogram, Quantile};
+use crate::reason::Inconsistency;
 use crate::record::Record;
 use crate::statistics::Statistics;
 
@@ -276,23 +277,23 @@ impl RoutineRun {
         }
     }
 
-    /// What contradicts itself, in words.
-    pub(super) fn self_check(&self, record: &Record) -> Vec<String> {
+    /// Lists the numbers that exclude each other.
+    pub(super) fn self_check(&self, record: &Record) -> Vec<Inconsistency> {
         let mut wrong = Vec::new();
         if !self.raw.is_consistent() {
-            wrong.push("the bins of the counts do not add up".to_owned());
+            wrong.push(Inconsistency::RoutineBins);
         }
         if self.raw.count() != record.release.count() {
-            wrong.push("there are not as many counts as times".to_owned());
+            wrong.push(Inconsistency::RoutineCount);
         }
         if self.hertz == 0 {
-            wrong.push("the rate of the clock is not known".to_owned());
+            wrong.push(Inconsistency::ClockRate);
         }
         if self.clamped > self.raw.count() {
-            wrong.push("more values were below the empty measurement than were taken".to_owned());
+            wrong.push(Inconsistency::ClampedBeyondValues);
         }
         if !self.block_means_ns.iter().all(|mean| mean.is_finite() && *mean >= 0.0) {
-            wrong.push("the mean of a block is no time".to_owned());
+            wrong.push(Inconsistency::BlockMean);
         }
         wrong
     }
@@ -351,7 +352,7 @@ mod tests {
     fn a_routine_that_contradicts_its_record_is_found() {
         let mut record = test_record(&[(50, 2_000)]);
         record.routine = Some(run(&[(40, 1), (175, 1_999)]));
-        assert_eq!(self_check(&record, None), Vec::<String>::new());
+        assert_eq!(self_check(&record, None), []);
         record.routine = Some(RoutineRun { hertz: 0, clamped: 9, ..run(&[(175, 3)]) });
         assert_eq!(self_check(&record, None).len(), 3);
     }

@@ -16,6 +16,7 @@ use quietcore_exchange::{TaskStatistics, TornRead, Worst as WorstInExchange};
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::{Histogram, StoredError};
+use crate::reason::{Inconsistency, RunProblem};
 use crate::record::Record;
 use crate::verdict::thousands;
 
@@ -144,6 +145,17 @@ pub enum ScanError {
     Torn,
 }
 
+impl From<ScanError> for RunProblem {
+    fn from(error: ScanError) -> Self {
+        match error {
+            ScanError::Histogram { what, why } => {
+                Self::ExchangeDamaged { quantity: format!("{what} time"), damage: why.to_string() }
+            }
+            ScanError::Torn => Self::TaskCutOff,
+        }
+    }
+}
+
 impl Scan {
     /// The scan cycles of a task in an exchange whose writer has ended.
     ///
@@ -210,30 +222,28 @@ impl Scan {
         }
     }
 
-    /// What is wrong with these numbers, in words.
-    pub(super) fn self_check(&self, record: &Record) -> Vec<String> {
+    /// Lists the numbers that exclude each other.
+    pub(super) fn self_check(&self, record: &Record) -> Vec<Inconsistency> {
         let mut wrong = Vec::new();
         if !self.execution.is_consistent() || !self.response.is_consistent() {
-            wrong.push("the bins of execution or response time do not add up".to_owned());
+            wrong.push(Inconsistency::ProgramBins);
         }
         let count = self.execution.count();
         if count != self.response.count() {
-            wrong.push("execution and response time have different counts".to_owned());
+            wrong.push(Inconsistency::ProgramCounts);
         }
         if count > record.release.count() {
-            wrong.push("more cycles ended than were released".to_owned());
+            wrong.push(Inconsistency::ProgramBeyondReleases);
         }
         if self.execution.max_ns() > self.response.max_ns() {
-            wrong.push("a cycle took longer than from its release to its end".to_owned());
+            wrong.push(Inconsistency::ExecutionBeyondResponse);
         }
         if self.counters.overruns > count {
-            wrong.push("more cycles ended after their deadline than ran".to_owned());
+            wrong.push(Inconsistency::OverrunsBeyondCycles);
         }
         let late = self.terms.deadline_ns.is_some_and(|latest| self.response.max_ns() > latest);
         if late && self.counters.overruns == 0 {
-            wrong.push(
-                "a cycle ended after its deadline and was not counted as an overrun".to_owned(),
-            );
+            wrong.push(Inconsistency::OverrunUncounted);
         }
         wrong
     }
@@ -242,12 +252,13 @@ impl Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reason::sentences;
     use crate::record::check::self_check;
     use crate::test_scan_record;
 
     #[test]
     fn sound_scan_cycles_have_no_findings() {
-        assert_eq!(self_check(&test_scan_record(), None), Vec::<String>::new());
+        assert_eq!(self_check(&test_scan_record(), None), []);
     }
 
     #[test]
@@ -255,7 +266,7 @@ mod tests {
         let found = |change: fn(&mut Scan)| {
             let mut record = test_scan_record();
             change(record.scan.as_mut().unwrap());
-            self_check(&record, None).join("; ")
+            sentences(&self_check(&record, None))
         };
         assert!(found(|scan| scan.execution.record(1)).contains("different counts"));
         let many = found(|scan| {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::class::catalogue;
 use crate::histogram::Histogram;
+use crate::reason::Stated;
 use crate::record::KernelErrors;
 use crate::test_record;
 
@@ -112,10 +113,10 @@ fn missing_or_invalid_evidence_is_never_a_pass() {
     let fast = class("fast-control-loop");
     let mut records = Vec::new();
     let mut record = good();
-    record.invalid_because.push("a delay was injected".to_owned());
+    record.invalid_because.push(Stated::from("a delay was injected").into());
     records.push(record);
     let mut record = good();
-    record.degraded.push("SCHED_FIFO was refused".to_owned());
+    record.degraded.push(Stated::from("SCHED_FIFO was refused").into());
     records.push(record);
     let mut record = good();
     record.period_ns = None;
@@ -147,7 +148,8 @@ fn the_fastest_cycle_follows_from_the_latest_release() {
         fastest_cycle(&quiet, QUICK),
         Ok(FastestCycle { cycle_ns: 1_000_000, limited_by_period: true })
     );
-    assert!(fastest_cycle(&test_record(&[(20_000, 10)]), QUICK).unwrap_err().contains("too few"));
+    let few = fastest_cycle(&test_record(&[(20_000, 10)]), QUICK).unwrap_err();
+    assert!(matches!(few, VerdictReason::TooFewCycles { count: 10, .. }), "{few}");
 }
 
 #[test]
@@ -221,14 +223,14 @@ fn a_slower_task_of_a_program_is_judged_by_its_own_period() {
 #[test]
 fn a_program_that_stopped_fails_whatever_else_is_wrong() {
     let mut record = crate::test_scan_record();
-    record.degraded.push("no priority".to_owned());
+    record.degraded.push(Stated::from("no priority").into());
     let class = &crate::class::catalogue()[0];
     assert_eq!(judge(&record, class, 1e-2).verdict, Verdict::NotProven);
     record.scan.as_mut().unwrap().faults.push("it crashed at line 7".to_owned());
     let judgement = judge(&record, class, 1e-2);
     assert_eq!(judgement.verdict, Verdict::Fail);
     assert_eq!(judgement.because, "the program failed: it crashed at line 7");
-    assert_eq!(fastest_cycle(&record, 1e-2), Err(judgement.because));
+    assert_eq!(fastest_cycle(&record, 1e-2).err(), judgement.reason);
 }
 
 /// Goal: a task that a kernel releases by its own priorities is held to its deadline, not to the

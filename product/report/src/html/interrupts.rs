@@ -62,7 +62,7 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
                 (run.path) ". " (run.kernel) ". " (held.policy) " on CPU " (held.affinity) "."
             }
             @for because in &record.invalid_because {
-                p.remark { b { "Not valid: " } (with_code(because)) "." }
+                p.remark { b { "Not valid: " } (with_code(&because.to_string())) "." }
             }
             (plot_of(ranges, scale, !record.is_valid()))
             (table(lines, &published))

@@ -1,7 +1,8 @@
 //! What takes something away from the verdicts, each with its cost and its remedy.
 
-use quietcore_evidence::{Evidence, FolderDistrust, Origin};
-use quietcore_record::record::{Reason, Record};
+use quietcore_evidence::{Evidence, Origin};
+use quietcore_record::reason::Reason;
+use quietcore_record::record::Record;
 use quietcore_record::verdict::is_held_to_class;
 
 /// What kind of trouble, the gravest first.
@@ -134,13 +135,11 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
     for damage in &evidence.damage {
         add(&mut notices, NoticeKind::Damaged, damage, None);
     }
-    let contradictions: Vec<String> =
-        evidence.contradictions.iter().map(ToString::to_string).collect();
-    for contradiction in &contradictions {
-        add(&mut notices, NoticeKind::Contradicted, contradiction, None);
+    for contradiction in &evidence.contradictions {
+        add(&mut notices, NoticeKind::Contradicted, &contradiction.to_string(), None);
     }
     for record in &evidence.records {
-        of_record(record, &contradictions, &mut notices);
+        of_record(record, &mut notices);
     }
     for missing in evidence.missing() {
         let concerns = format!("{} · {}", missing.partition, missing.profile);
@@ -164,24 +163,22 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
     notices
 }
 
-/// `contradictions` have a notice each, whatever record they are about.
-fn of_record(record: &Record, contradictions: &[String], notices: &mut Vec<Notice>) {
+fn of_record(record: &Record, notices: &mut Vec<Notice>) {
     let name = || Some(record.name.clone());
     if let Some(because) = record.why_time_is_not_real() {
-        add(notices, NoticeKind::Emulated, because, name());
+        add(notices, NoticeKind::Emulated, &because, name());
     }
-    for reason in record.reasons() {
-        // Each of the others has a notice of its own, and so has what reading a folder adds to its
-        // records. An injected delay that was seen is no fault.
-        let Reason::Other(because) = reason else { continue };
-        let is_of_folder = FolderDistrust::ALL.iter().any(|it| it.words() == because)
-            || contradictions.iter().any(|contradiction| contradiction == because);
-        if !is_of_folder {
-            add(notices, NoticeKind::Invalid, because, name());
+    for reason in &record.invalid_because {
+        // Each of these has a notice of its own, or is no fault: an injected delay that was seen.
+        let is_told = reason.time_not_real().is_some()
+            || matches!(reason, Reason::Folder(_))
+            || record.is_seen_injection(reason);
+        if !is_told {
+            add(notices, NoticeKind::Invalid, &reason.to_string(), name());
         }
     }
-    for because in &record.degraded {
-        add(notices, NoticeKind::Degraded, because, name());
+    for reason in &record.degraded {
+        add(notices, NoticeKind::Degraded, &reason.to_string(), name());
     }
     // Those of a task stand with the one that drives the kernel, too.
     if let Some(scan) = record.scan.as_ref().filter(|_| is_held_to_class(record)) {

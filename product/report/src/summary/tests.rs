@@ -1,8 +1,9 @@
 //! The words a summary finds for a record.
 
-use quietcore_evidence::{Evidence, FolderDistrust, MANIFEST_SCHEMA, Origin};
+use quietcore_evidence::{Evidence, MANIFEST_SCHEMA, Origin};
+use quietcore_record::reason::{FolderProblem, NotReal, Stated};
 use quietcore_record::record::check::self_check;
-use quietcore_record::record::{Injected, NotReal, Record, Spike};
+use quietcore_record::record::{Injected, Record, Spike};
 
 use super::*;
 
@@ -43,7 +44,7 @@ fn a_record_is_called_by_what_tells_it_apart() {
 fn one_reason_of_many_records_is_one_notice() {
     let mut records = vec![record("a", "tp1", Some(0)), record("b", "tp1", Some(1))];
     for record in &mut records {
-        record.degraded.push("SCHED_FIFO was refused".to_owned());
+        record.degraded.push(Stated::from("SCHED_FIFO was refused").into());
     }
     records[1].interrupted = true;
     let evidence = evidence(records);
@@ -71,11 +72,14 @@ fn reasons_with_a_notice_of_their_own_are_told_once() {
     });
     let seen = self_check(&record, Some(injected)).pop().expect("the delay is told");
     record.invalid_because = vec![
-        NotReal::Machine("slow".to_owned()).to_string(),
-        FolderDistrust::Damaged.to_string(),
-        FolderDistrust::Contradictory.to_string(),
+        NotReal::Machine { evidence: "slow".to_owned() }.into(),
+        FolderProblem::Damaged.into(),
+        FolderProblem::Contradictory.into(),
         seen,
-        "a note that the evidence folder is damaged was seen there as timing not valid: no".into(),
+        Stated::from(
+            "a note that the evidence folder is damaged was seen there as timing not valid: no",
+        )
+        .into(),
     ];
     let evidence = evidence(vec![record]);
     let summary = Summary::of(&evidence);

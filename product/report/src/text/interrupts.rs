@@ -34,10 +34,10 @@ impl Page {
             }
         }
         for because in &summary.record.invalid_because {
-            self.paragraph("invalid     ", because);
+            self.paragraph("invalid     ", &because.to_string());
         }
         for because in &summary.record.degraded {
-            self.paragraph("degraded    ", because);
+            self.paragraph("degraded    ", &because.to_string());
         }
         self.line("");
         let mut table = table("");

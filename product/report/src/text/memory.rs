@@ -1,5 +1,6 @@
 //! Accesses to memory as tables: what one takes in each cache, what neighbours cost, and where.
 
+use quietcore_record::reason::Reason;
 use quietcore_record::record::{AccessPattern, MemoryRun};
 use quietcore_record::slowdown::{ONSET, Pressure, RoutineSlowdown};
 
@@ -173,13 +174,13 @@ pub(crate) fn caches(run: &MemoryRun) -> String {
     if all.is_empty() { "the machine does not tell".to_owned() } else { all.join("; ") }
 }
 
-/// Why records of accesses can't be trusted, each reason once.
+/// Lists why records of accesses can't be trusted, each reason once.
 fn reasons(summary: &Summary<'_>) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
+    let mut reasons: Vec<&Reason> = Vec::new();
     for because in summary.accesses.iter().flat_map(|it| &it.record.invalid_because) {
-        if !reasons.contains(because) {
-            reasons.push(because.clone());
+        if !reasons.contains(&because) {
+            reasons.push(because);
         }
     }
-    reasons
+    reasons.into_iter().map(ToString::to_string).collect()
 }

@@ -39,7 +39,7 @@ impl Page {
             }
         }
         for because in &record.invalid_because {
-            self.named("invalid", because);
+            self.named("invalid", &because.to_string());
         }
         if let Some(missed) = summary.statistics.missed_cycles {
             let longest = summary.statistics.longest_miss_run.unwrap_or_default();

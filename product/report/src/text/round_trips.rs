@@ -19,10 +19,10 @@ impl Page {
             self.named("first alarm", alarm);
         }
         for because in &record.invalid_because {
-            self.named("invalid", because);
+            self.named("invalid", &because.to_string());
         }
         for because in &record.degraded {
-            self.named("degraded", because);
+            self.named("degraded", &because.to_string());
         }
         self.line("");
     }

@@ -1,5 +1,6 @@
 //! The routines of a kernel as a table, in ns.
 
+use quietcore_record::reason::Reason;
 use quietcore_record::record::Trigger;
 
 use super::Page;
@@ -40,14 +41,14 @@ impl Page {
         }
         self.remarks(kernel);
         let trusted = |cell: &&RoutineCell<'_>| !cell.record.is_valid();
-        let mut reasons: Vec<&str> = Vec::new();
+        let mut reasons: Vec<&Reason> = Vec::new();
         for because in kernel.cells().filter(trusted).flat_map(|it| &it.record.invalid_because) {
-            if !reasons.contains(&because.as_str()) {
+            if !reasons.contains(&because) {
                 reasons.push(because);
             }
         }
         for because in reasons {
-            self.paragraph("invalid: ", because);
+            self.paragraph("invalid: ", &because.to_string());
         }
         self.line("");
     }

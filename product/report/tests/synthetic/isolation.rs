@@ -27,7 +27,12 @@ pub(crate) fn isolation(margin_ns: Option<f64>) -> Evidence {
         let container = ("container".to_owned(), "runc version 0 (synthetic)".to_owned());
         record.conditions.machine.extend(margin_ns.is_some().then_some(container));
         if row == 5 {
-            record.degraded = vec!["control `load-balance` has no effect: `<x>` is refused".into()];
+            record.degraded = vec![
+                quietcore_record::reason::NotInForce::Control {
+                    problem: "control `load-balance` has no effect: `<x>` is refused".to_owned(),
+                }
+                .into(),
+            ];
         }
         record
     });

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use quietcore_backend::process::asked::{Asked, not_locked};
 use quietcore_backend::process::{OWN_REMARK, Partition as Process};
 use quietcore_exchange::{TaskState, TaskStatistics};
+use quietcore_record::reason::NotInForce;
 
 use super::Setup;
 use super::log::EventLog;
@@ -30,8 +31,8 @@ struct Watched {
     asked: Asked,
     /// When it was looked at last; `None` before it ran.
     looked: Option<Instant>,
-    /// What was told of it.
-    told: Vec<String>,
+    /// Reasons that were told at the last look.
+    told: Vec<NotInForce>,
 }
 
 impl ReservationWatch {
@@ -61,12 +62,12 @@ impl ReservationWatch {
             }
             let is_first = watched.looked.replace(Instant::now()).is_none();
             let memory = job.memory.filter(|_| is_first && index == 0);
-            let mut words = watched.look(process, task, is_first);
+            let mut reasons = watched.look(process, task, is_first);
             if let (Some(memory), Ok(state)) = (memory, process.read_back(task)) {
-                words.extend(not_locked(Some(memory), &state));
+                reasons.extend(not_locked(Some(memory), &state));
             }
-            for text in words {
-                let text = format!("task `{}`: {text}", job.tasks[index].name);
+            for reason in reasons {
+                let text = format!("task `{}`: {reason}", job.tasks[index].name);
                 events.note(partition, "reservation", Severity::Warning, &text);
             }
             if is_first && index == 0 {
@@ -94,8 +95,13 @@ impl ReservationWatch {
 }
 
 impl Watched {
-    /// What is not as it was asked for and was not told yet.
-    fn look(&mut self, process: &Process, task: &TaskStatistics, is_first: bool) -> Vec<String> {
+    /// Lists what is not as it was asked for and was not told yet.
+    fn look(
+        &mut self,
+        process: &Process,
+        task: &TaskStatistics,
+        is_first: bool,
+    ) -> Vec<NotInForce> {
         let mut found = if is_first { self.asked.refused(task) } else { Vec::new() };
         // Between two looks it may have ended.
         if let Ok(state) = process.read_back(task)
@@ -103,7 +109,7 @@ impl Watched {
         {
             found.extend(self.asked.not_in_force(task, &state));
         }
-        let news = found.iter().filter(|text| !self.told.contains(text)).cloned().collect();
+        let news = found.iter().filter(|reason| !self.told.contains(reason)).cloned().collect();
         self.told = found;
         news
     }

@@ -3,11 +3,9 @@
 //! Every counter here can be had from the values, exactly or between two bounds: what lies outside
 //! was changed after the run, or counted wrongly.
 
-use quietcore_units::Nanos;
-
 use crate::histogram::Histogram;
-use crate::record::{NotReal, Record, Scan};
-use crate::verdict::thousands;
+use crate::reason::{Inconsistency, NotReal, Reason, RunProblem};
+use crate::record::{Record, Scan};
 
 /// More values than any run has: 31 years every 1 ms.
 const COUNT_MAX: u64 = 1_000_000_000_000;
@@ -16,34 +14,35 @@ const COUNT_MAX: u64 = 1_000_000_000_000;
 /// was late. More than this many cycles beyond twice the plan it never has.
 const CYCLES_BEYOND_PLAN: u64 = 16;
 
-/// Lists counters that contradict the histograms, in words.
-pub(super) fn contradictions(record: &Record) -> Vec<String> {
+/// Lists counters that contradict the histograms.
+pub(super) fn contradictions(record: &Record) -> Vec<Reason> {
     let mut wrong = Vec::new();
     let count = record.release.count();
     if count > COUNT_MAX {
-        wrong.push(format!("{} values are more than any run has", thousands(count)));
+        wrong.push(Inconsistency::TooManyValues { count });
     }
     let histograms = [Some(&record.release), record.wakeup.as_ref()];
     let is_whole = histograms.iter().flatten().all(|histogram| histogram.has_all_bins());
     if record.is_measured_by_us() && !is_whole {
-        wrong.push("the histogram has not the bins that our own task records in".to_owned());
+        wrong.push(Inconsistency::OtherBins);
     }
     if !histograms.iter().flatten().all(|histogram| histogram.sum_fits()) {
-        wrong.push("the sum of the latencies is not one of values in these bins".to_owned());
+        wrong.push(Inconsistency::LatencySum);
     }
     if record.is_of_releases() || record.trial.is_some() {
         wrong.extend(misses(record));
         wrong.extend(differences(record));
     }
+    let mut wrong: Vec<Reason> = wrong.into_iter().map(Reason::from).collect();
     if record.is_measured_by_us() {
-        wrong.extend(length(record));
+        wrong.extend(length(record).into_iter().map(Reason::from));
         wrong.extend(promises(record));
     }
     wrong
 }
 
 /// Compares the misses with the values of a period and more.
-fn misses(record: &Record) -> Vec<String> {
+fn misses(record: &Record) -> Vec<Inconsistency> {
     let mut wrong = Vec::new();
     let counters = &record.counters;
     if let (Some(missed), Some(period_ns)) = (counters.missed_cycles, record.period_ns)
@@ -53,66 +52,48 @@ fn misses(record: &Record) -> Vec<String> {
         let least = record.release.count_surely_above(period_ns - 1);
         let most = record.release.count_above(period_ns - 1);
         if !(least..=most).contains(&missed) {
-            wrong.push(format!(
-                "{} cycles were missed, and {} releases came a period of {} late or more",
-                thousands(missed),
-                thousands(most),
-                Nanos::new(period_ns)
-            ));
+            wrong.push(Inconsistency::Misses { missed, late: most, period_ns });
         }
     }
     if let (Some(missed), Some(longest)) = (counters.missed_cycles, counters.longest_miss_run)
         && (longest > missed || (longest == 0) != (missed == 0))
     {
-        wrong.push(format!(
-            "the longest run of misses is {} of {}",
-            thousands(longest),
-            thousands(missed)
-        ));
+        wrong.push(Inconsistency::MissRun { longest, missed });
     }
     wrong
 }
 
 /// Successive values differ by no more than the extremes do, and at least once from one to the
 /// other.
-fn differences(record: &Record) -> Option<String> {
+fn differences(record: &Record) -> Option<Inconsistency> {
     let sum = u128::from(record.counters.difference_sum_ns?);
     let release = &record.release;
     let span = u128::from(release.max_ns() - release.min_ns());
     let most = span * u128::from(release.count().saturating_sub(1));
     // In two parts the extremes need not have come one after the other.
     let least = if record.is_of_one_part() { span } else { 0 };
-    (!(least..=most).contains(&sum)).then(|| {
-        "the differences of successive latencies do not fit their smallest and largest".to_owned()
-    })
+    (!(least..=most).contains(&sum)).then_some(Inconsistency::Differences)
 }
 
 /// As many cycles as were asked for, in the time that they take.
-fn length(record: &Record) -> Vec<String> {
+fn length(record: &Record) -> Vec<Inconsistency> {
     let mut wrong = Vec::new();
     let (count, planned) = (record.release.count(), record.counters.planned_cycles);
     let most = most_cycles(record);
     if planned > 0 && count > most {
-        let (count, planned) = (thousands(count), thousands(planned));
-        wrong.push(format!("{count} cycles ran and {planned} were asked for"));
+        wrong.push(Inconsistency::CyclesBeyondPlan { cycles: count, planned });
     }
     let is_whole = record.scan.is_none() && record.trial.is_none() && record.is_of_one_part();
     if is_whole && !record.interrupted && count < planned {
-        let (count, planned) = (thousands(count), thousands(planned));
-        wrong.push(format!("the run was not ended early and has {count} of {planned} cycles"));
+        wrong.push(Inconsistency::CyclesMissing { cycles: count, planned });
     }
     let Some(period_ns) = record.period_ns else { return wrong };
     let duration_ns = record.conditions.duration_ns;
     if count.saturating_mul(period_ns) != duration_ns {
-        wrong.push(format!(
-            "{} cycles every {} do not take {}",
-            thousands(count),
-            Nanos::new(period_ns),
-            Nanos::new(duration_ns)
-        ));
+        wrong.push(Inconsistency::Duration { cycles: count, period_ns, duration_ns });
     }
     if record.counters.spin_ns > duration_ns {
-        wrong.push("the task spun longer than it ran".to_owned());
+        wrong.push(Inconsistency::SpunBeyondRun);
     }
     wrong
 }
@@ -127,61 +108,58 @@ fn most_cycles(record: &Record) -> u64 {
 }
 
 /// A delay that was put in on purpose, in a record that counts as valid.
-pub(super) fn hidden_injection(record: &Record) -> Option<String> {
+pub(super) fn hidden_injection(record: &Record) -> Option<Inconsistency> {
     let injected = record.conditions.injected.as_ref().filter(|_| record.is_valid())?;
-    Some(format!("a delay of {injected} was injected, and the record counts as valid"))
+    Some(Inconsistency::InjectionHidden { injected: injected.clone() })
 }
 
 /// Checks again what makes a record invalid when it is made.
-fn promises(record: &Record) -> Vec<String> {
-    let mut wrong = Vec::new();
+fn promises(record: &Record) -> Vec<Reason> {
+    let mut wrong: Vec<Reason> = Vec::new();
     let conditions = &record.conditions;
     // Said already, in whatever words.
     if !record.is_valid() {
         return wrong;
     }
     if let Some(fact) = conditions.time_not_real() {
-        wrong.push(NotReal::Facts(fact.to_owned()).to_string());
+        wrong.push(NotReal::Facts { fact: fact.to_owned() }.into());
     }
     if !conditions.scheduling_is_consistent() {
-        wrong.push("release and policy differ in words and in figures".to_owned());
+        wrong.push(Inconsistency::SchedulingWords.into());
     }
     for load in &conditions.loads {
         let rates = [load.operations_per_second, load.cpu_share];
         let did_something = rates.iter().any(|rate| *rate > 0.0);
         let is_rate = rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0);
         if load.working != load.workers || !is_rate || (load.workers > 0 && !did_something) {
-            wrong.push(format!("the load `{}` did not run as asked", load.kind));
+            let kind = load.kind.clone();
+            wrong.push(RunProblem::LoadIncomplete { kind, problems: Vec::new() }.into());
         }
     }
     wrong
 }
 
-/// Lists what the histograms of a program's cycles have against those of its releases, in words.
-pub(super) fn scan_contradictions(record: &Record, scan: &Scan) -> Vec<String> {
+/// Lists contradictions between the histograms of a program's cycles and those of its releases.
+pub(super) fn scan_contradictions(record: &Record, scan: &Scan) -> Vec<Inconsistency> {
     let mut wrong = Vec::new();
     let (execution, response) = (&scan.execution, &scan.response);
     if !execution.sum_fits() || !response.sum_fits() {
-        wrong.push("the sum of execution or response times is not one of these bins".to_owned());
+        wrong.push(Inconsistency::ProgramSum);
     }
     let worst = [(scan.worst_execution, execution), (scan.worst_response, response)];
     if worst.iter().any(|(worst, of)| worst.map_or(0, |worst| worst.value_ns) != of.max_ns()) {
-        wrong.push("the longest execution or response time is not that of its cycle".to_owned());
+        wrong.push(Inconsistency::ProgramLongest);
     }
     let counters = &scan.counters;
     if counters.longest_overrun_run > counters.overruns {
-        wrong.push("more overruns came in a row than there were".to_owned());
+        wrong.push(Inconsistency::OverrunRun);
     }
     if let Some(deadline_ns) = scan.terms.deadline_ns {
         let (least, most) =
             (response.count_surely_above(deadline_ns), response.count_above(deadline_ns));
         if !(least..=most).contains(&counters.overruns) {
-            wrong.push(format!(
-                "{} overruns were counted, and {} cycles ended after their deadline of {}",
-                thousands(counters.overruns),
-                thousands(most),
-                Nanos::new(deadline_ns)
-            ));
+            let overruns = counters.overruns;
+            wrong.push(Inconsistency::Overruns { overruns, late: most, deadline_ns });
         }
     }
     // A task of the program's own kernel may be preempted, and responds later than that.
@@ -193,7 +171,7 @@ pub(super) fn scan_contradictions(record: &Record, scan: &Scan) -> Vec<String> {
         && record.counters.early == 0
         && execution.count() == record.release.count();
     if is_comparable && !adds_up(&record.release) {
-        wrong.push("release latency and execution time do not add up to response time".to_owned());
+        wrong.push(Inconsistency::ResponseSum);
     }
     wrong
 }

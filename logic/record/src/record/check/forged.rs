@@ -2,6 +2,7 @@
 
 use super::self_check;
 use crate::histogram::Histogram;
+use crate::reason::sentences;
 use crate::record::{LoadAchieved, Record, Scheduled, WakeKind};
 use crate::{test_record, test_scan_record};
 
@@ -45,11 +46,11 @@ fn a_number_that_was_changed_is_contradicted_by_the_others() {
     (sound.conditions.mode, sound.conditions.policy) = ("sleep".into(), "SCHED_FIFO 90".into());
     sound.conditions.scheduled =
         Some(Scheduled { wake: Some(WakeKind::Sleep), fifo_priority: Some(90) });
-    assert_eq!(self_check(&sound, None), Vec::<String>::new());
+    assert_eq!(self_check(&sound, None), []);
     for (expected, forge) in forgeries {
         let mut record = sound.clone();
         forge(&mut record);
-        let wrong = self_check(&record, None).join("; ");
+        let wrong = sentences(&self_check(&record, None));
         assert!(wrong.contains(expected), "{expected}: {wrong}");
     }
 }
@@ -69,7 +70,7 @@ fn cycles_of_a_program_that_were_changed_are_contradicted_by_the_others() {
     for (expected, forge) in forgeries {
         let mut record = test_scan_record();
         forge(&mut record);
-        let wrong = self_check(&record, None).join("; ");
+        let wrong = sentences(&self_check(&record, None));
         assert!(wrong.contains(expected), "{expected}: {wrong}");
     }
 }
@@ -86,5 +87,5 @@ fn a_sum_that_does_not_fit_the_bins_is_found() {
     let sum = record.release.sum_ns();
     let forged = text.replace(&format!("\"sum_ns\":{sum}"), &format!("\"sum_ns\":{}", sum / 2));
     let forged: Record = serde_json::from_str(&forged).expect("it can be read");
-    assert!(self_check(&forged, None)[0].contains("the sum of the latencies"));
+    assert!(self_check(&forged, None)[0].to_string().contains("the sum of the latencies"));
 }

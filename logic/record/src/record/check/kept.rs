@@ -1,6 +1,7 @@
 //! The worst cycles and the time line, compared with the histogram: they were written with the same
 //! values.
 
+use crate::reason::Inconsistency;
 use crate::record::{INCLUDES, Record, Spike};
 
 /// The most spikes that a record keeps, as many as the exchange.
@@ -8,38 +9,38 @@ const SPIKES_MAX: usize = 16;
 /// The most stretches of a time line, as many as the exchange has.
 const SLOTS_MAX: usize = 1024;
 
-/// Lists what contradicts the histogram, in words; only of what our own recorder has written.
-pub(super) fn contradictions(record: &Record) -> Vec<String> {
+/// Lists contradictions to the histogram; only of what our own recorder has written.
+pub(super) fn contradictions(record: &Record) -> Vec<Inconsistency> {
     if !record.is_measured_by_us() {
         return Vec::new();
     }
     let mut wrong = Vec::new();
-    wrong.extend(spikes(record).map(str::to_owned));
+    wrong.extend(spikes(record));
     if record.trial.is_none() {
-        wrong.extend(timeline(record).map(str::to_owned));
+        wrong.extend(timeline(record));
     }
     wrong
 }
 
-fn spikes(record: &Record) -> Option<&'static str> {
+fn spikes(record: &Record) -> Option<Inconsistency> {
     let (spikes, release) = (&record.spikes, &record.release);
     let worst = spikes.iter().map(|spike| spike.latency_ns);
     if spikes.len() > SPIKES_MAX || !worst.clone().is_sorted_by(|a, b| a >= b) {
-        return Some("the worst cycles are not in their order");
+        return Some(Inconsistency::SpikeOrder);
     }
     // What was late at all is among them until they are full.
     let late = release.count_surely_above(0).min(SPIKES_MAX as u64);
     if (spikes.len() as u64) < late {
-        return Some("some of the worst cycles are missing");
+        return Some(Inconsistency::SpikesMissing);
     }
     if worst.clone().next().is_some_and(|worst| worst != release.max_ns()) {
-        return Some("the worst cycle is not the largest latency");
+        return Some(Inconsistency::SpikeNotLargest);
     }
     for (rank, latency_ns) in worst.enumerate() {
         let at_least = release.count_above(latency_ns.saturating_sub(1));
         let above = release.count_surely_above(latency_ns);
         if at_least <= rank as u64 || above > rank as u64 {
-            return Some("the worst cycles are not the largest latencies of the histogram");
+            return Some(Inconsistency::SpikesNotLargest);
         }
     }
     let is_one_cycle = |index: usize| {
@@ -51,16 +52,16 @@ fn spikes(record: &Record) -> Option<&'static str> {
     };
     let runs = |release_number: u64| release_number < release.count();
     if !(0..spikes.len()).all(|index| is_one_cycle(index) && runs(spikes[index].release)) {
-        return Some("one of the worst cycles is none of the run's");
+        return Some(Inconsistency::SpikeBeyondRun);
     }
     let is_due = |spike: &Spike| match record.period_ns.filter(|_| record.is_of_one_part()) {
         Some(period_ns) => spike.release.checked_mul(period_ns) == Some(spike.at_ns),
         None => true,
     };
-    (!spikes.iter().all(is_due)).then_some("one of the worst cycles was not due when it says")
+    (!spikes.iter().all(is_due)).then_some(Inconsistency::SpikeNotDue)
 }
 
-fn timeline(record: &Record) -> Option<&'static str> {
+fn timeline(record: &Record) -> Option<Inconsistency> {
     let (timeline, release) = (&record.timeline, &record.release);
     let slots = &timeline.slots;
     let (count, sum) = slots.iter().fold((0_u128, 0_u128), |(count, sum), slot| {
@@ -75,7 +76,7 @@ fn timeline(record: &Record) -> Option<&'static str> {
     let is_whole = count == all && sum == all_ns && max_ns == release.max_ns();
     let fits = is_whole || (is_part && sum <= all_ns && max_ns <= release.max_ns());
     if !fits || slots.len() > SLOTS_MAX {
-        return Some("the time line is not that of the histogram");
+        return Some(Inconsistency::TimelineTotals);
     }
     let is_even = |index: usize| {
         let full = slots[index].0 == timeline.slot_cycles;
@@ -85,7 +86,7 @@ fn timeline(record: &Record) -> Option<&'static str> {
         slot.1 <= slot.2 && u128::from(slot.2) <= u128::from(slot.1) * u128::from(slot.0)
     };
     if !(0..slots.len()).all(is_even) || !slots.iter().all(is_slot) {
-        return Some("a stretch of the time line contradicts itself");
+        return Some(Inconsistency::TimelineSlot);
     }
     None
 }

@@ -51,7 +51,7 @@ pub(in crate::html) fn section(summary: &Summary<'_>) -> Markup {
                 p.remark { (run.interface) ": " (rates(run)) "; " (losses(run)) "." }
             }
             @for because in &record.record.invalid_because {
-                p.remark { b { "Not valid: " } (with_code(because)) "." }
+                p.remark { b { "Not valid: " } (with_code(&because.to_string())) "." }
             }
         }
         div.prose {

@@ -6,6 +6,7 @@ use std::path::Path;
 use quietcore_evidence::{MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_record::class::catalogue;
 use quietcore_record::import::{self, ImportOptions, Kind};
+use quietcore_record::reason::Reason;
 use quietcore_record::record::Record;
 
 use crate::arguments::{Import, ImportKind};
@@ -94,7 +95,7 @@ fn merged(threads: Vec<Record>) -> Option<Record> {
         all.counters.difference_sum_ns = None;
         let more = thread.invalid_because.into_iter();
         let new = more.filter(|reason| !all.invalid_because.contains(reason));
-        let new: Vec<String> = new.collect();
+        let new: Vec<Reason> = new.collect();
         all.invalid_because.extend(new);
     }
     Some(all)

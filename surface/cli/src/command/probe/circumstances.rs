@@ -7,8 +7,8 @@ use std::time::Duration;
 use quietcore_host::Facts;
 use quietcore_load::Achieved;
 use quietcore_probe::thread::Standing;
-use quietcore_process::readback::ThreadState;
-use quietcore_record::record::{Conditions, LoadAchieved, NotReal, Scheduled};
+use quietcore_record::reason::{NotReal, Reason, RunProblem};
+use quietcore_record::record::{Conditions, LoadAchieved, Scheduled};
 
 use crate::machine;
 
@@ -44,10 +44,10 @@ impl Circumstances<'_> {
             started_at: self.started_at.clone(),
             duration_ns: u64::try_from(self.duration.as_nanos()).unwrap_or(u64::MAX),
             mode,
-            policy: state.map_or_else(unknown, ThreadState::policy_text),
+            policy: state.map_or_else(unknown, |state| state.policy.to_string()),
             scheduled: Some(Scheduled {
                 wake: None,
-                fifo_priority: state.and_then(ThreadState::fifo_priority),
+                fifo_priority: state.and_then(|state| state.policy.fifo_priority()),
             }),
             affinity: state.map_or_else(unknown, |state| state.affinity.to_string()),
             dma_latency_held: self.dma_latency_held,
@@ -61,35 +61,41 @@ impl Circumstances<'_> {
         }
     }
 
-    /// Why the numbers can't be trusted, beside what their own check finds.
-    pub(super) fn invalid(&self, standing: &Standing) -> Vec<String> {
-        let mut because = Vec::new();
-        if let Some(emulated) = machine::emulated(self.facts) {
-            because.push(NotReal::Machine(emulated).to_string());
+    /// Lists why the numbers can't be trusted, beside what their own check finds.
+    pub(super) fn invalid(&self, standing: &Standing) -> Vec<Reason> {
+        let mut reasons: Vec<Reason> = Vec::new();
+        if let Some(evidence) = machine::emulated(self.facts) {
+            reasons.push(NotReal::Machine { evidence }.into());
         }
         match (&standing.state, &standing.drift) {
-            (Some(first), Some(drift)) => because
-                .push(format!("the settings drifted during the run: {}", first.became(drift))),
-            (None, _) => {
-                because.push("the settings in force could not be read back".to_owned());
+            (Some(first), Some(then)) => {
+                let (first, then) = (first.clone().into(), then.clone().into());
+                reasons.push(RunProblem::SettingsDrifted { first, then }.into());
             }
+            (None, _) => reasons.push(RunProblem::SettingsUnknown.into()),
             (Some(_), None) => {}
         }
         let weak = self.achieved.iter().filter(|load| !load.is_complete());
-        because.extend(
-            weak.map(|load| format!("the load `{}` did not run as asked", load.kind.name())),
-        );
-        because
+        reasons.extend(weak.map(|load| {
+            let kind = load.kind.name().to_owned();
+            RunProblem::LoadIncomplete { kind, problems: Vec::new() }.into()
+        }));
+        reasons
     }
 
-    /// The same of a run in a guest.
-    pub(super) fn invalid_in_guest(&self, standing: &Standing) -> Vec<String> {
-        let mut because = self.invalid(standing);
+    /// Lists the same of a run in a guest.
+    pub(super) fn invalid_in_guest(&self, standing: &Standing) -> Vec<Reason> {
+        let mut reasons = self.invalid(standing);
         if let Some(interpreted) = self.facts.virtualization.why_guests_are_not_real(self.facts) {
-            because.push(NotReal::Guests(interpreted).to_string());
+            reasons.push(NotReal::Guests { interpreted }.into());
         }
-        because
+        reasons
     }
+}
+
+/// The settings that were not in force, as reasons.
+pub(super) fn degraded(standing: &Standing) -> Vec<Reason> {
+    standing.degraded.iter().cloned().map(Reason::from).collect()
 }
 
 fn load_achieved(achieved: &Achieved) -> LoadAchieved {

@@ -20,7 +20,7 @@ use quietcore_wire::{PacketWire, SegmentWire, Wire};
 use serde::Serialize;
 
 use super::super::segment;
-use super::circumstances::Circumstances;
+use super::circumstances::{Circumstances, degraded};
 use super::{EXCEEDANCE, Identity, keep};
 use crate::arguments::Ethercat;
 use crate::status::{Failure, Status};
@@ -236,7 +236,7 @@ fn record(
         timeline: Timeline::default(),
         conditions: circumstances.conditions(mode, standing, nothing(), nothing()),
         interrupted: measured.stopped,
-        degraded: standing.degraded.clone(),
+        degraded: degraded(standing),
         invalid_because: circumstances.invalid(standing),
     };
     record.invalid_because.extend(self_check(&record, None));

@@ -21,7 +21,7 @@ use quietcore_record::record::{
 use quietcore_record::verdict::thousands;
 use quietcore_units::{CpuId, CpuSet, Nanos};
 
-use super::circumstances::Circumstances;
+use super::circumstances::{Circumstances, degraded};
 use super::{EXCEEDANCE, Identity, guest, keep, load, start_loads};
 use crate::arguments::Irq;
 use crate::status::{Failure, Status};
@@ -209,7 +209,7 @@ fn record(plan: &IrqPlan, measured: IrqMeasured, circumstances: &Circumstances<'
         timeline: Timeline::default(),
         conditions: conditions(plan, &outcome, circumstances),
         interrupted: !finished,
-        degraded: outcome.standing.degraded.clone(),
+        degraded: degraded(&outcome.standing),
         invalid_because: circumstances.invalid_in_guest(&outcome.standing),
     };
     record.invalid_because.extend(self_check(&record, None));

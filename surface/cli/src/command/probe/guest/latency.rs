@@ -20,7 +20,7 @@ use quietcore_record::record::{
 };
 use quietcore_units::{CpuId, Nanos};
 
-use super::super::circumstances::Circumstances;
+use super::super::circumstances::{Circumstances, degraded};
 use super::super::{
     EXCEEDANCE, Identity, injection_seen, keep, of_pinning, print_latency, run_of, start_loads,
 };
@@ -164,7 +164,7 @@ fn record(
         timeline: Timeline { ..timeline(&task) },
         conditions,
         interrupted: !measured.finished,
-        degraded: standing.degraded.clone(),
+        degraded: degraded(standing),
         invalid_because: circumstances.invalid_in_guest(standing),
     };
     record.conditions.duration_ns = record.release.count().saturating_mul(plan.period.get());

@@ -12,6 +12,7 @@ use quietcore_load::{Achieved, Pace};
 use quietcore_probe::memory::{AccessPattern, Answer, Command};
 use quietcore_probe::thread::Standing;
 use quietcore_process::field::FieldState;
+use quietcore_record::reason::RunProblem;
 use quietcore_record::record::MemoryBlock;
 use quietcore_units::ByteSize;
 
@@ -76,14 +77,14 @@ impl<'a> Bench<'a> {
     }
 
     /// What held for the part that has ended.
-    pub(super) fn ended(&mut self) -> (Ended, Vec<Achieved>, Vec<String>) {
+    pub(super) fn ended(&mut self) -> (Ended, Vec<Achieved>, Option<RunProblem>) {
         let now = self.victim.read_back().ok();
         let mut standing = self.standing.clone();
         standing.drift = now.filter(|now| {
-            self.standing.state.as_ref().is_some_and(|first| {
-                (first.policy, first.priority, &first.affinity)
-                    != (now.policy, now.priority, &now.affinity)
-            })
+            self.standing
+                .state
+                .as_ref()
+                .is_some_and(|first| (first.policy, first.affinity) != (now.policy, now.affinity))
         });
         let (achieved, wrong) = self.neighbours.take_achieved();
         (Ended { standing, pages: pages(self.victim.field()) }, achieved, wrong)

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use quietcore_load::{Achieved, LoadKind, LoadRequest, LoadSet, Pace};
+use quietcore_record::reason::RunProblem;
 use quietcore_units::Nanos;
 
 use crate::files;
@@ -21,9 +22,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(3);
 const SETTLE_BLIND: Duration = Duration::from_millis(20);
 /// How long their full pace is measured.
 const FULL_PACE: Duration = Duration::from_millis(300);
-
-/// What is said where they did not rest when they were told to.
-const WORKED: &str = "neighbours worked while they were told to rest";
 
 /// The neighbours of a measurement.
 pub(super) struct Neighbours {
@@ -122,10 +120,10 @@ impl Neighbours {
         Pace::AtMost(NonZeroU32::new(rate).unwrap_or(NonZeroU32::MIN))
     }
 
-    /// What they achieved since the last call, while they worked; and what was wrong.
-    pub(super) fn take_achieved(&mut self) -> (Vec<Achieved>, Vec<String>) {
-        let wrong = std::mem::take(&mut self.worked).then(|| WORKED.to_owned());
-        (self.achieved.take().into_iter().collect(), wrong.into_iter().collect())
+    /// Takes what they achieved since the last call, while they worked; and what was wrong.
+    pub(super) fn take_achieved(&mut self) -> (Vec<Achieved>, Option<RunProblem>) {
+        let wrong = std::mem::take(&mut self.worked).then_some(RunProblem::NeighboursWorked);
+        (self.achieved.take().into_iter().collect(), wrong)
     }
 
     pub(super) fn stop(self) -> Result<(), Failure> {

@@ -8,6 +8,7 @@ use quietcore_host::Facts;
 use quietcore_load::Achieved;
 use quietcore_probe::osek::{Measured, Offset, Sample, Series, Standing};
 use quietcore_record::histogram::Histogram;
+use quietcore_record::reason::{Reason, RunProblem};
 use quietcore_record::record::check::self_check;
 use quietcore_record::record::{
     Counters, Interference, MemoryMeasured, MemoryRun, RECORD_SCHEMA, Record, Timeline,
@@ -15,7 +16,7 @@ use quietcore_record::record::{
 };
 use quietcore_units::{ByteSize, CpuId};
 
-use super::super::circumstances::Circumstances;
+use super::super::circumstances::{Circumstances, degraded};
 use super::super::osek::records::of_series;
 use super::Ended;
 use super::curves::Curve;
@@ -74,7 +75,7 @@ impl Maker<'_> {
     pub(super) fn curves(
         &self,
         curves: Vec<Curve>,
-        (ended, achieved, wrong): (Ended, Vec<Achieved>, Vec<String>),
+        (ended, achieved, wrong): (Ended, Vec<Achieved>, Option<RunProblem>),
     ) -> Vec<Record> {
         let record = |curve: Curve| {
             let name = PROFILES[usize::from(curve.beside)];
@@ -99,7 +100,7 @@ impl Maker<'_> {
     pub(super) fn pressure(
         &self,
         run: Run,
-        (ended, achieved, wrong): (Ended, Vec<Achieved>, Vec<String>),
+        (ended, achieved, wrong): (Ended, Vec<Achieved>, Option<RunProblem>),
     ) -> Record {
         let Run { pattern, working_set_bytes, steps } = run;
         let run = MemoryRun {
@@ -120,7 +121,7 @@ impl Maker<'_> {
         profile: &str,
         planned: u64,
         run: MemoryRun,
-        (standing, achieved, wrong): (&Standing, &[Achieved], &[String]),
+        (standing, achieved, wrong): (&Standing, &[Achieved], &Option<RunProblem>),
     ) -> Record {
         let circumstances = self.circumstances(achieved);
         let pages = BTreeMap::from([("pages_of_working_set".to_owned(), run.pages.clone())]);
@@ -144,14 +145,14 @@ impl Maker<'_> {
             timeline: Timeline::default(),
             conditions: circumstances.conditions(self.mode(), standing, pages, BTreeMap::new()),
             interrupted: false,
-            degraded: standing.degraded.clone(),
+            degraded: degraded(standing),
             invalid_because: circumstances.invalid(standing),
             memory: Some(run),
             trial: None,
             round_trip: None,
         };
         record.interrupted = self.stopped && record.release.count() < planned;
-        record.invalid_because.extend(wrong.iter().cloned());
+        record.invalid_because.extend(wrong.iter().cloned().map(Reason::from));
         record.invalid_because.extend(self_check(&record, None));
         record
     }
@@ -184,9 +185,9 @@ impl Maker<'_> {
                 record.name = format!("{KERNEL}.{profile}.{}", series.name());
                 record.interrupted &= self.stopped;
                 record.conditions = conditions.clone();
-                record.degraded.clone_from(&standing.degraded);
+                record.degraded = degraded(&standing);
                 record.invalid_because.clone_from(&invalid);
-                record.invalid_because.extend(wrong.iter().cloned());
+                record.invalid_because.extend(wrong.iter().cloned().map(Reason::from));
                 if let Some(routine) = &mut record.routine {
                     routine.block_means_ns = means;
                 }

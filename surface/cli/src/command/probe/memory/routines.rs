@@ -8,6 +8,7 @@ use std::time::Duration;
 use quietcore_load::{Achieved, Pace};
 use quietcore_probe::memory::plan::turns;
 use quietcore_probe::osek::{self, ClockUsed, Measured, PUBLISHED_LOOPS, Plan, Series, Variant};
+use quietcore_record::reason::RunProblem;
 
 use super::bench::Progress;
 use super::neighbours::Neighbours;
@@ -24,7 +25,7 @@ pub(super) struct Blocks {
     /// The blocks without neighbours, and those beside them; as many of the one as of the other.
     pub(super) blocks: [Vec<Measured>; 2],
     pub(super) achieved: Vec<Achieved>,
-    pub(super) wrong: Vec<String>,
+    pub(super) wrong: Option<RunProblem>,
 }
 
 /// Measures all rounds, or until it is told to stop.

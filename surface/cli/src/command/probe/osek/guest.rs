@@ -12,7 +12,7 @@ use quietcore_record::record::Record;
 use quietcore_record::record::check::self_check;
 use quietcore_record::verdict::thousands;
 
-use super::super::circumstances::Circumstances;
+use super::super::circumstances::{Circumstances, degraded};
 use super::super::guest::{PARTITION, activity, machine as of_guest};
 use super::super::start_loads;
 use super::records::of_series;
@@ -108,7 +108,7 @@ fn of_run(
                 of_series(PARTITION, plan.place, &series, sample, kernel.clone(), hertz);
             record.interrupted |= stopped && index + 1 == begun;
             record.conditions = conditions.clone();
-            record.degraded.clone_from(&standing.degraded);
+            record.degraded = degraded(standing);
             record.invalid_because.clone_from(&invalid);
             let wrong = self_check(&record, None);
             record.invalid_because.extend(wrong);

@@ -7,7 +7,7 @@ use quietcore_record::record::check::self_check;
 use quietcore_record::record::{Conditions, Counters, RECORD_SCHEMA, Record, RoutineRun, Timeline};
 use quietcore_units::CpuId;
 
-use super::super::circumstances::Circumstances;
+use super::super::circumstances::{Circumstances, degraded};
 use super::profile;
 
 /// The partition of the records: the port that the kernel runs on.
@@ -38,7 +38,7 @@ impl Run<'_> {
                 // Those behind it are missing, whether or not it came to its own end.
                 record.interrupted |= stopped && index + 1 == begun;
                 record.conditions = conditions.clone();
-                record.degraded.clone_from(&standing.degraded);
+                record.degraded = degraded(&standing);
                 record.invalid_because.clone_from(&invalid);
                 let wrong = self_check(&record, None);
                 record.invalid_because.extend(wrong);

@@ -1,0 +1,332 @@
+//! Why a verdict is what it is, with the figures that decided.
+
+use std::fmt;
+
+use quietcore_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Reason, sentences};
+use crate::class::JitterDefinition;
+use crate::record::KernelErrors;
+use crate::verdict::{one_in, thousands};
+
+/// The reason of a verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum VerdictReason {
+    /// FAIL: the program stopped before its time.
+    ProgramFailed {
+        /// Its faults, in words.
+        faults: Vec<String>,
+    },
+    /// NOT PROVEN: the record can't be trusted.
+    RecordInvalid {
+        /// Why.
+        reasons: Vec<Reason>,
+    },
+    /// NOT PROVEN: something that was asked for was not in force.
+    NotAsAsked {
+        /// What.
+        reasons: Vec<Reason>,
+    },
+    /// NOT PROVEN: the record has no value.
+    NothingMeasured,
+    /// NOT PROVEN: the class has no cycle.
+    ClassWithoutCycle,
+    /// NOT PROVEN: the data have no period.
+    PeriodUnknown,
+    /// NOT PROVEN: the period is longer than the class's cycle.
+    PeriodTooLong {
+        /// The period, in ns.
+        period_ns: u64,
+        /// The class's cycle, in ns.
+        cycle_ns: u64,
+    },
+    /// FAIL: releases were later than every limit of the class, whatever the period.
+    BeyondAllLimits {
+        /// How many, at least.
+        late: u64,
+        /// All releases.
+        count: u64,
+        /// The largest limit, in ns.
+        limit_ns: u64,
+        /// The largest latency, in ns.
+        max_ns: u64,
+    },
+    /// FAIL: releases were later than a tenth of the cycle.
+    LateReleases {
+        /// How many.
+        late: u64,
+        /// All releases.
+        count: u64,
+        /// The limit, in ns.
+        limit_ns: u64,
+        /// The largest latency, in ns.
+        max_ns: u64,
+    },
+    /// FAIL: cycles of the program ended late, were cut off, or were left out.
+    LateEnds {
+        /// Cycles that ended after their deadline.
+        overruns: u64,
+        /// All cycles.
+        count: u64,
+        /// The deadline, in ns; absent where the task has none.
+        deadline_ns: Option<u64>,
+        /// The longest response time, in ns.
+        longest_response_ns: u64,
+        /// Cycles that the watchdog cut off.
+        watchdog_hits: u64,
+        /// Releases that were left out.
+        skipped_releases: u64,
+    },
+    /// FAIL: the program's kernel refused or cut off work.
+    WorkLost {
+        /// Its errors.
+        errors: Vec<KernelErrors>,
+    },
+    /// FAIL: the jitter is above the class's limit.
+    JitterAbove {
+        /// How jitter is computed.
+        definition: JitterDefinition,
+        /// The jitter, in ns.
+        jitter_ns: u64,
+        /// The limit, in ns.
+        limit_ns: u64,
+    },
+    /// NOT PROVEN: the jitter may be above the class's limit.
+    JitterOpen {
+        /// How jitter is computed.
+        definition: JitterDefinition,
+        /// The most it can have been, in ns; absent where it lies beyond the histogram.
+        most_ns: Option<u64>,
+        /// The limit, in ns.
+        limit_ns: u64,
+    },
+    /// NOT PROVEN: the data don't hold the jitter.
+    JitterUnknown {
+        /// How jitter is computed.
+        definition: JitterDefinition,
+        /// The limit, in ns.
+        limit_ns: u64,
+    },
+    /// NOT PROVEN: the task has no deadline, and no class is about it.
+    NoDeadline,
+    /// PASS, or NOT PROVEN where more releases are needed: none was later than the limit.
+    NoneLate {
+        /// Releases.
+        count: u64,
+        /// The limit, in ns.
+        limit_ns: u64,
+        /// The largest latency, in ns.
+        max_ns: u64,
+        /// What is missing; absent for a PASS.
+        missing: Option<Missing>,
+        /// Upper 95 % bound on the probability of exceeding the limit.
+        bound_95: f64,
+    },
+    /// PASS, or NOT PROVEN where more jobs are needed: none ended after its deadline.
+    NoneEndedLate {
+        /// Jobs.
+        count: u64,
+        /// The deadline, in ns.
+        deadline_ns: u64,
+        /// The longest response time, in ns.
+        longest_response_ns: u64,
+        /// What is missing; absent for a PASS.
+        missing: Option<Missing>,
+        /// Upper 95 % bound on the probability of exceeding the deadline.
+        bound_95: f64,
+    },
+    /// No fastest cycle: too few cycles.
+    TooFewCycles {
+        /// Cycles.
+        count: u64,
+        /// Cycles needed.
+        needed: u64,
+    },
+}
+
+/// What a PASS takes beside what was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Missing {
+    /// The probability per cycle that must be excluded.
+    pub exceedance: f64,
+    /// The cycles that this takes.
+    pub needed: u64,
+}
+
+impl fmt::Display for VerdictReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ProgramFailed { faults } => {
+                write!(f, "the program failed: {}", faults.join("; "))
+            }
+            Self::RecordInvalid { reasons } => {
+                write!(f, "the record is invalid: {}", sentences(reasons))
+            }
+            Self::NotAsAsked { reasons } => {
+                write!(f, "not measured as asked for: {}", sentences(reasons))
+            }
+            Self::NothingMeasured => f.write_str("nothing was measured"),
+            Self::ClassWithoutCycle => f.write_str("the source gives no cycle for this class"),
+            Self::PeriodUnknown => f.write_str(
+                "the data do not say with which period they were measured; if you know it, import \
+                 them with `--interval`",
+            ),
+            Self::PeriodTooLong { period_ns, cycle_ns } => {
+                let [period, cycle] = [*period_ns, *cycle_ns].map(Nanos::new);
+                write!(
+                    f,
+                    "measured every {period}, the class cycles every {cycle}; measure with a \
+                     period of at most {cycle}"
+                )
+            }
+            Self::BeyondAllLimits { .. } | Self::LateReleases { .. } => self.write_late(f),
+            Self::LateEnds { .. } => self.write_late_ends(f),
+            Self::WorkLost { errors } => {
+                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                write!(f, "work of the program was lost: {}", errors.join("; "))
+            }
+            Self::JitterAbove { .. } | Self::JitterOpen { .. } | Self::JitterUnknown { .. } => {
+                self.write_jitter(f)
+            }
+            Self::NoDeadline => f.write_str("the task has no deadline to be held to"),
+            Self::NoneLate { .. } | Self::NoneEndedLate { .. } => self.write_none(f),
+            Self::TooFewCycles { count, needed } => {
+                let [count, needed] = [*count, *needed].map(thousands);
+                write!(f, "{count} cycles are too few; {needed} are needed")
+            }
+        }
+    }
+}
+
+impl VerdictReason {
+    fn write_late(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BeyondAllLimits { late, count, limit_ns, max_ns } => write!(
+                f,
+                "at least {} of {} releases were later than {}, the largest limit of the class, \
+                 whatever the period; the largest latency was {}",
+                thousands(*late),
+                thousands(*count),
+                Nanos::new(*limit_ns),
+                Nanos::new(*max_ns)
+            ),
+            Self::LateReleases { late, count, limit_ns, max_ns } => write!(
+                f,
+                "{} of {} releases were later than {} (a tenth of the cycle); the largest latency \
+                 was {}",
+                thousands(*late),
+                thousands(*count),
+                Nanos::new(*limit_ns),
+                Nanos::new(*max_ns)
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_late_ends(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::LateEnds {
+            overruns,
+            count,
+            deadline_ns,
+            longest_response_ns,
+            watchdog_hits,
+            skipped_releases,
+        } = self
+        else {
+            return Ok(());
+        };
+        let longest = Nanos::new(*longest_response_ns);
+        match deadline_ns {
+            Some(deadline_ns) if *overruns > 0 => write!(
+                f,
+                "{} of {} cycles of the program ended after their deadline of {}; the longest \
+                 response time was {longest}",
+                thousands(*overruns),
+                thousands(*count),
+                Nanos::new(*deadline_ns)
+            )?,
+            Some(_) => write!(f, "the longest response time was {longest}")?,
+            None => write!(f, "the task has no deadline; its longest response time was {longest}")?,
+        }
+        if *watchdog_hits > 0 {
+            let (hits, times) = (thousands(*watchdog_hits), times(*watchdog_hits));
+            write!(f, "; the watchdog stopped the program ({hits} {times})")?;
+        }
+        if *skipped_releases > 0 {
+            write!(f, "; {} releases were left out", thousands(*skipped_releases))?;
+        }
+        Ok(())
+    }
+
+    fn write_jitter(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::JitterAbove { definition, limit_ns, .. }
+        | Self::JitterOpen { definition, limit_ns, .. }
+        | Self::JitterUnknown { definition, limit_ns }) = self
+        else {
+            return Ok(());
+        };
+        let (definition, limit) = (definition.description(), Nanos::new(*limit_ns));
+        match self {
+            Self::JitterAbove { jitter_ns, .. } => {
+                let jitter = Nanos::new(*jitter_ns);
+                write!(f, "jitter ({definition}) is {jitter}, the class allows {limit}")
+            }
+            Self::JitterOpen { most_ns: Some(most_ns), .. } => {
+                let most = Nanos::new(*most_ns);
+                write!(
+                    f,
+                    "jitter ({definition}) may be {most} at this resolution, the class allows \
+                     {limit}"
+                )
+            }
+            Self::JitterOpen { most_ns: None, .. } => write!(
+                f,
+                "jitter ({definition}) lies beyond the histogram, the class allows {limit}"
+            ),
+            _ => write!(
+                f,
+                "the data do not hold the jitter ({definition}); the class allows {limit}"
+            ),
+        }
+    }
+
+    fn write_none(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (missing, unit) = match self {
+            Self::NoneLate { count, limit_ns, max_ns, missing, bound_95 } => {
+                write!(
+                    f,
+                    "none of {} releases was later than {} (largest latency {}); with 95 % \
+                     confidence fewer than {} is",
+                    thousands(*count),
+                    Nanos::new(*limit_ns),
+                    Nanos::new(*max_ns),
+                    one_in(*bound_95)
+                )?;
+                (missing, "cycles")
+            }
+            Self::NoneEndedLate { count, deadline_ns, longest_response_ns, missing, bound_95 } => {
+                write!(
+                    f,
+                    "none of {} jobs ended after its deadline of {} (longest response {}); with \
+                     95 % confidence fewer than {} does",
+                    thousands(*count),
+                    Nanos::new(*deadline_ns),
+                    Nanos::new(*longest_response_ns),
+                    one_in(*bound_95)
+                )?;
+                (missing, "jobs")
+            }
+            _ => return Ok(()),
+        };
+        let Some(Missing { exceedance, needed }) = missing else { return Ok(()) };
+        let (asked, needed) = (one_in(*exceedance), thousands(*needed));
+        write!(f, "; asked for is {asked}, which takes {needed} {unit}")
+    }
+}
+
+const fn times(count: u64) -> &'static str {
+    if count == 1 { "time" } else { "times" }
+}
