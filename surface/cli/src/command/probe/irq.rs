@@ -160,7 +160,7 @@ fn measured(plan: &IrqPlan, stop: &AtomicBool) -> Result<IrqMeasured, Failure> {
         }
         stop.load(Relaxed)
     });
-    measured.map_err(|error| Failure::new(format!("quietcore: {error}")))
+    Ok(measured?)
 }
 
 fn profile(plan: &IrqPlan) -> String {

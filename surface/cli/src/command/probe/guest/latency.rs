@@ -38,8 +38,7 @@ pub(in super::super) fn run(request: &Latency) -> Result<Status, Failure> {
     let awake = machine::hold_awake();
     let mut loads = start_loads(&wanted.loads)?;
     let (started_at, begin) = (machine::time_of_day(), Instant::now());
-    let measured = latency::measure(&plan, |_, _| stop.load(Relaxed))
-        .map_err(|error| Failure::new(format!("quietcore: {error}")))?;
+    let measured = latency::measure(&plan, |_, _| stop.load(Relaxed))?;
     let duration = begin.elapsed();
     let achieved = loads.as_mut().map(LoadSet::measure).unwrap_or_default();
     if let Some(loads) = loads {

@@ -35,7 +35,7 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
         let loops = short.loops.iter().copied().max().unwrap_or(1);
         let plan = GuestOsekPlan { loops, warm_up: WARM_UP, variant: plan.variant, place };
         let measured = osek::measure(&plan, |_| stop.load(Relaxed));
-        measured.map(|_| ()).map_err(|error| Failure::new(format!("quietcore: {error}")))
+        Ok(measured.map(|_| ())?)
     })?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
@@ -59,7 +59,7 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
             }
             stop.load(Relaxed)
         });
-        let measured = measured.map_err(|error| Failure::new(format!("quietcore: {error}")))?;
+        let measured = measured?;
         let duration = begin.elapsed();
         let achieved = load_set.as_mut().map(LoadSet::measure).unwrap_or_default();
         if let Some(load_set) = load_set {
