@@ -20,6 +20,17 @@ fn site(name: &str, policy: &str) -> String {
     )
 }
 
+/// All probes that are pinned to CPUs, on CPU 0 and short.
+const PROBES: [&str; 7] = [
+    "latency --cpus 0 --cycles 10 --warm-up=0s",
+    "latency --backend kvm --cpus 0 --cycles 10 --warm-up=0s",
+    "exec press.toml --cycles 10 --warm-up=0s",
+    "ethercat --cpu 0 --cycles 10",
+    "irq --cpu 0 --interrupts 10",
+    "memory --parts curves --cpu 0 --from 64KiB --to 128KiB --rounds 1",
+    "osek --cpu 0 --loops 10",
+];
+
 /// The line about the site that is up.
 fn told(text: &str) -> Option<String> {
     text.lines().find(|line| line.contains("site `held-cpu`")).map(str::to_owned)
@@ -46,8 +57,8 @@ fn a_cpu_of_another_site_is_told_and_refused_to_a_second_real_time_task() {
     let start = "remark: CPU 0 of partition `axis` belongs to partition `axis` of site `held-cpu`, \
                  SCHED_FIFO 2, started by ";
     let end = format!(
-        " (process {}); bring it down with `quietcore down held-cpu`; until then `up` and \
-         `qualify` are refused",
+        " (process {}); bring it down with `quietcore down held-cpu`; until then `up`, \
+         `qualify`, `tune` and `disturb` are refused",
         supervisor.id()
     );
     assert!(line.starts_with(start) && line.ends_with(&end), "{line}");
@@ -58,7 +69,12 @@ fn a_cpu_of_another_site_is_told_and_refused_to_a_second_real_time_task() {
     assert_eq!((&shared["cpu"], &shared["refused"]), (&0.into(), &true.into()));
     assert_eq!(shared["policy"], "SCHED_FIFO 2");
 
-    for arguments in [&["up", "press.toml"][..], &["qualify", "press.toml", "--out", "out"]] {
+    for arguments in [
+        &["up", "press.toml"][..],
+        &["qualify", "press.toml", "--out", "out"],
+        &["tune", "press.toml", "--out", "out"],
+        &["disturb", "press.toml", "--out", "out"],
+    ] {
         let refused = second.call(arguments);
         assert_eq!(refused.status, Some(2), "{arguments:?}: {}", refused.err);
         assert!(told(&refused.err).is_some(), "{}", refused.err);
@@ -69,8 +85,13 @@ fn a_cpu_of_another_site_is_told_and_refused_to_a_second_real_time_task() {
     let up = mild.call(&["up", "press.toml", "--for", "100ms"]);
     assert!(matches!(up.status, Some(0 | 1)), "{}", up.err);
     assert!(told(&up.err).is_some_and(|line| line.starts_with("remark: ")), "{}", up.err);
-    let probe = mild.call(&["probe", "latency", "--cpus", "0", "--cycles", "10", "--warm-up=0s"]);
-    assert!(told(&probe.err).is_some_and(|line| line.starts_with("remark: ")), "{}", probe.err);
+    for probe in PROBES {
+        let arguments: Vec<&str> = ["probe"].into_iter().chain(probe.split(' ')).collect();
+        // What a machine lacks for a probe is another matter; the CPU is told before that is found.
+        let probe = mild.call(&arguments);
+        let line = told(&probe.err);
+        assert!(line.is_some_and(|it| it.starts_with("remark: ")), "{arguments:?}: {}", probe.err);
+    }
 
     supervisor.kill().unwrap();
     supervisor.wait().unwrap();

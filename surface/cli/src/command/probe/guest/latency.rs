@@ -20,6 +20,7 @@ use quietcore_record::record::{
 };
 use quietcore_units::{CpuId, Nanos};
 
+use super::super::super::plan::shared;
 use super::super::circumstances::Circumstances;
 use super::super::{
     EXCEEDANCE, Identity, injection_seen, keep, of_pinning, print_latency, run_of, start_loads,
@@ -34,6 +35,7 @@ pub(in super::super) fn run(request: &Latency) -> Result<Status, Failure> {
     let facts = machine::read_facts(&stop)?;
     let wanted = run_of(request, facts.machine().online)?;
     let plan = plan(request, &wanted.partitions)?;
+    shared::remark_cpus(PARTITION, plan.place.cpu);
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
     let mut loads = start_loads(&wanted.loads)?;

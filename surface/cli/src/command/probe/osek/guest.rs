@@ -12,6 +12,7 @@ use quietcore_record::record::Record;
 use quietcore_record::record::check::self_check;
 use quietcore_record::verdict::thousands;
 
+use super::super::super::plan::shared;
 use super::super::circumstances::Circumstances;
 use super::super::guest::{PARTITION, activity, machine as of_guest};
 use super::super::start_loads;
@@ -31,6 +32,7 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let Wanted { plan, place, loads } = wanted(request, facts.machine().online)?;
+    shared::remark_cpus(PARTITION, place.cpu);
     let request = &fitted(request, |short| {
         let loops = short.loops.iter().copied().max().unwrap_or(1);
         let plan = GuestOsekPlan { loops, warm_up: WARM_UP, variant: plan.variant, place };
