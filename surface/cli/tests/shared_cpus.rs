@@ -8,7 +8,11 @@ mod bench;
 #[expect(dead_code, reason = "other tests call it in other ways")]
 mod command;
 
-use bench::Bench;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bench::{Bench, PATIENCE};
 use serde_json::Value;
 
 fn site(name: &str, policy: &str) -> String {
@@ -19,6 +23,9 @@ fn site(name: &str, policy: &str) -> String {
          \"1 s\"\nexceedance = 1e-1\n"
     )
 }
+
+/// One test at a time has CPU 0.
+static CPU: Mutex<()> = Mutex::new(());
 
 /// All probes that are pinned to CPUs, on CPU 0 and short.
 const PROBES: [&str; 7] = [
@@ -40,6 +47,7 @@ fn told(text: &str) -> Option<String> {
 /// that site is killed nothing of it is left.
 #[test]
 fn a_cpu_of_another_site_is_told_and_refused_to_a_second_real_time_task() {
+    let _alone = CPU.lock().unwrap_or_else(PoisonError::into_inner);
     let first = Bench::new(&site("held-cpu", "priority = 2"));
     let mut supervisor = first.up();
     first.wait_until_running();
@@ -99,4 +107,40 @@ fn a_cpu_of_another_site_is_told_and_refused_to_a_second_real_time_task() {
     assert_eq!(told(&plan.err), None, "its partition may still be ending");
     let up = second.call(&["up", "press.toml", "--for", "100ms"]);
     assert!(matches!(up.status, Some(0 | 1)), "{}", up.err);
+}
+
+/// Goal: two sites that come up at the same instant, each with a real-time task pinned to one CPU,
+/// never both run.
+#[test]
+fn of_two_sites_that_come_up_at_once_on_one_cpu_the_second_is_refused() {
+    let _alone = CPU.lock().unwrap_or_else(PoisonError::into_inner);
+    let names = ["left", "right"];
+    let benches = names.map(|name| Bench::new(&site(name, "priority = 1")));
+    let mut both = benches.each_ref().map(Bench::up);
+    let runs = |bench: &Bench| bench.partition().is_some_and(|it| it["state"]["is"] == "running");
+    let end = Instant::now() + PATIENCE;
+    let ended = loop {
+        let ended = (0..2).find_map(|it| Some((it, both[it].try_wait().unwrap()?)));
+        if ended.is_some() || benches.iter().all(runs) {
+            break ended;
+        }
+        assert!(Instant::now() < end, "neither is refused: {}", benches[0].log());
+        thread::sleep(Duration::from_millis(20));
+    };
+    let logs = || benches.each_ref().map(Bench::log).join("\n");
+    let Some((refused, status)) = ended else {
+        let plan = benches[0].call(&["plan", "press.toml"]);
+        both.iter_mut().for_each(|up| up.kill().and_then(|()| up.wait().map(drop)).unwrap());
+        assert!(plan.err.contains("no real-time priority"), "both run: {} {}", plan.err, logs());
+        quietcore_skip::skip!("this user gets no real-time priority: {}", plan.err);
+        return;
+    };
+    let other = 1 - refused;
+    benches[other].wait_until_running();
+    both[other].kill().unwrap();
+    both[other].wait().unwrap();
+    assert_eq!(status.code(), Some(2), "{}", logs());
+    let line =
+        format!("CPU 0 of partition `axis` belongs to partition `axis` of site `{}`", names[other]);
+    assert!(benches[refused].log().contains(&line), "{}", logs());
 }
