@@ -26,7 +26,7 @@ use quietcore_process::exchange::Exchange;
 use quietcore_program_image::ProgramImage;
 use quietcore_scan::guest::job::{GuestBuild, GuestJob};
 use quietcore_scan::process::job::ProgramJob;
-use quietcore_units::ByteSize;
+use quietcore_units::{ByteSize, Causes};
 
 use super::program::Program;
 
@@ -95,7 +95,7 @@ impl Peer {
         let memory = exchange.file().map_err(|error| error.to_string())?;
         let exchange_bytes = exchange.region().layout().bytes as u64;
         let shared = Shared::of_file(&memory, 0, exchange_bytes);
-        let whole = content(&shared.map_err(|error| error.to_string())?)?;
+        let whole = content(&shared.map_err(|error| Causes(&error).to_string())?)?;
         peer.put("exchange", EXCHANGE, &whole)?;
         let data = peer.program.data().to_owned();
         peer.put("data", PROGRAM_DATA[0], &data)?;
@@ -107,7 +107,8 @@ impl Peer {
         }
         peer.put("code", PROGRAM_CODE[0], &code)?;
         let letters = ByteSize::new(bytes_for(LETTER_BYTES) as u64);
-        let post = Shared::create("quietcore-post", letters).map_err(|error| error.to_string())?;
+        let post = Shared::create("quietcore-post", letters)
+            .map_err(|error| Causes(&error).to_string())?;
         let letter = letter(job, &peer.program, code.len() as u64).to_bytes();
         let letter = letter.map_err(|error| error.to_string())?;
         let mut poster = Poster::new(post.words()).ok_or("the post is too small")?;
@@ -204,18 +205,19 @@ pub(super) fn version() -> Result<String, String> {
 /// How often the counter of a guest counts in a second, under this machine's KVM.
 pub(super) fn counter_hz() -> Result<u64, String> {
     let bytes = quietcore_guests::PARTITION.bytes().map_err(|missing| missing.to_string())?;
-    let memory = Memory::new(GUEST_MEMORY, false).map_err(|error| error.to_string())?;
-    let entry = image::load(&memory, &mut Cursor::new(bytes)).map_err(|error| error.to_string())?;
-    let machine = Machine::new(memory).map_err(|error| error.to_string())?;
+    let memory = Memory::new(GUEST_MEMORY, false).map_err(|error| Causes(&error).to_string())?;
+    let entry = image::load(&memory, &mut Cursor::new(bytes))
+        .map_err(|error| Causes(&error).to_string())?;
+    let machine = Machine::new(memory).map_err(|error| Causes(&error).to_string())?;
     let processor = machine.processor(0, entry).map_err(|error| error.to_string())?;
     Ok(processor.counter().hertz())
 }
 
 /// Where an image is entered.
 fn entry(bytes: &[u8]) -> Result<u64, String> {
-    let memory = Memory::new(GUEST_MEMORY, false).map_err(|error| error.to_string())?;
+    let memory = Memory::new(GUEST_MEMORY, false).map_err(|error| Causes(&error).to_string())?;
     let entry = image::load(&memory, &mut Cursor::new(bytes));
-    Ok(entry.map_err(|error| error.to_string())?.0)
+    Ok(entry.map_err(|error| Causes(&error).to_string())?.0)
 }
 
 /// A job of a process as that of a guest, without channels and fieldbus.

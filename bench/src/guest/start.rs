@@ -23,7 +23,7 @@ use quietcore_microvm::memory::Memory;
 use quietcore_process::exchange::ExchangeView;
 use quietcore_supervisor::client::Client;
 use quietcore_supervisor::places::Places;
-use quietcore_units::ByteSize;
+use quietcore_units::{ByteSize, Causes};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::peer::{self, Parts, Peer};
@@ -152,9 +152,10 @@ fn start_nothing() -> Result<f64, String> {
 /// A machine of KVM with one slot, whose pages are not there, and a processor that does not run, in
 /// µs.
 fn least_machine() -> Result<f64, String> {
-    let memory = Memory::new(ByteSize::new(2 << 20), false).map_err(|error| error.to_string())?;
+    let memory =
+        Memory::new(ByteSize::new(2 << 20), false).map_err(|error| Causes(&error).to_string())?;
     let begin = Instant::now();
-    let machine = Machine::new(memory).map_err(|error| error.to_string())?;
+    let machine = Machine::new(memory).map_err(|error| Causes(&error).to_string())?;
     let processor = machine.processor(0, GuestAddress(0)).map_err(|error| error.to_string())?;
     let took = since(begin);
     drop(processor);

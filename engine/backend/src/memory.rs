@@ -33,7 +33,7 @@ pub enum VictimError {
     #[error(transparent)]
     Partition(#[from] PartitionError),
     /// There is no pipe to it.
-    #[error("the partition can't be talked to: {0}")]
+    #[error("the partition can't be talked to")]
     Pipe(#[source] io::Error),
     /// It ended.
     #[error("the partition ended: {0}")]

@@ -19,7 +19,7 @@ use quietcore_exchange::{Recorder, Region, SLOT_COUNT, Setting};
 use quietcore_process::remark::remark;
 use quietcore_process::setting::{self, Policy};
 use quietcore_process::snare::{Laid, SnareJob};
-use quietcore_units::{CpuId, Nanos};
+use quietcore_units::{Causes, CpuId, Nanos};
 use rustix::thread::gettid;
 
 use crate::job::LatencyJob;
@@ -124,7 +124,7 @@ struct Task<'a> {
 /// Takes over the snare that the host has laid; one that can't be had is said, and the run goes on.
 pub fn take_over(job: &SnareJob) -> Option<Laid> {
     Laid::take_over(job)
-        .map_err(|error| remark(format_args!("quietcore-runtime: snare: {error}")))
+        .map_err(|error| remark(format_args!("quietcore-runtime: snare: {}", Causes(&error))))
         .ok()
 }
 

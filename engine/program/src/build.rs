@@ -34,6 +34,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use quietcore_units::Causes;
 use serde::{Deserialize, Serialize};
 
 use crate::debug::DebugError;
@@ -286,13 +287,13 @@ impl BuildError {
 
 impl From<DebugError> for BuildError {
     fn from(error: DebugError) -> Self {
-        Self::Variables(error.to_string())
+        Self::Variables(Causes(&error).to_string())
     }
 }
 
 impl From<SymbolsFileError> for BuildError {
     fn from(error: SymbolsFileError) -> Self {
-        Self::Variables(error.to_string())
+        Self::Variables(Causes(&error).to_string())
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) enum WorkError {
     #[error("a size of {0} can't be used")]
     Size(ByteSize),
     /// The system refused something.
-    #[error("could not {attempted}: {source}")]
+    #[error("could not {attempted}")]
     Refused { attempted: String, source: io::Error },
 }
 

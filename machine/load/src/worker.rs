@@ -27,6 +27,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{self, ExitCode};
 use std::thread;
 
+use quietcore_units::Causes;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
@@ -92,7 +93,7 @@ fn begin(arguments: &WorkerArguments) -> Result<(), String> {
         let outcome = catch_unwind(AssertUnwindSafe(|| work::run(kind, &settings, &mut beat)));
         match outcome {
             Ok(Ok(never)) => match never {},
-            Ok(Err(error)) => eprintln!("load `{kind}`: {error}"),
+            Ok(Err(error)) => eprintln!("load `{kind}`: {}", Causes(&error)),
             // The panic has told its reason already.
             Err(_) => {}
         }

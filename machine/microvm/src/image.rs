@@ -42,17 +42,18 @@ const MEMORY_KIND_RAM: u32 = 1;
 /// Why an image can't be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
-    /// It is no image for this machine.
+    /// It is no image for this machine. The loader's errors repeat their cause, so the text has
+    /// them, and the chain does not.
     #[error(
         "the image can't be loaded: {0}; a guest is a static ELF program for x86-64, linked from \
          1 MiB, that fits in its memory"
     )]
-    Load(#[from] linux_loader::loader::Error),
+    Load(linux_loader::loader::Error),
     /// It says nothing of how it is entered.
     #[error("the image has no PVH entry (an ELF note `Xen` of type 18)")]
     NoEntry,
     /// The start information has no room.
-    #[error("the start information can't be written: {0}")]
+    #[error("the start information can't be written")]
     Start(#[from] linux_loader::configurator::Error),
 }
 
@@ -64,7 +65,8 @@ pub fn load<F: Read + Seek + vm_memory::ReadVolatile>(
     memory: &Memory,
     image: &mut F,
 ) -> Result<GuestAddress, ImageError> {
-    let loaded = Elf::load(memory.mapping(), None, image, Some(IMAGE_START))?;
+    let loaded =
+        Elf::load(memory.mapping(), None, image, Some(IMAGE_START)).map_err(ImageError::Load)?;
     let PvhBootCapability::PvhEntryPresent(entry) = loaded.pvh_boot_cap else {
         return Err(ImageError::NoEntry);
     };

@@ -54,13 +54,13 @@ pub enum MemoryError {
         because: io::Error,
     },
     /// It can't be mapped.
-    #[error("the guest's memory can't be mapped: {0}")]
+    #[error("the guest's memory can't be mapped")]
     Map(#[from] MmapRegionError),
     /// It can't be mapped to its place in a row.
-    #[error("the guest's memory: {0}")]
+    #[error("the guest's memory can't be mapped to its place")]
     Row(#[from] SharedError),
     /// It can't be used as a guest's.
-    #[error("the guest's memory can't be used: {0}")]
+    #[error("the guest's memory can't be used")]
     Use(#[from] GuestRegionCollectionError),
 }
 

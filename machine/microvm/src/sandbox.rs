@@ -54,11 +54,12 @@ const PLACES: [&str; 4] = ["/tmp", "/proc", "/run", "/dev"];
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The filter can't be made: a list that is too long.
-    #[error("the list of system calls can't be made a filter: {0}")]
+    #[error("the list of system calls can't be made a filter")]
     Filter(#[from] seccompiler::BackendError),
-    /// The kernel refuses it.
+    /// The kernel refuses it. The library's errors repeat their cause, so the text has them, and
+    /// the chain does not.
     #[error("the kernel refuses a seccomp filter: {0}")]
-    Seccomp(#[from] seccompiler::Error),
+    Seccomp(seccompiler::Error),
     /// Rights can't be given up.
     #[error("the rights of a thread can't be given up: {0}")]
     Rights(io::Error),
@@ -255,5 +256,5 @@ pub fn give_up() -> Result<(), SandboxError> {
 /// [`SandboxError`].
 pub fn seal(calls: &Calls, violation: Violation) -> Result<(), SandboxError> {
     faults::die_plainly();
-    Ok(seccompiler::apply_filter(&calls.filter(violation)?)?)
+    seccompiler::apply_filter(&calls.filter(violation)?).map_err(SandboxError::Seccomp)
 }

@@ -13,6 +13,7 @@ use quietcore_microvm::image;
 use quietcore_microvm::machine::{Machine, MachineError};
 use quietcore_microvm::memory::Memory;
 use quietcore_microvm::processor::{ProcessorError, Stopped, StuckBecause};
+use quietcore_units::Causes;
 
 /// A console and an end, and nothing else.
 #[derive(Default)]
@@ -139,7 +140,10 @@ fn a_guest_without_an_image_is_refused() {
     let text = &b"no image"[..];
     let file = tempfile(text);
     let refused = image::load(&memory, &mut File::open(file.path()).expect("a file"));
-    let refused = refused.expect_err("it is no ELF file").to_string();
+    // What the loader says of the file holds its own cause, and stands once.
+    let refused = Causes(&refused.expect_err("it is no ELF file")).to_string();
+    assert_eq!(refused.matches("Kernel Loader: failed").count(), 1, "{refused}");
+    assert_eq!(refused.matches("Unable to read elf header").count(), 1, "{refused}");
     assert!(refused.contains("a guest is a static ELF program for x86-64"), "{refused}");
 }
 

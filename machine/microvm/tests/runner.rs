@@ -19,7 +19,7 @@ use quietcore_microvm::options::Options;
 use quietcore_microvm::processor::Stopped;
 use quietcore_microvm::runner::{Ended, Runner, RunnerError};
 use quietcore_microvm::slot::{Access, Shared};
-use quietcore_units::ByteSize;
+use quietcore_units::{ByteSize, Causes};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use vm_memory::{Bytes as _, GuestAddress};
 
@@ -181,7 +181,7 @@ fn what_can_not_be_prepared_does_not_run() {
     let refused = Runner::spawn("test", processor(&machine), bus, exits.clone(), || {
         Err(io::Error::other("no such CPU"))
     });
-    let refused = refused.expect_err("it is refused").to_string();
+    let refused = Causes(&refused.expect_err("it is refused")).to_string();
     assert_eq!(refused, "the thread of a processor can't be prepared: no such CPU");
     assert_eq!((exits.total(), count(&machine)), (0, 0));
 }
@@ -191,7 +191,7 @@ fn a_preparation_that_panics_is_refused_and_nobody_waits_for_it() {
     let Some(machine) = machine(bare::counting(), &Options::default()) else { return };
     let (bus, exits) = (Arc::new(Everything::default()), Arc::new(Exits::default()));
     let refused = Runner::spawn("test", processor(&machine), bus, exits, || panic!("on purpose"));
-    let refused = refused.expect_err("it is refused").to_string();
+    let refused = Causes(&refused.expect_err("it is refused")).to_string();
     assert_eq!(refused, "the thread of a processor can't be prepared: it panicked");
 }
 

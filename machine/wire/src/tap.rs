@@ -43,7 +43,7 @@ pub enum TapError {
     Name(String),
     /// The kernel has no such interfaces.
     #[error("`{DEVICE}` can't be opened: {0}; is the kernel's module `tun` loaded?")]
-    Device(#[source] io::Error),
+    Device(io::Error),
     /// A privilege is missing.
     #[error("making the interface `{0}` needs CAP_NET_ADMIN; run as root")]
     NotPermitted(String),

@@ -1,5 +1,6 @@
 //! A site that runs: its keepers behind the trait that clients talk to.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +25,7 @@ use crate::control::{
     Opened, PartitionState, Restart, Severity, Site, TaskDescription, Trace, TraceStarted,
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
+use crate::places::cpu_locks::CpuLocks;
 use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy};
 use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
@@ -138,6 +140,7 @@ impl Running {
             note_assembly(&assembly.first, &partition.name, &events);
             ready.push((partition.clone(), assembly));
         }
+        let locks = lock_cpus(&plan.site, progress)?;
         let channels = channel_memories(&plan.site)?;
         let monitor = RunningMonitor::start(&plan.site, &events).map_err(UpError::Monitor)?;
         let settings = Settings::change(&plan.site, plan.controls.as_ref(), &events)?;
@@ -162,6 +165,7 @@ impl Running {
                 channels: channels.clone(),
                 room: room(&name, &partition, assembly.container, containers.as_ref(), &settings),
                 post: monitor.post(index),
+                locks: Cell::new(Some(Arc::clone(&locks))),
                 partition,
                 bus: assembly.bus,
             };
@@ -218,6 +222,21 @@ fn refuse_shared(site: &SiteFile, progress: &mut dyn FnMut(&str)) -> Result<(), 
     let (refused, told): (Vec<_>, Vec<_>) = shared.into_iter().partition(|it| it.is_refused);
     told.iter().for_each(|shared| progress(&format!("remark: {shared}")));
     if refused.is_empty() { Ok(()) } else { Err(UpError::SharedCpus(refused)) }
+}
+
+/// Locks the CPUs that the site's real-time tasks are to be pinned to, until they run, and refuses
+/// a site that would share them with one that has come up while the programs were built.
+fn lock_cpus(site: &SiteFile, progress: &mut dyn FnMut(&str)) -> Result<Arc<CpuLocks>, UpError> {
+    let locks = CpuLocks::take(shared_cpus::real_time_cpus(site));
+    for cpu in locks.not_had() {
+        progress(&format!(
+            "remark: the lock of CPU {cpu} is held by another process, so that a site that starts \
+             there at this instant may be overlooked; `lslocks` names the process"
+        ));
+    }
+    // All else was told before.
+    refuse_shared(site, &mut |_| ())?;
+    Ok(Arc::new(locks))
 }
 
 fn lines(all: &[SharedCpu]) -> String {

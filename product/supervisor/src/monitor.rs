@@ -72,7 +72,7 @@ pub enum MonitorError {
     },
     /// The symbols and the exchange don't fit.
     #[error("the symbols don't fit the exchange: {0}; use programs of one build")]
-    Data(#[from] OutOfData),
+    Data(OutOfData),
     /// Another build runs now than the one whose symbols these are.
     #[error("build {found} runs now, and these are the symbols of build {own}")]
     Replaced {
@@ -166,7 +166,7 @@ impl Monitor {
         let (cycle, data) = 'found: loop {
             for _ in 0..LOOKS {
                 let before = self.cycle();
-                if let Some(data) = view.try_read_data(ranges, bytes)?
+                if let Some(data) = view.try_read_data(ranges, bytes).map_err(MonitorError::Data)?
                     && self.cycle() == before
                 {
                     break 'found (before, data);
@@ -174,7 +174,10 @@ impl Monitor {
                 std::hint::spin_loop();
             }
             if Instant::now() >= end {
-                break (self.cycle(), view.read_data(ranges, bytes, 1)?);
+                break (
+                    self.cycle(),
+                    view.read_data(ranges, bytes, 1).map_err(MonitorError::Data)?,
+                );
             }
             thread::sleep(REST);
         };

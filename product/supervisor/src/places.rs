@@ -24,6 +24,7 @@
 //! is open to everybody.
 
 mod claim;
+pub(crate) mod cpu_locks;
 pub mod log_file;
 pub mod shared_cpus;
 mod started;

@@ -31,7 +31,7 @@ pub enum SettingsError {
     #[error(transparent)]
     Change(#[from] ChangeError),
     /// There is no thread that watches them.
-    #[error("the machine's settings can't be watched: {0}")]
+    #[error("the machine's settings can't be watched")]
     Watch(#[source] io::Error),
 }
 

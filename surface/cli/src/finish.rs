@@ -13,6 +13,7 @@ use quietcore_record::published::{self, Quantity};
 use quietcore_record::record::Record;
 use quietcore_report::{derived, junit};
 use quietcore_supervisor::places::{PlaceError, Places};
+use quietcore_units::Causes;
 
 use crate::status::Failure;
 
@@ -64,7 +65,7 @@ pub(crate) fn seal(writer: &Writer, evidence: &Evidence) -> Result<(), Failure> 
                 sign(writer.root(), evidence, &key)?;
             }
         }
-        Err(error) => crate::terminal::say(format_args!("remark: not signed: {error}")),
+        Err(error) => crate::terminal::say(format_args!("remark: not signed: {}", Causes(&error))),
     }
     Ok(())
 }

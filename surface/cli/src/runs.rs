@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use quietcore_evidence::{read, read_manifest, write_whole};
 use quietcore_report::index::{self, Entry, GENERATOR};
+use quietcore_units::Causes;
 
 use crate::status::Failure;
 
@@ -46,7 +47,7 @@ pub(crate) fn page(root: &Path, folders: &[String]) -> String {
     for folder in folders {
         match read_manifest(&root.join(folder)) {
             Ok(manifest) => found.push((manifest.started_at, folder)),
-            Err(error) => unread.push((folder.clone(), error.to_string())),
+            Err(error) => unread.push((folder.clone(), Causes(&error).to_string())),
         }
     }
     found.sort();
@@ -55,7 +56,7 @@ pub(crate) fn page(root: &Path, folders: &[String]) -> String {
     for (_, folder) in found.split_off(left_out) {
         match read(&root.join(folder)) {
             Ok(evidence) => entries.push(Entry::of(folder, &evidence)),
-            Err(error) => unread.push((folder.clone(), error.to_string())),
+            Err(error) => unread.push((folder.clone(), Causes(&error).to_string())),
         }
     }
     // `.` has no name of its own.

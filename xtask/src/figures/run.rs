@@ -47,7 +47,7 @@ pub(super) struct Figure {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
     /// It is no JSON, or lacks a fact.
-    #[error("{0}")]
+    #[error(transparent)]
     Text(#[from] serde_json::Error),
     /// It is of another schema.
     #[error("its schema is `{0}`, and `{SCHEMA}` is read here")]

@@ -5,6 +5,10 @@
 //! | `words` | EtherCAT's roles have their current names |
 //! | `paths` | no folder of the machine on which something was written |
 //! | `remarks` | a `TODO` carries an issue number; a `FIXME` never reaches the main branch |
+//!
+//! How errors tell their causes: [`errors`].
+
+pub(crate) mod errors;
 
 use crate::finding::Finding;
 use crate::source::Source;
@@ -26,7 +30,7 @@ const FOREIGN: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Finds words, paths and remarks that must not stay.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = errors::check(tree);
     let own = tree.files.iter().filter(|file| !FOREIGN.contains(&file.path.as_str()));
     for file in own {
         findings.extend(check_words(file));

@@ -5,7 +5,7 @@ use quietcore_fieldbus::Bus;
 use quietcore_process::descriptors;
 use quietcore_scan::program::Fieldbus;
 use quietcore_segment::Segment;
-use quietcore_units::Nanos;
+use quietcore_units::{Causes, Nanos};
 use quietcore_wire::{PacketWire, SegmentWire, Wire, WireError};
 
 use super::{FaultJob, FieldbusJob, InterfaceJob, line};
@@ -27,7 +27,7 @@ impl AnyWire {
         match &job.interface {
             InterfaceJob::Network { name, limited } => {
                 let open = if *limited { PacketWire::open_limited } else { PacketWire::open };
-                let wire = open(name).map_err(|error| error.to_string())?;
+                let wire = open(name).map_err(|error| Causes(&error).to_string())?;
                 let wire = wire.renumbered(descriptors::raised).map_err(|error| {
                     format!("the socket of interface `{name}` gets no other number: {error}")
                 })?;
@@ -92,7 +92,7 @@ impl<'map> HostBus<'map> {
             InterfaceJob::Simulated { faults, .. } => faults.clone(),
             InterfaceJob::Network { .. } => Vec::new(),
         };
-        Ok(Self { bus: bus.map_err(|error| error.to_string())?, faults })
+        Ok(Self { bus: bus.map_err(|error| Causes(&error).to_string())?, faults })
     }
 }
 

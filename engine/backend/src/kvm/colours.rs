@@ -14,10 +14,11 @@ use quietcore_microvm::colour::{
 };
 use quietcore_microvm::memory::Memory;
 use quietcore_microvm::row::Row;
+use quietcore_units::Causes;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
-use super::GuestSetting;
+use super::{GuestSetting, in_words};
 use quietcore_process::remark::remark;
 
 /// The sets of the last-level cache that pages of these colours reach.
@@ -42,7 +43,7 @@ pub(super) type GuestMemory = (Memory, Option<Pin>);
 pub(super) fn memory(setting: &GuestSetting, row: &Arc<Row>) -> Result<GuestMemory, String> {
     let Some(ColourSetting { mask, colours }) = &setting.colours else {
         let memory = Memory::reserve_in(Some(row), setting.memory);
-        let memory = memory.map_err(|error| error.to_string())?;
+        let memory = memory.map_err(in_words)?;
         return Ok((memory, None));
     };
     let colouring = Colouring::of_mask(*mask);
@@ -51,11 +52,14 @@ pub(super) fn memory(setting: &GuestSetting, row: &Arc<Row>) -> Result<GuestMemo
         let count = colouring.count();
         return Err(format!("there is no page colour {colour}: this machine has {count}"));
     }
-    let knows = PageMap::open().map_err(|error| error.to_string())?;
+    let knows = PageMap::open().map_err(in_words)?;
     let made = ColouredMemory::create(setting.memory, colouring, colours, knows);
-    let (memory, coloured) = made.map_err(|error| error.to_string())?;
+    let (memory, coloured) = made.map_err(in_words)?;
     let pin = coloured.into_pin().inspect_err(|because| {
-        remark(format_args!("the kernel may move pages of the guest to other colours: {because}"));
+        remark(format_args!(
+            "the kernel may move pages of the guest to other colours: {}",
+            Causes(because)
+        ));
     });
     Ok((memory, pin.ok()))
 }

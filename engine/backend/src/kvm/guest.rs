@@ -30,7 +30,7 @@ use super::GuestSetting;
 use super::mail::Mail;
 use super::memory::{Kept, Rows, SharedMemory};
 use super::programs::{self, Programs};
-use super::{crash, translate};
+use super::{crash, in_words, translate};
 
 /// Of the thread that helps at the start; a later one gets the same memory.
 const HELPER_STACK_BYTES: usize = 256 << 10;
@@ -67,7 +67,7 @@ impl Guest {
         kept: Kept,
     ) -> Result<(Self, Processor), String> {
         let Kept { memory, pin, rows } = kept;
-        let bytes = quietcore_guests::PARTITION.bytes().map_err(|missing| missing.to_string())?;
+        let bytes = quietcore_guests::PARTITION.bytes().map_err(in_words)?;
         let (shared, (machine, processor)) = thread::scope(|scope| {
             let (tell, entry) = mpsc::channel();
             let helper = thread::Builder::new().stack_size(HELPER_STACK_BYTES);
@@ -75,7 +75,7 @@ impl Guest {
             let helper = helper.spawn_scoped(scope, move || {
                 let _ = tell.send(load(own, bytes)?);
                 let shared = SharedMemory::map(rows, job, region, file)?;
-                own.make_present().map_err(|error| error.to_string())?;
+                own.make_present().map_err(in_words)?;
                 Ok::<_, String>(shared)
             });
             let helper = helper.map_err(|error| format!("no thread can be started: {error}"))?;
@@ -204,7 +204,7 @@ impl Guest {
 
 /// Puts the guest's image into its memory; returns where it is entered.
 fn load(memory: &Memory, image: &[u8]) -> Result<GuestAddress, String> {
-    image::load(memory, &mut Cursor::new(image)).map_err(|error| error.to_string())
+    image::load(memory, &mut Cursor::new(image)).map_err(in_words)
 }
 
 /// KVM's machine with all its memory, and its processor, which begins where it is told to.
@@ -216,10 +216,10 @@ fn machine(
 ) -> Result<(Machine, Processor), String> {
     let polls = job.tasks.first().is_some_and(|task| task.wake == Wake::Spin);
     let options = Options { polls, ..Options::default() };
-    let machine = Machine::with(memory, &options).map_err(|error| error.to_string())?;
+    let machine = Machine::with(memory, &options).map_err(in_words)?;
     rows.give(&machine)?;
     let entry = entry.recv().map_err(|_| "the guest's image can't be loaded".to_owned())?;
-    let processor = machine.processor(0, entry).map_err(|error| error.to_string())?;
+    let processor = machine.processor(0, entry).map_err(in_words)?;
     Ok((machine, processor))
 }
 

@@ -21,10 +21,10 @@ use quietcore_microvm::row::Row;
 use quietcore_microvm::slot::{Access, Shared, SharedError};
 use quietcore_process::channel::ChannelMemory;
 use quietcore_scan::process::job::ProgramJob;
-use quietcore_units::ByteSize;
+use quietcore_units::{ByteSize, Causes};
 
 use super::programs::{self, Program, Programs};
-use super::{GuestSetting, colours, delivery, translate};
+use super::{GuestSetting, colours, delivery, in_words, translate};
 
 /// Room at the post: for the stage of a program, and what it retains.
 const POST_BYTES: usize = 4 << 20;
@@ -76,7 +76,8 @@ impl Rows {
         locks: bool,
     ) -> Result<Self, String> {
         let row = |start: u64, end: u64| {
-            Row::keep(start, end - start, locks).map_err(|error| format!("no addresses: {error}"))
+            Row::keep(start, end - start, locks)
+                .map_err(|error| format!("no addresses: {}", Causes(&error)))
         };
         let bytes = whole_pages(region.layout().bytes as u64);
         if bytes > places::EXCHANGE_BYTES_MAX {
@@ -110,9 +111,7 @@ impl Rows {
     /// # Errors
     /// KVM refuses it; in words.
     pub(super) fn give(&self, machine: &Machine) -> Result<(), String> {
-        let give = |name, row, access| {
-            machine.give_row(name, row, access).map_err(|error| error.to_string())
-        };
+        let give = |name, row, access| machine.give_row(name, row, access).map_err(in_words);
         if self.shared.place() != 0 {
             give("shared memory", &self.shared, Access::ReadWrite)?;
         }
@@ -149,7 +148,7 @@ impl SharedMemory {
         let row = &rows.shared;
         let size = ByteSize::new(bytes_for(POST_BYTES) as u64);
         let post = Shared::create_in(row, "quietcore-post", places::POST, size);
-        let post = post.map_err(|error| format!("no memory for orders: {error}"))?;
+        let post = post.map_err(|error| format!("no memory for orders: {}", Causes(&error)))?;
         let bytes = whole_pages(region.layout().bytes as u64);
         let exchange = Place { address: places::EXCHANGE, bytes };
         of_file(row, "exchange", exchange, (file, 0))?;
@@ -178,7 +177,9 @@ fn of_file(
     (file, offset): (&File, u64),
 ) -> Result<Shared, String> {
     let made = Shared::of_file_in(row, name, place.address, (file, offset, place.bytes));
-    made.map_err(|error: SharedError| format!("{name} can't be given to the guest: {error}"))
+    made.map_err(|error: SharedError| {
+        format!("{name} can't be given to the guest: {}", Causes(&error))
+    })
 }
 
 fn whole_pages(bytes: u64) -> u64 {
@@ -188,8 +189,8 @@ fn whole_pages(bytes: u64) -> u64 {
 /// The memory files of the channels, in the order of the job.
 fn channel_files(job: &ProgramJob) -> Result<Vec<File>, String> {
     let open = |descriptor: i32| -> Result<File, String> {
-        ChannelMemory::inherited(descriptor).map_err(|error| error.to_string())?;
-        delivery::inherited(descriptor).map_err(|error| error.to_string())
+        ChannelMemory::inherited(descriptor).map_err(in_words)?;
+        delivery::inherited(descriptor).map_err(in_words)
     };
     let all = job.channels.iter().map(|channel| {
         open(channel.descriptor).map_err(|why| format!("channel `{}`: {why}", channel.name))

@@ -35,6 +35,7 @@ mod ports;
 mod programs;
 pub mod translate;
 
+use std::error::Error;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ use quietcore_process::setting::{self, Policy};
 use quietcore_scan::process::job::{Order, ProgramJob};
 use quietcore_scan::process::orders::{Orders, Taken};
 use quietcore_site::GUEST_MEMORY_DEFAULT;
-use quietcore_units::{ByteSize, Nanos};
+use quietcore_units::{ByteSize, Causes, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::fieldbus::FieldbusJob;
@@ -129,14 +130,14 @@ impl Ready {
         // Kernels before 5.14 count nothing.
         let statistics = processor.statistics().ok();
         let delivery = setting.delivery.map(Delivery::inherited).transpose();
-        let delivery = delivery.map_err(|error| format!("the delivery: {error}"))?;
+        let delivery = delivery.map_err(|error| format!("the delivery: {}", Causes(&error)))?;
         let exits = Arc::new(exits(setting.exits)?);
         let exchange = Arc::new(mapped(file)?);
         let network =
             fieldbus.map(|bus| Network::open(bus, guest.machine(), Arc::clone(&exchange)));
         let network = network.transpose()?;
         let words = fieldbus.map(network::words).transpose();
-        let words = words.map_err(|error| error.to_string())?;
+        let words = words.map_err(in_words)?;
         let snare = job.snare.as_ref().and_then(take_over);
         let explained = snare.map(|snare| Explained { snare, memory });
         // Where what came was not locked on its own, it is now, or it is told.
@@ -181,11 +182,11 @@ impl Ready {
         let policy = settle.policy;
         let work = || settle.work();
         let runner = Runner::spawn("processor", processor, Arc::new(ports), exits, work);
-        let runner = runner.map_err(|error| error.to_string())?;
+        let runner = runner.map_err(in_words)?;
         network.map_or(Ok(()), |network| network.start(job.cpu, policy))?;
         seal_to(&guest.calls())?;
         guest.post_job(job, runner.thread_id().unsigned_abs(), words)?;
-        runner.resume().map_err(|error| error.to_string())?;
+        runner.resume().map_err(in_words)?;
         let region = exchange.region();
         serve(&mut guest, region, orders, delivery.as_ref(), &mut publish, || runner.has_ended());
         let outcome = runner.stop();
@@ -210,20 +211,25 @@ pub(crate) fn seal() -> Result<(), String> {
 
 fn seal_to(calls: &Calls) -> Result<(), String> {
     let sealed = sandbox::give_up().and_then(|()| sandbox::seal(calls, Violation::End));
-    sealed.map_err(|error| error.to_string())
+    sealed.map_err(in_words)
+}
+
+/// The error with its causes, for a process that ends of it.
+fn in_words(error: impl Error) -> String {
+    Causes(&error).to_string()
 }
 
 /// The exchange, mapped once more.
 fn mapped(file: &File) -> Result<Exchange, String> {
     let file = file.try_clone().map_err(|error| format!("the exchange: {error}"))?;
-    Exchange::open(file).map_err(|error| error.to_string())
+    Exchange::open(file).map_err(in_words)
 }
 
 /// The ledger of exits, in the memory of this descriptor.
 fn exits(descriptor: Option<i32>) -> Result<Exits, String> {
     let Some(descriptor) = descriptor else { return Ok(Exits::default()) };
     let file = inherited(descriptor).map_err(|error| format!("the ledger of exits: {error}"))?;
-    Exits::of_file(&file).map_err(|error| format!("the ledger of exits: {error}"))
+    Exits::of_file(&file).map_err(|error| format!("the ledger of exits: {}", Causes(&error)))
 }
 
 /// What the processor's thread does for itself first.

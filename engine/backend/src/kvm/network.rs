@@ -27,7 +27,7 @@ use quietcore_microvm::net::{Link, Net, Readiness, Service};
 use quietcore_microvm::sandbox::{self, Calls, Violation};
 use quietcore_process::exchange::Exchange;
 use quietcore_process::setting::{self, Policy};
-use quietcore_units::{CpuId, CpuSet, Nanos};
+use quietcore_units::{Causes, CpuId, CpuSet, Nanos};
 use quietcore_wire::{ETHERCAT_TYPE, Wire, WireError};
 use rustix::io::Errno;
 use vmm_sys_util::eventfd::EventFd;
@@ -74,12 +74,13 @@ impl Network {
         let link = Box::new(FieldbusLink { wire, faults, exchange });
         let memory = machine.memory().mapping().clone();
         let net = Net::new(memory, link, ADDRESS, service)
-            .map_err(|error| format!("the guest's network: {error}"))?;
+            .map_err(|error| format!("the guest's network: {}", Causes(&error)))?;
         let bell = match service {
             Service::AtBell { .. } => None,
-            Service::Thread { .. } => {
-                Some(Net::bell(machine).map_err(|error| format!("the guest's network: {error}"))?)
-            }
+            Service::Thread { .. } => Some(
+                Net::bell(machine)
+                    .map_err(|error| format!("the guest's network: {}", Causes(&error)))?,
+            ),
         };
         let is_virtual = match &job.interface {
             InterfaceJob::Simulated { .. } => false,
@@ -110,7 +111,10 @@ impl Network {
                 .and_then(|()| sandbox::seal(&Calls::of_waiting_thread(), Violation::End));
             match sealed {
                 Ok(()) => net.serve(Some(&bell)),
-                Err(error) => remark(format_args!("the guest's network is not served: {error}")),
+                Err(error) => {
+                    let why = Causes(&error);
+                    remark(format_args!("the guest's network is not served: {why}"));
+                }
             }
         });
         serving.map(drop).map_err(|error: io::Error| format!("no thread for the network: {error}"))

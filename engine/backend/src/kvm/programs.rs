@@ -21,9 +21,10 @@ use quietcore_microvm::slot::Shared;
 use quietcore_program_image::{FILE_BYTES_MAX, Functions, Part, ProgramImage};
 use quietcore_scan::guest::job::GuestBuild;
 use quietcore_scan::process::job::Build;
-use quietcore_units::ByteSize;
+use quietcore_units::{ByteSize, Causes};
 
 use super::delivery::too_long;
+use super::in_words;
 
 /// A code slot has room for a program that grows: so many times the one that it begins with …
 const GROWTH: u64 = 2;
@@ -57,7 +58,8 @@ impl Programs {
         let size = ByteSize::new(size.next_multiple_of(PAGE_BYTES).min(PROGRAM_CODE_BYTES_MAX));
         let slot = |place| {
             let made = Shared::create_in(row, "quietcore-program", place, size);
-            made.map(Arc::new).map_err(|error| format!("no memory for programs: {error}"))
+            made.map(Arc::new)
+                .map_err(|error| format!("no memory for programs: {}", Causes(&error)))
         };
         Ok(Self { code: [slot(PROGRAM_CODE[0])?, slot(PROGRAM_CODE[1])?], data })
     }
@@ -123,7 +125,7 @@ fn put_code(code: &Shared, start: u64, parts: &[Part]) -> Result<(), String> {
 }
 
 fn put(shared: &Shared, offset: u64, bytes: &[u8]) -> Result<(), String> {
-    shared.write(offset, bytes).map_err(|error| error.to_string())
+    shared.write(offset, bytes).map_err(in_words)
 }
 
 /// Fills a stretch of a slot; there is nothing to be done where it ends before it begins.
@@ -174,8 +176,7 @@ pub(super) fn read(path: &Path, data_bytes_max: u64) -> Result<Program, String> 
 /// # Errors
 /// Why it is none; in words.
 pub(super) fn parse(bytes: &[u8], data_bytes_max: u64) -> Result<Program, String> {
-    let image =
-        ProgramImage::parse_within(bytes, data_bytes_max).map_err(|error| error.to_string())?;
+    let image = ProgramImage::parse_within(bytes, data_bytes_max).map_err(in_words)?;
     Ok(Program { image, functions: Functions::of(bytes) })
 }
 

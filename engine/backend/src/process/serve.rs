@@ -18,7 +18,7 @@ use quietcore_scan::process::orders::{Orders, read_lines};
 use quietcore_scan::process::threads;
 use quietcore_scan::program::NoFieldbus;
 use quietcore_site::OWN_MEMORY;
-use quietcore_units::ByteSize;
+use quietcore_units::{ByteSize, Causes};
 
 use crate::fieldbus::wire::HostBus;
 use crate::job::Job;
@@ -58,7 +58,7 @@ fn reserve_heap(job: &Job) {
     let Some((memory, tasks)) = job.reservation() else { return };
     let beyond = ByteSize::new(OWN_MEMORY.get() + stacks_of(tasks));
     if let Err(error) = heap::reserve(memory, beyond) {
-        remark(format_args!("quietcore-runtime: {error}"));
+        remark(format_args!("quietcore-runtime: {}", Causes(&error)));
     }
 }
 
@@ -110,7 +110,7 @@ fn serve_job(exchange: Option<i32>) -> Result<(), String> {
     // what starts a container ends before that.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     let mapped = file.try_clone().map_err(|error| format!("the exchange: {error}"))?;
-    let exchange = Exchange::open(mapped).map_err(|error| error.to_string())?;
+    let exchange = Exchange::open(mapped).map_err(|error| Causes(&error).to_string())?;
     // For as long as the process lives, which ends from within here.
     let exchange: &'static Exchange = Box::leak(Box::new(exchange));
     let region = exchange.region();

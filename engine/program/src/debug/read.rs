@@ -19,7 +19,7 @@ type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
 /// Debug information that can't be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DebugError {
-    #[error("the debug information is damaged: {0}")]
+    #[error("the debug information is damaged")]
     Damaged(#[from] gimli::Error),
     #[error("the debug information has more than {ENTRIES_MAX} entries")]
     TooLarge,

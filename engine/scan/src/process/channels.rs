@@ -16,6 +16,7 @@ use quietcore_exchange::channel::Channel;
 use quietcore_exchange::com::{ComTable, Shelter};
 use quietcore_process::channel::ChannelMemory;
 use quietcore_process::guard;
+use quietcore_units::Causes;
 
 use crate::channels::{Numbered, compare};
 use crate::process::job::ChannelJob;
@@ -52,7 +53,8 @@ impl Channels {
 
 /// Maps a channel and compares its table with the job.
 fn map(job: &ChannelJob) -> Result<Channel<'static>, String> {
-    let memory = ChannelMemory::inherited(job.descriptor).map_err(|error| error.to_string())?;
+    let memory =
+        ChannelMemory::inherited(job.descriptor).map_err(|error| Causes(&error).to_string())?;
     let channel = Box::leak(Box::new(memory)).channel();
     compare(&channel, &job.entries)?;
     Ok(channel)

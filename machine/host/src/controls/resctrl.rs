@@ -78,7 +78,7 @@ pub enum ResctrlError {
         "`{RESCTRL}` can't be used: {0}; it needs a processor with cache allocation (CAT) or \
          memory bandwidth allocation (MBA), `mount -t resctrl resctrl {RESCTRL}`, and root"
     )]
-    NoResctrl(#[source] io::Error),
+    NoResctrl(io::Error),
     /// It divides other things.
     #[error("resctrl does not divide the last-level cache of this machine")]
     NoLastLevel,
@@ -122,7 +122,6 @@ pub enum ResctrlError {
         /// Which file or group.
         path: String,
         /// What the kernel says.
-        #[source]
         because: io::Error,
     },
     /// Somebody else has come to ways that are reserved.

@@ -43,7 +43,7 @@ pub enum BoardError {
     #[error(transparent)]
     Page(#[from] SharedError),
     /// There is no event file for its bell.
-    #[error("no event file for the clock board: {0}")]
+    #[error("no event file for the clock board can be had")]
     Bell(#[from] io::Error),
 }
 

@@ -59,7 +59,7 @@ pub enum PoolError {
         because: io::Error,
     },
     /// It can't be mapped.
-    #[error("coloured memory can't be mapped: {0}")]
+    #[error("coloured memory can't be mapped")]
     Map(#[from] MmapRegionError),
     /// It is no memory of a guest.
     #[error(transparent)]

@@ -41,9 +41,10 @@ const UNKNOWN_LOADER: u8 = 0xFF;
 /// Why a kernel can't be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LinuxError {
-    /// It is none.
+    /// It is none. The loader's errors repeat their cause, so the text has them, and the chain
+    /// does not.
     #[error("the kernel can't be loaded: {0}; it is to be a bzImage for x86-64")]
-    Load(#[from] linux_loader::loader::Error),
+    Load(linux_loader::loader::Error),
     /// The kernel needs more memory than there is.
     #[error("the guest has {has} bytes of memory; this kernel with its files needs {needs}")]
     Memory {
@@ -56,7 +57,7 @@ pub enum LinuxError {
     #[error("the command line has {0} bytes, or a zero in it; {1} bytes are possible")]
     Text(usize, usize),
     /// Something does not fit.
-    #[error("the zero page can't be written: {0}")]
+    #[error("the zero page can't be written")]
     ZeroPage(#[from] linux_loader::configurator::Error),
 }
 
@@ -79,7 +80,8 @@ pub fn load<F: Read + ReadVolatile + Seek>(
     initramfs: &[u8],
     command_line: &str,
 ) -> Result<Linux, LinuxError> {
-    let loaded = BzImage::load(memory.mapping(), None, kernel, Some(IMAGE_START))?;
+    let loaded = BzImage::load(memory.mapping(), None, kernel, Some(IMAGE_START))
+        .map_err(LinuxError::Load)?;
     // The loader takes no image without one.
     let mut header = loaded.setup_header.unwrap_or_default();
     let has = memory.size().get();

@@ -67,7 +67,7 @@ pub enum SharedError {
         because: io::Error,
     },
     /// It can't be mapped.
-    #[error("shared memory can't be mapped: {0}")]
+    #[error("shared memory can't be mapped")]
     Map(#[from] MmapRegionError),
     /// Its addresses are not all among those of its row.
     #[error("`{name}` at {place:#x} with {bytes:#x} bytes is not within the addresses kept for it")]

@@ -89,10 +89,10 @@ pub struct Outcome {
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
     /// There is no thread.
-    #[error("no thread for a processor can be had: {0}")]
+    #[error("no thread for a processor can be had")]
     Thread(#[source] io::Error),
     /// What the thread was to do first failed.
-    #[error("the thread of a processor can't be prepared: {0}")]
+    #[error("the thread of a processor can't be prepared")]
     Prepare(#[source] io::Error),
     /// It would have a policy by accident.
     #[error("the thread of a processor would inherit scheduling policy {0}; start it from another")]

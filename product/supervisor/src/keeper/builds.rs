@@ -75,7 +75,7 @@ impl Kept {
         let staged = stage(&setup.site, &partition, &setup.bus, prepared.build, generation, slot);
         let mut staged = match staged {
             Ok(staged) => staged,
-            Err(error) => return refuse(ErrorKind::Build, error.to_string(), ""),
+            Err(error) => return refuse(ErrorKind::Build, Causes(&error).to_string(), ""),
         };
         if staged.build.data.bytes > u64::from(setup.shape.data_bytes) {
             let what = format!(

@@ -27,6 +27,7 @@ mod saving;
 mod standstill;
 mod watched;
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
@@ -50,6 +51,7 @@ use quietcore_wording::plural;
 use crate::control::{
     Activity, Faults, NotForced, PartitionState, Restart, Severity, TaskDescription,
 };
+use crate::places::cpu_locks::CpuLocks;
 use crate::running_monitor::post::Post;
 
 use conduct::Replacement;
@@ -84,6 +86,9 @@ pub(crate) struct Setup {
     pub(crate) post: Option<Arc<Post>>,
     /// Whether retained values are taken over at the start.
     pub(crate) warm: bool,
+    /// The locks on the site's CPUs, until the partition's tasks run or it is known that they
+    /// don't.
+    pub(crate) locks: Cell<Option<Arc<CpuLocks>>>,
 }
 
 /// What others may look at at any time.
@@ -388,6 +393,9 @@ impl Kept {
     }
 
     fn publish(&self, state: Activity) {
+        if state != Activity::Starting {
+            drop(self.setup.locks.take());
+        }
         let mut published = self.published.state();
         published.state = state;
         published.restarts = self.restarts;

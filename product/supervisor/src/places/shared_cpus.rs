@@ -91,6 +91,12 @@ fn shared(partition: &str, cpu: CpuId, holder: &RunningPartition) -> Option<Shar
     })
 }
 
+/// Returns the CPUs that a site's real-time partitions have.
+pub(crate) fn real_time_cpus(site: &Site) -> CpuSet {
+    let partitions = site.partitions().iter().filter(|partition| is_real_time(partition));
+    partitions.fold(CpuSet::default(), |all, partition| all.union(&partition.cpus_in_use()))
+}
+
 fn is_real_time(partition: &Partition) -> bool {
     let mut tasks = partition.program.tasks.iter().map(|task| task.scheduling);
     partition.program.scheduling != Scheduling::Other || tasks.any(|it| it != Scheduling::Other)

@@ -92,7 +92,7 @@ fn print_latency(request: &Latency, evidence: &Evidence) -> Result<(), Failure> 
 /// Measures one run, with its progress shown.
 fn measured(run: &Run, facts: &Facts, stop: &AtomicBool) -> Result<Vec<Record>, Failure> {
     let runs = std::slice::from_ref(run);
-    super::plan::shared::remark_probe(run);
+    super::plan::shared::remark_run(run);
     let mut bar = Bar::new(runs);
     let controls = &run.settings.controls;
     let measured =

@@ -91,7 +91,8 @@ fn commands_and_answers_survive_the_way() {
     let command = Command::Measure { pattern: AccessPattern::Sequential };
     let text = serde_json::to_string(&command).unwrap();
     assert_eq!(serde_json::from_str::<Command>(&text).unwrap(), command);
-    let answer = Answer::Ready { thread: 3, degraded: vec!["why".to_owned()], field: None };
+    let degraded = vec![NotInForce::refused(ThreadSetting::WorkingSetLock, "not permitted")];
+    let answer = Answer::Ready { thread: 3, degraded, field: None };
     let text = serde_json::to_string(&answer).unwrap();
     assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
 }

@@ -45,7 +45,6 @@ pub enum JournalError {
         /// What was tried.
         action: &'static str,
         /// What the kernel says.
-        #[source]
         because: io::Error,
     },
     /// Somebody else could have written it.

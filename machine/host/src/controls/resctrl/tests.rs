@@ -2,6 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use quietcore_units::Causes;
 
 use super::*;
 
@@ -255,9 +256,10 @@ fn too_many_ways_and_no_resctrl_say_what_would_be_right() {
     );
     let folder = tempfile::tempdir().unwrap();
     let nothing = LiveTree::below(Source::below(folder.path()));
-    let error =
-        HeldShare::hold_in(nothing, ME, "axis", MemoryShare::of_ways(1)).unwrap_err().to_string();
+    let error = HeldShare::hold_in(nothing, ME, "axis", MemoryShare::of_ways(1)).unwrap_err();
+    let error = Causes(&error).to_string();
     assert!(error.contains("mount -t resctrl"), "{error}");
+    assert_eq!(error.matches("No such file").count(), 1, "{error}");
 }
 
 /// A limit alone takes no ways from anybody: its group has those of the default one, and follows.

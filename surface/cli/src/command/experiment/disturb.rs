@@ -8,6 +8,7 @@ use quietcore_record::record::Placement;
 use quietcore_site::{Partition, Site};
 use quietcore_units::CpuSet;
 
+use super::super::plan::shared;
 use super::bench::{Bench, writer};
 use super::progress::{Blocks, about};
 use crate::arguments::Disturb;
@@ -22,10 +23,12 @@ pub(in crate::command) fn run(request: &Disturb) -> Result<Status, Failure> {
         Bench::new(&request.site, None, &request.rounds, facts)?
     };
     let site = &bench.file.site;
+    let chosen = chosen(&request.partition, site)?;
+    shared::check_experiment(site, chosen.iter().copied())?;
     let whole = bench.run(request.rounds.block)?;
     let mut limits = Vec::new();
     let mut victims: Vec<Vec<Variation>> = Vec::new();
-    for partition in chosen(&request.partition, site)? {
+    for partition in chosen {
         let places = places(request, partition, site, &bench.facts, &mut limits);
         if places.is_empty() {
             continue;

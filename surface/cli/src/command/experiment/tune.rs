@@ -6,6 +6,7 @@ use quietcore_host::controls::{Wanted, requests};
 use quietcore_record::experiment::{Tuning, tuning};
 use quietcore_site::{Control, Site};
 
+use super::super::plan::shared;
 use super::bench::{Bench, writer};
 use super::progress::{Blocks, about};
 use crate::arguments::Tune;
@@ -20,6 +21,7 @@ pub(in crate::command) fn run(request: &Tune) -> Result<Status, Failure> {
         Bench::new(&request.site, request.profile.as_deref(), &request.rounds, facts)?
     };
     let site = &bench.file.site;
+    shared::check_experiment(site, site.partitions())?;
     let (controls, limits) = controls(request, site)?;
     let run = bench.run(request.rounds.block)?;
     let confirming = bench.run(request.confirm)?;

@@ -3,8 +3,9 @@
 use quietcore_campaign::Run;
 use quietcore_host::Source;
 use quietcore_host::running_partitions::RunningPartition;
-use quietcore_site::Site;
+use quietcore_site::{Partition, Site};
 use quietcore_supervisor::shared_cpus::{self, SharedCpu};
+use quietcore_units::CpuId;
 use serde::Serialize;
 
 use crate::status::Failure;
@@ -21,7 +22,7 @@ pub(super) struct SharedEntry {
     user: String,
     /// The real-time policy of its highest thread there.
     policy: Option<String>,
-    /// Whether `up` and `qualify` refuse that.
+    /// Whether `up`, `qualify`, `tune` and `disturb` refuse that.
     refused: bool,
     text: String,
 }
@@ -43,11 +44,14 @@ impl From<&SharedCpu> for SharedEntry {
     }
 }
 
-/// Says what a plan finds; `up` and `qualify` decide.
+/// Says what a plan finds; what runs the site decides.
 pub(super) fn remark(shared: &[SharedCpu]) {
     for shared in shared {
-        let then =
-            if shared.is_refused { "; until then `up` and `qualify` are refused" } else { "" };
+        let then = if shared.is_refused {
+            "; until then `up`, `qualify`, `tune` and `disturb` are refused"
+        } else {
+            ""
+        };
         crate::terminal::say(format_args!("remark: {shared}{then}"));
     }
 }
@@ -55,10 +59,24 @@ pub(super) fn remark(shared: &[SharedCpu]) {
 /// Refuses a campaign whose real-time tasks would share a CPU with those of a site that is up, and
 /// says what else others have of its CPUs. Where no profile pins anything nothing is refused.
 pub(in crate::command) fn check_campaign(site: &Site) -> Result<(), Failure> {
-    let shared = shared_cpus::shared_now(site);
     let is_pinned = site.campaign().profiles.iter().any(|profile| profile.pinned);
+    check(shared_cpus::shared_now(site), is_pinned)
+}
+
+/// Does the same for these partitions of a site in an experiment, which always pins them.
+pub(in crate::command) fn check_experiment<'p>(
+    site: &Site,
+    partitions: impl IntoIterator<Item = &'p Partition>,
+) -> Result<(), Failure> {
+    let names: Vec<&str> = partitions.into_iter().map(|it| it.name.as_str()).collect();
+    let mut shared = shared_cpus::shared_now(site);
+    shared.retain(|shared| names.contains(&shared.partition.as_str()));
+    check(shared, true)
+}
+
+fn check(shared: Vec<SharedCpu>, is_pinned: bool) -> Result<(), Failure> {
     let (refused, told): (Vec<_>, Vec<_>) =
-        shared.iter().partition(|shared| shared.is_refused && is_pinned);
+        shared.into_iter().partition(|shared| shared.is_refused && is_pinned);
     for shared in told {
         crate::terminal::say(format_args!("remark: {shared}"));
     }
@@ -66,13 +84,17 @@ pub(in crate::command) fn check_campaign(site: &Site) -> Result<(), Failure> {
     if lines.is_empty() { Ok(()) } else { Err(Failure::new(lines.join("\n"))) }
 }
 
-/// Says what others have of the CPUs that a probe is pinned to.
-pub(in crate::command) fn remark_probe(run: &Run) {
-    let running = RunningPartition::find_others(&Source::live());
+/// Says what others have of the CPUs that the partitions of a probe are pinned to.
+pub(in crate::command) fn remark_run(run: &Run) {
     for partition in &run.partitions {
-        let cpus = partition.work.pinned_cpus();
-        for shared in shared_cpus::shared_of(&partition.name, cpus, &running) {
-            crate::terminal::say(format_args!("remark: {shared}"));
-        }
+        remark_cpus(&partition.name, partition.work.pinned_cpus().iter());
+    }
+}
+
+/// Says what others have of the CPUs that a probe is pinned to, in its partition's name.
+pub(in crate::command) fn remark_cpus(partition: &str, cpus: impl IntoIterator<Item = CpuId>) {
+    let running = RunningPartition::find_others(&Source::live());
+    for shared in shared_cpus::shared_of(partition, cpus.into_iter().collect(), &running) {
+        crate::terminal::say(format_args!("remark: {shared}"));
     }
 }

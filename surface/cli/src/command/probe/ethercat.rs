@@ -19,6 +19,7 @@ use quietcore_units::{CpuId, Nanos};
 use quietcore_wire::{PacketWire, SegmentWire, Wire};
 use serde::Serialize;
 
+use super::super::plan::shared;
 use super::super::segment;
 use super::circumstances::{Circumstances, degraded};
 use super::{EXCEEDANCE, Identity, keep};
@@ -45,6 +46,7 @@ pub(super) fn run(request: &Ethercat) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let plan = plan(request)?;
+    shared::remark_cpus(PARTITION, request.cpu.and_then(CpuId::new));
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
     let (started_at, begin) = (machine::time_of_day(), Instant::now());

@@ -21,6 +21,7 @@ use quietcore_record::record::{
 use quietcore_record::verdict::thousands;
 use quietcore_units::{CpuId, CpuSet, Nanos};
 
+use super::super::plan::shared;
 use super::circumstances::{Circumstances, degraded};
 use super::{EXCEEDANCE, Identity, guest, keep, load, start_loads};
 use crate::arguments::Irq;
@@ -36,6 +37,8 @@ pub(super) fn run(request: &Irq) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let (plans, loads) = wanted(request, facts.machine().online)?;
+    let pinned = plans.iter().flat_map(|plan| [plan.place.cpu, plan.board.cpu]);
+    shared::remark_cpus(guest::PARTITION, pinned.flatten());
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
     let mut records = Vec::new();
@@ -160,7 +163,7 @@ fn measured(plan: &IrqPlan, stop: &AtomicBool) -> Result<IrqMeasured, Failure> {
         }
         stop.load(Relaxed)
     });
-    measured.map_err(|error| Failure::new(format!("quietcore: {error}")))
+    Ok(measured?)
 }
 
 fn profile(plan: &IrqPlan) -> String {

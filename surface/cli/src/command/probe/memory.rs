@@ -29,19 +29,21 @@ use quietcore_probe::thread::Standing;
 use quietcore_record::record::Record;
 use quietcore_record::slowdown;
 
+use super::super::plan::shared;
 use super::{EXCEEDANCE, Identity, keep};
 use crate::arguments::{Memory, MemoryPart};
 use crate::status::{Failure, Status};
 use crate::{files, machine};
 use bench::{Bench, Progress};
 use neighbours::Neighbours;
-use records::{Maker, profiles};
+use records::{Maker, PARTITION, profiles};
 use wanted::Wanted;
 
 pub(super) fn run(request: &Memory) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let wanted = Wanted::of(request, &facts)?;
+    shared::remark_cpus(PARTITION, wanted.place.cpu);
     // Neighbours that can't be had are refused before anything is made.
     let neighbours = Neighbours::start(wanted.neighbours.clone())?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;

@@ -24,12 +24,13 @@ use quietcore_record::record::Record;
 use quietcore_record::verdict::thousands;
 use quietcore_units::{CpuId, CpuSet, Nanos};
 
+use super::super::plan::shared;
 use super::circumstances::Circumstances;
 use super::{EXCEEDANCE, Identity, keep, load, start_loads};
 use crate::arguments::{Osek, ProbeBackend};
 use crate::machine;
 use crate::status::{Failure, Status};
-use records::Run;
+use records::{PARTITION, Run};
 
 /// Loops before each series that are run and forgotten, as many as are published.
 const WARM_UP: u64 = PUBLISHED_LOOPS;
@@ -56,6 +57,7 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
         watched(&plan, place, ClockUsed::choose(), &stop).map(|_| ())
     })?;
     let Wanted { plan, place, loads } = wanted(request, facts.machine().online)?;
+    shared::remark_cpus(PARTITION, place.cpu);
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
     let mut load_set = start_loads(&loads)?;

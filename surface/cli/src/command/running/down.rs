@@ -104,8 +104,7 @@ fn give_back_shares() -> Result<bool, Failure> {
 /// Puts back settings of the machine whose owner is gone.
 fn put_back() -> Result<bool, Failure> {
     let Some(controls) = machine::changed()? else { return Ok(false) };
-    let recovery =
-        controls.recover().map_err(|error| Failure::new(format!("quietcore: {error}")))?;
+    let recovery = controls.recover()?;
     for left in &recovery.left {
         crate::terminal::say(left);
     }

@@ -18,6 +18,7 @@ use quietcore_supervisor::Site;
 use quietcore_supervisor::control::{Activity, EventLine, PartitionState, Restart};
 use quietcore_supervisor::live::{Plan, Running};
 use quietcore_supervisor::places::{Places, StartedBy};
+use quietcore_units::Causes;
 use quietcore_wording::plural;
 
 use super::timing::Timing;
@@ -168,10 +169,10 @@ fn timing_of(site: &dyn Site, partitions: &[PartitionState]) -> Timing {
         match site.open(&partition.name) {
             Ok((opened, file)) => {
                 if let Err(error) = timing.add(opened, file, partition.absent_cycles) {
-                    crate::terminal::say(format_args!("{}: {error}", partition.name));
+                    crate::terminal::say(format_args!("{}: {}", partition.name, Causes(&error)));
                 }
             }
-            Err(error) => crate::terminal::say(format_args!("no timing: {error}")),
+            Err(error) => crate::terminal::say(format_args!("no timing: {}", Causes(&error))),
         }
     }
     timing

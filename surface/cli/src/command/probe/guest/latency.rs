@@ -20,6 +20,7 @@ use quietcore_record::record::{
 };
 use quietcore_units::{CpuId, Nanos};
 
+use super::super::super::plan::shared;
 use super::super::circumstances::{Circumstances, degraded};
 use super::super::{
     EXCEEDANCE, Identity, injection_seen, keep, of_pinning, print_latency, run_of, start_loads,
@@ -34,12 +35,12 @@ pub(in super::super) fn run(request: &Latency) -> Result<Status, Failure> {
     let facts = machine::read_facts(&stop)?;
     let wanted = run_of(request, facts.machine().online)?;
     let plan = plan(request, &wanted.partitions)?;
+    shared::remark_cpus(PARTITION, plan.place.cpu);
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
     let mut loads = start_loads(&wanted.loads)?;
     let (started_at, begin) = (machine::time_of_day(), Instant::now());
-    let measured = latency::measure(&plan, |_, _| stop.load(Relaxed))
-        .map_err(|error| Failure::new(format!("quietcore: {error}")))?;
+    let measured = latency::measure(&plan, |_, _| stop.load(Relaxed))?;
     let duration = begin.elapsed();
     let achieved = loads.as_mut().map(LoadSet::measure).unwrap_or_default();
     if let Some(loads) = loads {

@@ -25,7 +25,7 @@ use super::routines::Blocks;
 use super::wanted::Wanted;
 
 /// The partition of the records: what realises it.
-const PARTITION: &str = "process";
+pub(super) const PARTITION: &str = "process";
 /// The partition of the routines: the port that the kernel runs on.
 const KERNEL: &str = "hosted";
 /// Profiles, by whether neighbours work.

@@ -12,6 +12,7 @@ use quietcore_record::record::Record;
 use quietcore_record::record::check::self_check;
 use quietcore_record::verdict::thousands;
 
+use super::super::super::plan::shared;
 use super::super::circumstances::{Circumstances, degraded};
 use super::super::guest::{PARTITION, activity, machine as of_guest};
 use super::super::start_loads;
@@ -31,11 +32,12 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let Wanted { plan, place, loads } = wanted(request, facts.machine().online)?;
+    shared::remark_cpus(PARTITION, place.cpu);
     let request = &fitted(request, |short| {
         let loops = short.loops.iter().copied().max().unwrap_or(1);
         let plan = GuestOsekPlan { loops, warm_up: WARM_UP, variant: plan.variant, place };
         let measured = osek::measure(&plan, |_| stop.load(Relaxed));
-        measured.map(|_| ()).map_err(|error| Failure::new(format!("quietcore: {error}")))
+        Ok(measured.map(|_| ())?)
     })?;
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
@@ -59,7 +61,7 @@ pub(super) fn run(request: &Osek) -> Result<Status, Failure> {
             }
             stop.load(Relaxed)
         });
-        let measured = measured.map_err(|error| Failure::new(format!("quietcore: {error}")))?;
+        let measured = measured?;
         let duration = begin.elapsed();
         let achieved = load_set.as_mut().map(LoadSet::measure).unwrap_or_default();
         if let Some(load_set) = load_set {

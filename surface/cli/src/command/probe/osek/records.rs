@@ -11,7 +11,7 @@ use super::super::circumstances::{Circumstances, degraded};
 use super::profile;
 
 /// The partition of the records: the port that the kernel runs on.
-const PARTITION: &str = "hosted";
+pub(super) const PARTITION: &str = "hosted";
 /// Where the conditions say which clock the routines were measured with.
 const CLOCK: &str = "clock_of_routines";
 
