@@ -7,6 +7,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod document;
 mod page;
 #[path = "../stored/mod.rs"]
 mod stored;
@@ -28,8 +29,9 @@ const TABLE_LINES: usize = 4;
 fn check(name: &str) {
     let folders = test_file("evidence/folders");
     let ask = |arguments: &[&str]| transcript(&folders, arguments);
+    let held = |file: &str| fs::read_to_string(folders.join(name).join(file)).unwrap();
     let within = |file: &str, text: &str| {
-        let held = fs::read_to_string(folders.join(name).join(file)).unwrap();
+        let held = held(file);
         let is_same = !held.is_empty() && text.contains(&held);
         if is_same {
             text.replace(&held, &format!("(as `{file}` in the folder)\n"))
@@ -39,7 +41,11 @@ fn check(name: &str) {
     };
     let calls = [
         ask(&["show", name]),
-        within("evidence.json", &ask(&["show", name, "--json"])),
+        document::by_its_file(
+            &ask(&["show", name, "--json"]),
+            "evidence.json",
+            &held("evidence.json"),
+        ),
         ask(&["verify", name]),
         ask(&["verify", name, "--key", KEY]),
         ask(&["verify", name, "--key", KEY, "--json"]),
