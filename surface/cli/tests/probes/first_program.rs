@@ -52,6 +52,21 @@ fn be_patient(site: &Path) {
     fs::write(site, ordinary).unwrap();
 }
 
+/// Runs a command of the page, and again where the machine stood still for as long as the outputs'
+/// watchdog of a SubDevice allows, 100 ms: the record says so, rightly, and is no matter of the
+/// page.
+fn on_a_machine_that_goes_on(folder: &Path, line: &str) -> Said {
+    let mut said = shell(folder, line);
+    for _ in 0..4 {
+        if said.status == Some(0) || !said.out.contains("the fieldbus was not whole") {
+            break;
+        }
+        fs::remove_dir_all(folder.join("run")).unwrap();
+        said = shell(folder, line);
+    }
+    said
+}
+
 /// Goal: whoever does what the page says has a running program.
 /// Method: write its files, and run each of its commands in their order.
 #[test]
@@ -71,7 +86,7 @@ fn the_page_of_the_first_program_holds_line_by_line() {
             }
             None => {
                 for line in block.text.lines().filter(|line| line.starts_with("quietcore ")) {
-                    let said = shell(folder.path(), line);
+                    let said = on_a_machine_that_goes_on(folder.path(), line);
                     if said.status != Some(0) {
                         shell(folder.path(), "quietcore down");
                     }
