@@ -12,7 +12,6 @@ use std::time::Instant;
 use quietcore_evidence::{MANIFEST_SCHEMA, Manifest, Origin, Writer};
 use quietcore_exchange::SPIKE_COUNT;
 use quietcore_record::class::catalogue;
-use quietcore_record::document;
 use quietcore_record::histogram::Histogram;
 use quietcore_record::record::{Conditions, Counters, Record, Spike, Timeline};
 use quietcore_report::{html, junit};
@@ -77,8 +76,7 @@ fn repeat(common: &Common, folder: &Path) -> Result<(), String> {
 fn work(folder: &Path) -> Result<(), String> {
     let begin = Instant::now();
     let evidence = quietcore_evidence::read(folder).map_err(|error| error.to_string())?;
-    let document =
-        document::of(&evidence.records, &evidence.judgements, evidence.manifest.exceedance);
+    let document = evidence.document();
     let pages = html::render(&evidence, &[]).len() + junit::render(&evidence).len();
     let seconds = begin.elapsed().as_secs_f64();
     if document.records.len() as u64 != RECORDS || pages == 0 || !evidence.is_sound() {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use quietcore_record::document::{self, Document, OverallVerdict, PartitionVerdict};
 use quietcore_record::reason::FolderProblem;
 use quietcore_record::record::{RECORD_SCHEMA, Record};
 use quietcore_record::verdict::{Judgement, Verdict, is_judged, judge, worst};
@@ -104,8 +105,25 @@ impl Evidence {
     /// The verdict on all partitions, each against the class it declares; NOT PROVEN where none
     /// declares one.
     pub fn declared_verdict(&self) -> Verdict {
+        worst(self.partition_verdicts().into_iter().map(|of| of.verdict))
+    }
+
+    fn partition_verdicts(&self) -> Vec<PartitionVerdict> {
         let declared = self.manifest.declared.iter();
-        worst(declared.map(|(partition, class)| self.overall(partition, class)))
+        let verdicts = declared.map(|(partition, class)| PartitionVerdict {
+            partition: partition.clone(),
+            class: class.clone(),
+            verdict: self.overall(partition, class),
+        });
+        verdicts.collect()
+    }
+
+    /// Makes the document that `show --json` prints and a folder keeps.
+    pub fn document(&self) -> Document {
+        let partitions = self.partition_verdicts();
+        let overall = (!partitions.is_empty())
+            .then(|| OverallVerdict { verdict: self.declared_verdict(), partitions });
+        document::of(&self.records, &self.judgements, overall, self.manifest.exceedance)
     }
 }
 

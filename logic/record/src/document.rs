@@ -18,7 +18,7 @@ use crate::record::{
 };
 use crate::slowdown::{self, MemorySlowdown, Pressure, RoutineSlowdown};
 use crate::statistics::Statistics;
-use crate::verdict::{FastestCycle, Judgement, fastest_cycle};
+use crate::verdict::{FastestCycle, Judgement, Verdict, fastest_cycle};
 
 /// The schema name of the document.
 pub const EVIDENCE_SCHEMA: &str = "quietcore.evidence/1";
@@ -32,6 +32,9 @@ pub struct Document {
     pub records: Vec<RecordEntry>,
     /// Every record judged against every class.
     pub verdicts: Vec<Judgement>,
+    /// The verdict on all partitions; absent where none declares a class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overall: Option<OverallVerdict>,
     /// What neighbours cost accesses to memory, by working set; absent where none were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_slowdowns: Vec<MemorySlowdown>,
@@ -51,6 +54,27 @@ pub struct Document {
     /// measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isolation: Vec<IsolationMatrix>,
+}
+
+/// The verdict on all partitions, each against the class that it declares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct OverallVerdict {
+    /// The worst of them: the exit status of `qualify`.
+    pub verdict: Verdict,
+    /// Each of them.
+    pub partitions: Vec<PartitionVerdict>,
+}
+
+/// The verdict on a partition against the class that it declares: the worst over the records that
+/// keep its reservation, NOT PROVEN where one of those is missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct PartitionVerdict {
+    /// The partition.
+    pub partition: String,
+    /// The class.
+    pub class: String,
+    /// The verdict.
+    pub verdict: Verdict,
 }
 
 /// A record in figures.
@@ -158,13 +182,19 @@ pub struct RoutineEntry {
     pub figures: RoutineFigures,
 }
 
-/// The document of records and the verdicts on them. `exceedance` is the probability per cycle that
-/// must be excluded, as for the verdicts.
-pub fn of(records: &[Record], judgements: &[Judgement], exceedance: f64) -> Document {
+/// Makes the document of records and the verdicts on them. `exceedance` is the probability per
+/// cycle that must be excluded, as for the verdicts. `overall` is known where the manifest is.
+pub fn of(
+    records: &[Record],
+    judgements: &[Judgement],
+    overall: Option<OverallVerdict>,
+    exceedance: f64,
+) -> Document {
     Document {
         schema: EVIDENCE_SCHEMA.to_owned(),
         records: records.iter().map(|record| entry(record, exceedance)).collect(),
         verdicts: judgements.to_vec(),
+        overall,
         memory_slowdowns: slowdown::memory(records),
         pressures: slowdown::pressure(records),
         routine_slowdowns: slowdown::routines(records),

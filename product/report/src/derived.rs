@@ -98,8 +98,7 @@ fn of_summary(text: &str, evidence: &Evidence) -> Option<DerivedError> {
     if let Err(error) = serde_json::from_str::<document::Document>(text) {
         return Some(unreadable(error));
     }
-    let document =
-        document::of(&evidence.records, &evidence.judgements, evidence.manifest.exceedance);
+    let document = evidence.document();
     // By way of its text: a fraction that was read back may differ in its last bit.
     let written = serde_json::to_string(&document).expect("a document is made of plain values");
     let follows = serde_json::from_str(&written).expect("what was written as JSON can be read");

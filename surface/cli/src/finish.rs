@@ -8,7 +8,6 @@ use quietcore_evidence::{
     Evidence, KeyError, MachineKey, Signature, VerificationKey, Writer, read_text, sign,
 };
 use quietcore_record::compare::{self, BesideError, SideBySide};
-use quietcore_record::document;
 use quietcore_record::published::{self, Quantity};
 use quietcore_record::record::Record;
 use quietcore_report::{derived, junit};
@@ -40,8 +39,7 @@ pub(crate) fn finish(writer: &Writer) -> Result<Evidence, Failure> {
 /// Writes summary, page and JUnit file of a sealed folder, seals it again and signs it.
 pub(crate) fn derive(writer: &Writer) -> Result<Evidence, Failure> {
     let evidence = quietcore_evidence::read(writer.root())?;
-    let document =
-        document::of(&evidence.records, &evidence.judgements, evidence.manifest.exceedance);
+    let document = evidence.document();
     writer.evidence(&document)?;
     writer.file(REPORT, derived::page(&evidence).as_bytes())?;
     writer.file(derived::JUNIT, junit::render(&evidence).as_bytes())?;

@@ -94,6 +94,7 @@ fn a_campaign_leaves_whole_evidence_and_a_verdict_that_show_repeats() {
         assert_eq!(record["probe"], "latency");
         assert_eq!(record["partition"], "axis");
     }
+    assert_eq!(document["overall"]["verdict"] == "PASS", run.status == Some(0), "{}", run.err);
     let loads = records[1]["conditions"]["loads"].as_array().unwrap();
     assert_eq!(loads.len(), 2);
     // One block of 64 MB may take longer than the run; the CPU time shows that it was at work.

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use quietcore_evidence::{Evidence, MachineKey, Signature, Writer, read, read_text, sign};
-use quietcore_record::document;
 use quietcore_record::reason::{NotInForce, RunProblem, ThreadSetting};
 use quietcore_report::{derived, junit};
 use sha2::{Digest as _, Sha256};
@@ -144,8 +143,7 @@ fn derive(root: &Path) {
     }
     let Evidence { manifest, site, doctor, traces, .. } = evidence;
     let evidence = Evidence { site, doctor, traces, ..Evidence::of(manifest, records) };
-    let document =
-        document::of(&evidence.records, &evidence.judgements, evidence.manifest.exceedance);
+    let document = evidence.document();
     let text = serde_json::to_string_pretty(&document).unwrap();
     for (file, text) in [
         (derived::SUMMARY, text),

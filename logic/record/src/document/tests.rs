@@ -13,7 +13,7 @@ fn document(records: &[Record]) -> Value {
         .iter()
         .flat_map(|record| catalogue().into_iter().map(|class| judge(record, &class, 1e-4)))
         .collect();
-    serde_json::to_value(of(records, &judgements, 1e-4)).unwrap()
+    serde_json::to_value(of(records, &judgements, None, 1e-4)).unwrap()
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_bound_is_written_as_one() {
 fn a_document_survives_its_file() {
     let record = crate::test_record(&[(4_000, 970), (9_000, 30)]);
     let judgements = vec![judge(&record, &catalogue()[1], 1e-4)];
-    let document = of(&[record], &judgements, 1e-4);
+    let document = of(&[record], &judgements, None, 1e-4);
     let text = serde_json::to_string(&document).unwrap();
     assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), document);
 }

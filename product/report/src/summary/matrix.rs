@@ -6,9 +6,7 @@ use quietcore_evidence::{Evidence, NotMeasured};
 use quietcore_record::class::{Class, JitterDefinition};
 use quietcore_record::record::Record;
 use quietcore_record::statistics::Statistics;
-use quietcore_record::verdict::{
-    Judgement, Verdict, fastest_cycle, is_held_to_class, is_judged, worst,
-};
+use quietcore_record::verdict::{Judgement, Verdict, fastest_cycle, is_held_to_class, is_judged};
 use quietcore_units::Nanos;
 
 use super::{IMPORTED, RecordSummary};
@@ -213,7 +211,8 @@ fn partition<'a>(
         .map(|class| {
             let cells: Vec<_> =
                 columns.iter().map(|column| cell(class, column, records, judgements)).collect();
-            let overall = overall(&columns, &cells, gap.as_deref());
+            let verdict = evidence.overall(name, &class.name);
+            let overall = overall(verdict, &columns, &cells, gap.as_deref());
             ClassRow { class, cells, overall }
         })
         .collect();
@@ -407,27 +406,26 @@ fn missing(because: String) -> Overall {
     Overall { verdict: Verdict::NotProven, because, record: None, cycles_needed: None }
 }
 
-/// The worst over what keeps the reservation. A gap makes PASS to NOT PROVEN, and nothing better.
-fn overall(columns: &[Column<'_>], cells: &[Cell], gap: Option<&str>) -> Overall {
-    let reserved = || columns.iter().zip(cells).filter(|(column, _)| column.reserved);
-    let verdict = worst(reserved().map(|(_, cell)| cell.verdict));
-    let decides = reserved()
-        .map(|(_, cell)| cell)
-        .filter(|cell| cell.verdict == verdict)
-        .max_by_key(|cell| match cell.figure {
-            Figure::Latency(value) => value,
-            Figure::Jitter(value) | Figure::JitterUnsure(value) => value.unwrap_or(u64::MAX),
-            Figure::Response(value) => value,
-            Figure::TooFew(count, needed) => needed.saturating_sub(count),
-            _ => u64::MAX,
+/// Finds the cell that decided a verdict, among those that keep the reservation, and says why. A
+/// gap decides where no cell did.
+fn overall(verdict: Verdict, columns: &[Column<'_>], cells: &[Cell], gap: Option<&str>) -> Overall {
+    let reserved = columns.iter().zip(cells).filter(|(column, _)| column.reserved);
+    let decides =
+        reserved.map(|(_, cell)| cell).filter(|cell| cell.verdict == verdict).max_by_key(|cell| {
+            match cell.figure {
+                Figure::Latency(value) => value,
+                Figure::Jitter(value) | Figure::JitterUnsure(value) => value.unwrap_or(u64::MAX),
+                Figure::Response(value) => value,
+                Figure::TooFew(count, needed) => needed.saturating_sub(count),
+                _ => u64::MAX,
+            }
         });
     match (decides, gap) {
         (Some(cell), Some(gap)) if verdict == Verdict::NotProven => {
             Overall { because: format!("{}; {gap}", cell.because), ..decided(cell) }
         }
-        (Some(cell), None) => decided(cell),
-        (Some(cell), Some(_)) if verdict == Verdict::Fail => decided(cell),
-        (_, Some(gap)) => missing(gap.to_owned()),
+        (Some(cell), _) => decided(cell),
+        (None, Some(gap)) => missing(gap.to_owned()),
         (None, None) if cells.is_empty() => missing("nothing was measured".to_owned()),
         (None, None) => missing("no profile that keeps the reservation was measured".to_owned()),
     }

@@ -3,7 +3,6 @@
 pub(super) mod verify;
 
 use quietcore_evidence::Evidence;
-use quietcore_record::document;
 use quietcore_report::text;
 
 use crate::arguments::Show;
@@ -25,8 +24,7 @@ pub(super) fn run(request: &Show) -> Result<Status, Failure> {
 /// Prints the records and verdicts of some evidence.
 pub(super) fn print_evidence(evidence: &Evidence, json: bool) -> Result<(), Failure> {
     if json {
-        let exceedance = evidence.manifest.exceedance;
-        super::print_json(&document::of(&evidence.records, &evidence.judgements, exceedance))
+        super::print_json(&evidence.document())
     } else {
         super::print(&text::render(evidence, terminal::width(), terminal::color()))
     }
