@@ -14,8 +14,8 @@ use quietcore_host::controls::{Controls, LiveSettings, MemoryShare};
 use quietcore_host::running_partitions::PartitionOwner;
 use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
 use quietcore_process::setting;
+use quietcore_program::Symbols;
 use quietcore_program::place::Place;
-use quietcore_program::{Encoded, Symbols};
 use quietcore_site::{Partition, Site as SiteFile};
 use quietcore_units::Causes;
 
@@ -405,15 +405,7 @@ fn command(symbols: &Symbols, change: &Change) -> Result<Command, ControlError> 
     if change.kind == ChangeKind::Unforce {
         return Ok(Command::Unforce(target));
     }
-    let Some(text) = &change.value else {
-        let what = "there is no value";
-        let remedy = format!("write it as {}=VALUE", change.variable);
-        return Err(ControlError::new(ErrorKind::BadValue, &change.variable, what, remedy));
-    };
-    let Encoded { value, .. } = place.encode_text(text).map_err(|error| {
-        ControlError::new(ErrorKind::BadValue, &change.variable, error.to_string(), "")
-    })?;
-    let assignment = Assignment { target, value };
+    let assignment = Assignment { target, value: change.encode(&place)?.value };
     Ok(match change.kind {
         ChangeKind::Force => Command::Force(assignment),
         _ => Command::Set(assignment),

@@ -38,6 +38,7 @@ fn a_group_is_applied_whole_or_not_at_all() {
         kind: ChangeKind::Set,
         variable: variable.to_owned(),
         value: Some(value.to_owned()),
+        allow_nan: false,
     };
     let group = [set("counter_U.input", "3"), set("counter_P.gian", "4")];
     let refused = site.client().write("axis", &group).unwrap_err().to_string();
@@ -309,6 +310,7 @@ fn what_is_not_taken_in_time_says_what_becomes_of_it() {
         kind: ChangeKind::Set,
         variable: "counter_U.input".to_owned(),
         value: Some("21".to_owned()),
+        allow_nan: false,
     };
     let mut client = site.client();
     let late = client.write("axis", &[change]).unwrap_err().to_string();
@@ -367,6 +369,7 @@ fn a_force_is_refused_while_a_build_is_on_its_way() {
         kind: ChangeKind::Force,
         variable: "counter_Y.output".to_owned(),
         value: Some("7.5".to_owned()),
+        allow_nan: false,
     };
     let restarted = std::thread::scope(|scope| {
         let restart = scope.spawn(|| site.client().restart("axis", Restart::Warm));

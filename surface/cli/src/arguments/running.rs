@@ -197,6 +197,9 @@ pub(crate) struct Set {
     #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment,
         add = ArgValueCompleter::new(completion::writable))]
     pub(crate) assignments: Vec<Assignment>,
+    /// Take NaN and infinite values, too; the program goes on with them
+    #[arg(long)]
+    pub(crate) allow_nan: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -216,6 +219,9 @@ pub(crate) struct Force {
     #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment,
         add = ArgValueCompleter::new(completion::writable))]
     pub(crate) assignments: Vec<Assignment>,
+    /// Take NaN and infinite values, too; the program goes on with them
+    #[arg(long)]
+    pub(crate) allow_nan: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -209,6 +209,12 @@ fn groups_are_set_and_forced_and_released() {
     assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1006"));
     assert!(refused(at, &["set", "axis", "servo_P.Kp=fast"]).contains("fast"));
     assert!(refused(at, &["set", "axis", "servo_P.Kq=1"]).contains("perhaps `Kp`"));
+    for verb in ["set", "force"] {
+        let said = refused(at, &[verb, "axis", "servo_P.Kp=nan"]);
+        assert!(said.contains("`--allow-nan`"), "{said}");
+    }
+    done(at, &["set", "axis", "servo_P.Kp=nan", "--allow-nan"]);
+    assert!(done(at, &["watch", "axis", "servo_P.Kp", "--once"]).contains("NaN"));
     for wrong in ["servo_P.Kp", "=5", "servo_P.Kp="] {
         assert!(refused(at, &["set", "axis", wrong]).contains("NAME=VALUE"), "{wrong}");
     }

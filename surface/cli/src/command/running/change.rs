@@ -31,12 +31,12 @@ struct Document<'a> {
 const RELEASED: &str = "; it is as it was before the force";
 
 pub(in crate::command) fn set(request: &Set) -> Result<Status, Failure> {
-    let changes = changes(ChangeKind::Set, &request.assignments);
+    let changes = changes(ChangeKind::Set, &request.assignments, request.allow_nan);
     apply(&request.of, &changes, request.json, "set", "")
 }
 
 pub(in crate::command) fn force(request: &Force) -> Result<Status, Failure> {
-    let changes = changes(ChangeKind::Force, &request.assignments);
+    let changes = changes(ChangeKind::Force, &request.assignments, request.allow_nan);
     apply(&request.of, &changes, request.json, "forced", "")
 }
 
@@ -50,16 +50,18 @@ pub(in crate::command) fn unforce(request: &Unforce) -> Result<Status, Failure> 
         kind: ChangeKind::Unforce,
         variable: variable.clone(),
         value: None,
+        allow_nan: false,
     };
     let changes: Vec<Change> = request.variables.iter().map(release).collect();
     apply(&request.of, &changes, request.json, "released", RELEASED)
 }
 
-fn changes(kind: ChangeKind, assignments: &[Assignment]) -> Vec<Change> {
+fn changes(kind: ChangeKind, assignments: &[Assignment], allow_nan: bool) -> Vec<Change> {
     let change = |assignment: &Assignment| Change {
         kind,
         variable: assignment.variable.clone(),
         value: Some(assignment.value.clone()),
+        allow_nan,
     };
     assignments.iter().map(change).collect()
 }
