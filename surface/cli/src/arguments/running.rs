@@ -185,7 +185,8 @@ pub(crate) struct Of {
 #[derive(Debug, Args)]
 #[command(
     after_help = "All of them change within one cycle, or none. The program may overwrite a \
-    variable in the same cycle; `quietcore force` holds it.\n\nExamples:\n  \
+    variable in the same cycle; `quietcore force` holds it. Exit status 1 where a value did not \
+    stay.\n\nExamples:\n  \
     quietcore set axis servo_P.Kp=3.5\n  \
     quietcore set axis servo_P.Kp=3.5 servo_P.Ki=0.2     both in the same cycle\n  \
     quietcore set axis servo_U.enable=true servo_U.mode=RUN"

@@ -44,7 +44,8 @@ pub(in crate::command) fn unforce(request: &Unforce) -> Result<Status, Failure> 
     if request.all {
         let (mut client, partition) = site::of_partition(&request.of)?;
         let applied = client.unforce_all(&partition)?;
-        return tell(&partition, &applied, &[], request.json, "all released", RELEASED);
+        tell(&partition, &applied, &[], request.json, "all released", RELEASED)?;
+        return Ok(Status::Done);
     }
     let release = |variable: &String| Change {
         kind: ChangeKind::Unforce,
@@ -79,7 +80,7 @@ fn apply(
     let before = monitor.as_ref().and_then(|monitor| Before::read(monitor, changes));
     let applied = client.write(&partition, changes)?;
     let undone = before.map(|before| before.undone(applied.cycle)).unwrap_or_default();
-    let mut effective = Vec::new();
+    let (mut effective, mut status) = (Vec::new(), Status::Done);
     for (index, change) in changes.iter().enumerate() {
         let forced = forced.get(index).copied();
         let by_fieldbus = applied.overwritten.contains(&change.variable);
@@ -90,7 +91,13 @@ fn apply(
             None => None,
         };
         match why {
-            Some(why) => terminal::say(format_args!("{partition}: {why}")),
+            Some(why) => {
+                terminal::say(format_args!("{partition}: {why}"));
+                // What was not forced is let go all the same; a value that was wished is not there.
+                if change.kind == ChangeKind::Set {
+                    status = Status::NotPassed;
+                }
+            }
             None => effective.push(change.variable.as_str()),
         }
     }
@@ -100,7 +107,8 @@ fn apply(
         _ => format!("{} variables {done}", effective.len()),
     };
     let after = if effective.is_empty() { "" } else { after };
-    tell(&partition, &applied, changes, json, &what, after)
+    tell(&partition, &applied, changes, json, &what, after)?;
+    Ok(status)
 }
 
 /// Which of the variables are forced; empty where that can't be seen.
@@ -142,7 +150,7 @@ fn tell(
     json: bool,
     what: &str,
     after: &str,
-) -> Result<Status, Failure> {
+) -> Result<(), Failure> {
     let cycle = applied.cycle;
     if json {
         let schema = "quietcore.applied/1";
@@ -150,5 +158,5 @@ fn tell(
     } else {
         command::print_lines(&format!("{partition}: {what} in cycle {cycle}{after}\n"))?;
     }
-    Ok(Status::Done)
+    Ok(())
 }
