@@ -174,7 +174,8 @@ impl Activity {
 /// The fieldbus of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldbusState {
-    /// AL state that all SubDevices have reached, such as `OP`; otherwise what is wrong.
+    /// AL state that all SubDevices have reached, such as `OP`; otherwise what is wrong, such as
+    /// `no frames` while the program is paused.
     pub state: String,
     /// SubDevices found.
     pub subdevices: u32,

@@ -296,7 +296,12 @@ fn programs_are_deployed_restarted_and_brought_down() {
     );
     assert!(refused(at, &["deploy", "axis", "nowhere"]).contains("nowhere"));
     assert_eq!(done(at, &["restart", "axis", "cold"]), "axis: started cold\n");
-    assert!(done(at, &["pause", "axis"]).starts_with("axis: paused; "));
+    let said = call(at, &["pause", "axis"]);
+    assert!(said.out.starts_with("axis: paused; "), "{}", said.out);
+    assert!(said.err.contains("take their outputs away"), "it has a fieldbus: {}", said.err);
+    assert_eq!(done(at, &["resume", "axis"]), "axis: was not paused\n");
+    ground.site.state().partitions[0].state = Activity::Paused;
+    assert!(done(at, &["pause", "axis"]).starts_with("axis: is paused already; "));
     assert_eq!(done(at, &["resume", "axis"]), "axis: goes on\n");
     let asked = ground.site.state().asked.clone();
     assert!(asked.ends_with(&["pause axis".to_owned(), "resume axis".to_owned()]), "{asked:?}");
