@@ -388,6 +388,17 @@ fn channel_memories(site: &SiteFile) -> Result<Vec<Arc<ChannelMemory>>, UpError>
     site.channels().iter().map(memory).collect()
 }
 
+/// Says that a folder is not deployed. The site file's place is left out: it names another folder.
+/// What the compiler said comes last, since it has many lines.
+fn not_built(folder: &Path, error: &AssemblyError) -> String {
+    let folder = folder.display();
+    let why = match error {
+        AssemblyError::Build { source, .. } => Causes(source).to_string(),
+        other => Causes(other).to_string(),
+    };
+    format!("the old program runs on, as the one in `{folder}` can't be built: {why}")
+}
+
 fn gone(partition: &str) -> ControlError {
     ControlError::new(ErrorKind::NotNow, partition, "the site is coming down", "")
 }
@@ -462,8 +473,8 @@ impl Site for Inner {
         progress(&format!("building `{}`", folder.display()));
         let build =
             self.workshop.build_folder_of(&self.plan.site, file, folder).map_err(|error| {
-                let what = Causes(&error).to_string();
-                ControlError::new(ErrorKind::Build, partition, what, "the old program runs on")
+                let what = not_built(folder, &error);
+                ControlError::new(ErrorKind::Build, partition, what, "")
             })?;
         progress("staging it beside the running one");
         let prepared = Box::new(Prepared { build, folder: folder.display().to_string() });

@@ -209,6 +209,8 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
         .unwrap_err()
         .to_string();
     assert!(refused.contains("counter.c"), "as the compiler said it: {refused}");
+    let begin = "axis: the old program runs on, as the one in `";
+    assert!(refused.starts_with(begin) && !refused.contains(".toml"), "{refused}");
     assert_eq!(site.client().list().unwrap()[0].generation, 2);
 }
 
