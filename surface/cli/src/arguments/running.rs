@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use quietcore_supervisor::client::Address;
 use quietcore_supervisor::trigger::Trigger;
@@ -229,18 +229,22 @@ pub(crate) struct Force {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    group(ArgGroup::new("let go").args(["variables", "all"]).required(true)),
+    override_usage = "quietcore unforce [OPTIONS] <PARTITION> <NAME...|--all>",
+    after_help = "Examples:\n  \
     quietcore unforce axis servo_U.enable\n  \
-    quietcore unforce axis --all")]
+    quietcore unforce axis --all"
+)]
 pub(crate) struct Unforce {
     #[command(flatten)]
     pub(crate) of: Of,
     /// The variables to let go
-    #[arg(required_unless_present = "all", value_name = "NAME",
+    #[arg(value_name = "NAME",
         add = ArgValueCompleter::new(completion::forced))]
     pub(crate) variables: Vec<String>,
     /// Let all of them go
-    #[arg(long, conflicts_with = "variables")]
+    #[arg(long)]
     pub(crate) all: bool,
     /// Print as JSON
     #[arg(long)]
@@ -249,6 +253,9 @@ pub(crate) struct Unforce {
 
 #[derive(Debug, Args)]
 #[command(
+    group(ArgGroup::new("kept in").args(["out", "plot", "evidence"]).required(true).multiple(true)),
+    override_usage = "quietcore trace [OPTIONS] <PARTITION> <VARIABLE>... <--out FILE|--plot FILE|\
+        --evidence DIR>",
     after_help = "The recording is read from a ring beside the program and costs it next to \
     nothing; samples lost because this side was too slow are counted and told.\n\nTriggers: \
     `VARIABLE`, `VARIABLE > 0.5` (also >= < <= == !=) as soon as it holds; `rising …` when it \
@@ -291,7 +298,7 @@ pub(crate) struct TraceRequest {
     #[arg(long, value_name = "D", default_value = "10 s")]
     pub(crate) duration: Nanos,
     /// Write the samples to this file, as text (.csv) or Apache Parquet (.parquet)
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["plot", "evidence"])]
+    #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Draw them into this file, .svg or .html, with marks where one of them was set or forced
     #[arg(long, value_name = "FILE")]
@@ -348,6 +355,11 @@ pub(crate) struct RestartRequest {
     /// How much of its past it keeps
     #[arg(value_enum, default_value_t = How::Warm)]
     pub(crate) how: How,
+    /// As `up` takes it; here the word stands alone, and that is said
+    #[arg(long, hide = true)]
+    pub(crate) cold: bool,
+    #[arg(long, hide = true)]
+    pub(crate) origin: bool,
 }
 
 #[derive(Debug, Args)]

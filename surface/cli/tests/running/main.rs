@@ -374,6 +374,29 @@ fn recordings_are_written_drawn_and_kept_as_evidence() {
     assert!(said.contains("no task `slow`; there are `main`"), "{said}");
 }
 
+/// Goal: a command line that lacks something, or has it elsewhere, is answered with what is right.
+#[test]
+fn usage_errors_name_what_would_be_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let _ground = serve(at, "line");
+    for (arguments, right) in [
+        (&["trace", "axis", "x"][..], "--out <FILE>|--plot <FILE>|--evidence <DIR>"),
+        (&["unforce", "axis"], "<NAME|--all>"),
+        (&["restart", "axis", "--cold"], "write `quietcore restart axis cold`"),
+        (&["restart", "axis", "--origin"], "write `quietcore restart axis origin`"),
+        (&["man", "m2"], "`quietcore man --out DIR`"),
+        (&["report", "runs", "--csv", "x.csv"], "write `--csv x`"),
+        (
+            &["trace", "axis", "servo_Y", "--samples", "1", "--plot", "none/x.svg"],
+            "`none/x.svg` can't be written: there is no folder `none`",
+        ),
+    ] {
+        let said = refused(at, arguments);
+        assert!(said.contains(right), "{arguments:?}: {said}");
+    }
+}
+
 #[test]
 fn help_teaches_with_examples_and_fits_the_screen() {
     let folder = tempfile::tempdir().unwrap();

@@ -118,6 +118,15 @@ impl Files {
             let plot = plot.display();
             return Err(Failure::new(format_args!("quietcore: `{plot}`: use .svg or .html")));
         }
+        if let Some(plot) = &request.plot
+            && let Some(folder) = plot.parent().filter(|it| !it.as_os_str().is_empty())
+            && !folder.is_dir()
+        {
+            let (plot, folder) = (plot.display(), folder.display());
+            return Err(Failure::new(format_args!(
+                "quietcore: `{plot}` can't be written: there is no folder `{folder}`"
+            )));
+        }
         let evidence = request.evidence.as_deref().map(|folder| in_evidence(folder, name));
         Ok(Self { out, evidence: evidence.transpose()?, drawn: Recording::new(Vec::new()) })
     }
