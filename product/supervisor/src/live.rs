@@ -24,7 +24,7 @@ use crate::control::{
     Opened, PartitionState, Restart, Severity, Site, TaskDescription, Trace, TraceStarted,
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
-use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy};
+use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy, past};
 use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
 use crate::settings::{HOST, Settings, SettingsError};
@@ -130,7 +130,7 @@ impl Running {
         tell_of_others(&plan, places, progress);
         let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
         let workshop = Workshop { site_folder, build_folder: state.join("builds") };
-        let events = Arc::new(EventLog::default());
+        let events = Arc::new(EventLog::in_file(state.join(past::EVENTS)));
         let mut ready = Vec::new();
         for partition in plan.site.partitions() {
             progress(&format!("building the program of `{}`", partition.name));

@@ -7,7 +7,8 @@
 //!     ├── socket        its control socket
 //!     └── site.json     what runs: site file, partitions, since when
 //! RUN/@containers/      one folder a container that runs
-//! STATE/SITE@NUMBER/    what survives of a site file, to which the number belongs: retained data
+//! STATE/SITE@NUMBER/    what survives of a site file, to which the number belongs: retained data,
+//!                       events
 //! STATE/@key/           the key that evidence is signed with
 //! ```
 //!
@@ -25,6 +26,7 @@
 
 mod claim;
 pub mod log_file;
+pub mod past;
 pub mod shared_cpus;
 mod started;
 

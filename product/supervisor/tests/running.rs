@@ -100,6 +100,7 @@ fn a_paused_program_stands_between_two_cycles_and_goes_on() {
     site.change(ChangeKind::Set, "counter_U.input", Some("21"));
     site.change(ChangeKind::Force, "counter_Y.doubled", Some("7"));
     assert_eq!((site.value("counter_U.input"), site.value("counter_Y.doubled")), (21.0, 7.0));
+    assert_eq!(site.wait_for_event("set"), "`counter_U.input` is set to 21.0");
     assert_eq!(site.value("counter_Y.output"), 0.0, "no step was run");
     // Longer than a partition may stand still without having been asked to.
     std::thread::sleep(Duration::from_millis(2500));

@@ -84,10 +84,11 @@ pub(crate) struct Top {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Crashes, overruns, watchdogs, lost SubDevices, forced variables, deploys and \
-    restarts, the oldest first, with their time in UTC; `!` marks a warning, `✗` a fault. The last \
-    2000 of each partition are kept as long as its site runs; of a warning that repeats one a \
-    second is kept, with the number of the others.\n\nExamples:\n  \
+    after_help = "Crashes, overruns, watchdogs, lost SubDevices, set and forced variables, deploys \
+    and restarts, the oldest first, with their time in UTC; `!` marks a warning, `✗` a fault. The \
+    last 2000 of each partition are kept as long as its site runs, and the last of a site that is \
+    down in a file of its state (1 MiB, and an older one); of a warning that repeats one a second \
+    is kept, with the number of the others, and so of what is set.\n\nExamples:\n  \
     quietcore events                     of all partitions of the site that runs\n  \
     quietcore events axis --last 20      the last of one partition\n  \
     quietcore events press-line          of all partitions of this site\n  \

@@ -278,6 +278,38 @@ fn events_are_told_by_partition_and_followed_until_the_site_is_down() {
     assert!(child.wait().unwrap().success());
 }
 
+/// Goal: whoever comes after a site is down learns what happened to it.
+#[test]
+fn the_events_of_a_site_that_is_down_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("press.toml"), "").unwrap();
+    let state = places(at).state_folder("press", &at.join("press.toml")).unwrap();
+    let lines = (0..3).map(|it| serde_json::to_string(&fake::event(it)).unwrap() + "\n");
+    fs::write(state.join("events.jsonl"), lines.collect::<String>()).unwrap();
+    for arguments in [
+        &["events"][..],
+        &["events", "axis"],
+        &["events", "press"],
+        &["events", "press/axis"],
+        &["events", "--site", "press.toml"],
+    ] {
+        let said = call(at, arguments);
+        assert_eq!((said.status, said.out.lines().count()), (Some(0), 3), "{}", said.err);
+        assert!(
+            said.err.contains("site `press` (") && said.err.contains("is down"),
+            "{}",
+            said.err
+        );
+    }
+    assert!(done(at, &["events", "press", "-n", "1"]).contains("overrun 2"));
+    assert!(refused(at, &["events", "tank"]).contains("no site runs"));
+    assert!(refused(at, &["events", "--follow"]).contains("no site runs"));
+    let _ground = serve(at, "line");
+    assert_eq!(done(at, &["events"]), "", "it is the one that runs");
+    assert_eq!(done(at, &["events", "press"]).lines().count(), 3);
+}
+
 #[test]
 fn programs_are_deployed_restarted_and_brought_down() {
     let folder = tempfile::tempdir().unwrap();
