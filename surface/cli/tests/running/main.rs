@@ -358,7 +358,7 @@ fn recordings_are_written_drawn_and_kept_as_evidence() {
     fs::write(at.join("latencies"), histogram).unwrap();
     done(at, &["import", "cyclictest", "latencies", "--out", "evidence"]);
     let _ground = serve(at, "line");
-    let said = done(
+    let said = call(
         at,
         &[
             "trace",
@@ -380,7 +380,11 @@ fn recordings_are_written_drawn_and_kept_as_evidence() {
             "evidence",
         ],
     );
-    assert!(said.starts_with("line/axis: 40 of 40 samples, 0 lost"), "{said}");
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.out.starts_with("line/axis: 40 of 40 samples, 0 lost"), "{}", said.out);
+    for path in ["run.csv", "evidence/traces/line-axis.csv", "run.svg"] {
+        assert!(said.err.contains(&format!("wrote {path}\n")), "{}", said.err);
+    }
     let table = fs::read_to_string(at.join("run.csv")).unwrap();
     assert_eq!(table.lines().count(), 41);
     assert!(table.starts_with("cycle,monotonic_ns,seconds,lost_before,servo_Y.torque,"));

@@ -141,6 +141,7 @@ impl Files {
     fn finish(self, request: &TraceRequest, name: String) -> Result<(), Failure> {
         if let (Some(out), Some(path)) = (self.out, &request.out) {
             finished(out, path)?;
+            wrote(path);
         }
         if let Some((writer, path, table)) = self.evidence {
             finished(table, &path)?;
@@ -153,16 +154,21 @@ impl Files {
                 )));
             }
             finish::finish(&writer)?;
-            crate::terminal::say(format_args!("evidence: {}", path.display()));
+            wrote(&path);
         }
         if let Some(path) = &request.plot {
             let named = Named { name, recording: self.drawn };
             let is_page = path.extension().is_some_and(|end| end == "html");
             let text = if is_page { page(&[named]) } else { svg(&named) };
             write_whole(path, text.as_bytes())?;
+            wrote(path);
         }
         Ok(())
     }
+}
+
+fn wrote(path: &Path) {
+    crate::terminal::say(format_args!("wrote {}", path.display()));
 }
 
 fn table_file(path: &Path) -> Result<TableFile, Failure> {
