@@ -56,9 +56,10 @@ pub const NAME_BYTES_MAX: usize = 64;
 /// The largest `site.json` that is read.
 const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
 
-/// The variables of the environment that say where RUN and STATE are.
-const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
-const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
+/// The variable that names the folder of running sites.
+pub const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
+/// The variable that names the folder of their states.
+pub const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
 
 /// The folders of root.
 const RUN_OF_ROOT: &str = "/run/quietcore";
