@@ -138,6 +138,9 @@ pub(crate) struct Init {
     /// stubs for what is connected to its inputs and outputs
     #[arg(long, value_name = "FOLDER", conflicts_with = "example")]
     pub(crate) model: Option<PathBuf>,
+    /// The model to run, where the folder holds several
+    #[arg(long, value_name = "NAME", requires = "model")]
+    pub(crate) model_name: Option<String>,
 }
 
 #[derive(Debug, Args)]
