@@ -188,25 +188,28 @@ fn groups_are_set_and_forced_and_released() {
     let at = folder.path();
     let ground = serve(at, "line");
     let said = done(at, &["set", "axis", "servo_P.Kp=3.5", "servo_P.Ki = 0.25"]);
-    assert_eq!(said, "axis: 2 variables set in cycle 1001\n");
+    assert_eq!(said, "axis: 2 variables set in cycle 1\u{202f}001\n");
     let asked = ground.site.state().asked.last().unwrap().clone();
     assert_eq!(asked, "write axis: Set servo_P.Kp 3.5, Set servo_P.Ki 0.25");
     assert_eq!(
         done(at, &["force", "axis", "servo_U.enable=false"]),
-        "axis: servo_U.enable forced in cycle 1002\n"
+        "axis: servo_U.enable forced in cycle 1\u{202f}002\n"
     );
     let watched = || done(at, &["watch", "axis", "servo_U.enable", "--once"]);
     assert!(watched().contains("forced"), "{}", watched());
     let said = call(at, &["set", "axis", "servo_U.enable=true"]);
-    assert_eq!((said.status, said.out.as_str()), (Some(1), "axis: nothing set in cycle 1003\n"));
+    assert_eq!(
+        (said.status, said.out.as_str()),
+        (Some(1), "axis: nothing set in cycle 1\u{202f}003\n")
+    );
     assert!(said.err.contains("`quietcore unforce axis servo_U.enable`"), "{}", said.err);
     let json = done(at, &["unforce", "axis", "servo_U.enable", "--json"]);
     assert!(json.contains("\"cycle\": 1004"), "{json}");
     assert!(!watched().contains("forced"), "{}", watched());
     let said = call(at, &["unforce", "axis", "servo_U.enable"]);
-    assert_eq!(said.out, "axis: nothing released in cycle 1005\n");
+    assert_eq!(said.out, "axis: nothing released in cycle 1\u{202f}005\n");
     assert_eq!(said.err, "axis: servo_U.enable was not forced\n");
-    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1006"));
+    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1\u{202f}006"));
     assert!(refused(at, &["set", "axis", "servo_P.Kp=fast"]).contains("fast"));
     assert!(refused(at, &["set", "axis", "servo_P.Kq=1"]).contains("perhaps `Kp`"));
     for verb in ["set", "force"] {
@@ -318,7 +321,8 @@ fn programs_are_deployed_restarted_and_brought_down() {
     let said = call(at, &["deploy", "axis", "."]);
     assert_eq!(said.status, Some(0), "{}", said.err);
     assert!(said.out.starts_with(
-        "axis: build 2 runs since cycle 70001 and has passed its probation\nno cycle was lost"
+        "axis: build 2 runs since cycle 70\u{202f}001 and has passed its probation\nno cycle \
+         was lost"
     ));
     assert_eq!(said.err, "building\nstaged\n");
     let asked = ground.site.state().asked.last().unwrap().clone();

@@ -6,6 +6,7 @@ pub(in crate::command) mod pause;
 pub(in crate::command) mod restart;
 mod undone;
 
+use quietcore_record::verdict::thousands;
 use quietcore_supervisor::client::Address;
 use quietcore_supervisor::control::{Applied, Change, ChangeKind};
 use quietcore_supervisor::monitor::Monitor;
@@ -156,7 +157,10 @@ fn tell(
         let schema = "quietcore.applied/1";
         command::print_json(&Document { schema, partition, cycle, changes })?;
     } else {
-        command::print_lines(&format!("{partition}: {what} in cycle {cycle}{after}\n"))?;
+        command::print_lines(&format!(
+            "{partition}: {what} in cycle {}{after}\n",
+            thousands(cycle)
+        ))?;
     }
     Ok(())
 }

@@ -303,9 +303,10 @@ fn text(name: &str, summary: &Summary) -> String {
         None => text.push_str("; the trigger did not come, nothing was written"),
         Some(cycle) if summary.pre > 0 => {
             let (pre, s) = (thousands(summary.pre), plural(summary.pre));
+            let cycle = thousands(cycle);
             text.push_str(&format!("; trigger in cycle {cycle}, {pre} sample{s} before it"));
         }
-        Some(cycle) => text.push_str(&format!("; from cycle {cycle}")),
+        Some(cycle) => text.push_str(&format!("; from cycle {}", thousands(cycle))),
     }
     if let Some(why) = &summary.ended_early {
         text.push_str(&format!("; ended early: {why}"));
@@ -332,7 +333,8 @@ mod tests {
         let said = text("line/axis", &whole);
         assert_eq!(
             said,
-            "line/axis: 100 of 100 samples, 0 lost; trigger in cycle 4711, 20 samples before it\n"
+            "line/axis: 100 of 100 samples, 0 lost; trigger in cycle 4\u{202f}711, 20 samples \
+             before it\n"
         );
         let early = Some("interrupted".to_owned());
         let cut = Summary { kept: 0, lost: 3, began_at: None, ended_early: early, ..whole };
