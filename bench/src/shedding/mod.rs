@@ -110,7 +110,7 @@ fn state(client: &mut Client, name: &str) -> Result<PartitionState, String> {
 
 fn be_late(client: &mut Client) -> Result<(), String> {
     let (variable, value) = (model::SPIN.to_owned(), Some("1500".to_owned()));
-    let change = Change { kind: ChangeKind::Set, variable, value };
+    let change = Change { kind: ChangeKind::Set, variable, value, allow_nan: false };
     client.write("axis", &[change]).map(drop).map_err(|error| Causes(&error).to_string())
 }
 

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod al_status;
 mod assemble;
 pub mod channels;
 mod fieldbus;

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Staged;
+use crate::{Staged, al_status};
 
 /// Addresses from here on are of a library, as it lies in the process: a program is linked to lower
 /// ones, as the largest module is far smaller.
@@ -228,14 +228,17 @@ fn tell_rest(what: &Happening, staged: &Staged) -> Told {
             format!("the fieldbus answers again after {}", Nanos::new(outage_ns)),
         ),
         Happening::WorkingCounter { .. } => ("working-counter", Warning, what.to_string()),
-        Happening::AlState { .. } => ("al-state", Warning, what.to_string()),
+        Happening::AlState { subdevice, state, code } => {
+            ("al-state", Warning, al_status::state(subdevice, state, code))
+        }
         Happening::SubDeviceAbsent { .. } => ("subdevice-lost", Warning, what.to_string()),
         Happening::SubDeviceForeign { .. } => ("subdevice-foreign", Warning, what.to_string()),
         Happening::SubDeviceRecovered { .. } => {
             ("subdevice-recovered", Information, what.to_string())
         }
-        Happening::SubDeviceNotRecovered { .. } => {
-            ("subdevice-not-recovered", Warning, what.to_string())
+        Happening::SubDeviceNotRecovered { subdevice, wanted, code } => {
+            let text = al_status::not_reached(subdevice, wanted, code);
+            ("subdevice-not-recovered", Warning, text)
         }
         Happening::ErrorCounters { .. } => ("error-counters", Information, what.to_string()),
         Happening::Emergency { .. } => ("emergency", Warning, what.to_string()),

@@ -13,16 +13,27 @@ use crate::folder::{self, FILE_BYTES_MAX};
 
 /// A file of the evidence could not be written. What was written before it is whole.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "`{}` could not be written; free space or choose another folder with --out",
-    path.display()
-)]
+#[error("`{}` could not be written{}", path.display(), remedy(source))]
 pub struct WriteError {
     /// The file or folder.
     pub path: PathBuf,
     /// Why.
     #[source]
     pub source: io::Error,
+}
+
+/// Returns what would help, where that is known.
+fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free space, or choose another folder"
+        }
+        io::ErrorKind::AlreadyExists
+        | io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem => "; choose another folder",
+        io::ErrorKind::NotFound => "; its folder must be there",
+        _ => "",
+    }
 }
 
 impl WriteError {
@@ -74,7 +85,13 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
             part.as_file().sync_all()?;
             part.persist(path).map_err(|error| error.error)
         });
-    written.map(|_| ()).map_err(WriteError::at(path))
+    written.map(|_| ()).map_err(without_path).map_err(WriteError::at(path))
+}
+
+/// An error without the name of the file that nobody asked for, which stands in its text.
+fn without_path(error: io::Error) -> io::Error {
+    let is_named = error.raw_os_error().is_none() && error.kind() != io::ErrorKind::Other;
+    if is_named { error.kind().into() } else { error }
 }
 
 /// Lists all files of the folder and of those within it, but sums and signature: relative to it,
@@ -134,5 +151,23 @@ impl io::Write for HashWriter<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quietcore_units::Causes;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_told_by_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none/x.svg");
+        let error = write_whole(&path, b"").unwrap_err();
+        let told = Causes(&error).to_string();
+        let begin = format!("`{}` could not be written; its folder must be there", path.display());
+        assert!(told.starts_with(&begin), "{told}");
+        assert!(!told.contains(".quietcore-") && !told.contains("--out"), "{told}");
     }
 }

@@ -24,6 +24,7 @@ mod signature;
 
 use std::fmt;
 
+use quietcore_wording::plural;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use discover::{Discovery, Surroundings, discover};
@@ -169,7 +170,7 @@ pub enum InterfaceError {
         function: String,
     },
     /// The number of rates is known to be another.
-    #[error("the model has {found} rates and not {wanted}")]
+    #[error("the model has {found} rate{} and not {wanted}", plural(u64::from(*found)))]
     RatesDiffer {
         /// What was asked for.
         wanted: u32,

@@ -7,6 +7,9 @@
 /// Units that stay on the line of their number.
 const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
 
+/// Spaces that belong to a word, such as between the thousands of a number.
+const NO_BREAK: [char; 2] = ['\u{a0}', '\u{202f}'];
+
 /// What becomes of a word that is longer than a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongWord {
@@ -63,7 +66,8 @@ pub fn hanging(text: &str, columns: usize, indent: usize) -> String {
 /// The words of a text: a number with its unit, and what stands in backticks and fits into `room`,
 /// are one.
 fn words(text: &str, room: usize) -> Vec<Vec<char>> {
-    let mut rest: &[&str] = &text.split_whitespace().collect::<Vec<_>>();
+    let between = text.split(|it: char| it.is_whitespace() && !NO_BREAK.contains(&it));
+    let mut rest: &[&str] = &between.filter(|word| !word.is_empty()).collect::<Vec<_>>();
     let mut words: Vec<Vec<char>> = Vec::new();
     while let Some(taken) = quoted(rest, room) {
         let word = rest[..taken].join(" ");
@@ -113,6 +117,7 @@ mod tests {
         assert_eq!(cut("one two three", 7), ["one two", "three"]);
         assert_eq!(cut("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
         assert_eq!(cut("later than 390 µs.", 15), ["later than", "390 µs."]);
+        assert_eq!(cut("in cycle 5\u{202f}912 of it", 11), ["in cycle", "5\u{202f}912 of it"]);
         assert!(cut("", 10).is_empty());
         assert_eq!(wrap("a /some/long/path b", 6, LongWord::Keep), ["a", "/some/long/path", "b"]);
     }

@@ -145,10 +145,8 @@ fn pick<'a>(
     let names: Vec<String> = running.iter().map(|site| site.name.clone()).collect();
     match (asked, running) {
         (_, []) => {
-            let others = cfg!(target_os = "linux")
-                && folder != Path::new(ROOTS_PLACE)
-                && Path::new(ROOTS_PLACE).exists();
-            let hint = if others { "; sites of root are seen by root only" } else { "" };
+            let has_roots = cfg!(target_os = "linux") && Path::new(ROOTS_PLACE).exists();
+            let hint = hint(folder, rustix::process::geteuid().is_root(), has_roots);
             Err(ClientError::NothingRuns { folder: folder.to_owned(), hint })
         }
         (Some(asked), _) => running.iter().find(|site| site.name == asked).ok_or_else(|| {
@@ -173,6 +171,15 @@ fn pick<'a>(
             };
             Err(ClientError::Several { running: names, example })
         }
+    }
+}
+
+/// Returns what else may be the reason that no site is found in `folder`.
+fn hint(folder: &Path, is_root: bool, has_roots: bool) -> &'static str {
+    match (has_roots && folder != Path::new(ROOTS_PLACE), is_root) {
+        (false, _) => "",
+        (true, true) => "; those in `/run/quietcore` are not seen while `QUIETCORE_RUN_DIR` is set",
+        (true, false) => "; sites of root are seen by root only",
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything here crosses the control socket as JSON; keys may be added, never removed or changed.
 //! Readers pass over keys that they don't know. Durations are whole numbers of nanoseconds.
 
+mod change;
 mod error;
 mod nanos;
 
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use quietcore_units::Nanos;
 use serde::{Deserialize, Serialize};
 
+pub use change::{Applied, AppliedChange, Change, ChangeKind};
 pub use error::{ControlError, ErrorKind, quoted};
 pub use quietcore_assembly::Severity;
 pub use quietcore_site::Criticality;
@@ -172,7 +174,8 @@ impl Activity {
 /// The fieldbus of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldbusState {
-    /// AL state that all SubDevices have reached, such as `OP`; otherwise what is wrong.
+    /// AL state that all SubDevices have reached, such as `OP`; otherwise what is wrong, such as
+    /// `no frames` while the program is paused.
     pub state: String,
     /// SubDevices found.
     pub subdevices: u32,
@@ -341,55 +344,6 @@ impl Opened {
         let index = by_name.or_else(|| text.parse().ok())?;
         u32::try_from(index).ok().filter(|_| index < self.tasks.len())
     }
-}
-
-/// What to do to a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChangeKind {
-    /// Give it the value once.
-    Set,
-    /// Hold it at the value.
-    Force,
-    /// Let it go.
-    Unforce,
-}
-
-/// A change of one variable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Change {
-    /// What to do.
-    pub kind: ChangeKind,
-    /// Its path, such as `servo_P.Kp`.
-    pub variable: String,
-    /// The value as a person writes it; none to let a forced variable go.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
-}
-
-/// A change that a client has made, and that acts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AppliedChange {
-    /// Its number in the life of the site, from 0.
-    pub sequence: u64,
-    /// The partition.
-    pub partition: String,
-    /// The cycle from which it acts.
-    pub cycle: u64,
-    /// The change; `None` where all forced variables were let go.
-    pub change: Option<Change>,
-}
-
-/// A group of changes was applied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
-    /// The first cycle that saw it.
-    pub cycle: u64,
-    /// Variables that were set, and that the fieldbus writes before each step: to set them has no
-    /// effect.
-    #[serde(default)]
-    pub overwritten: Vec<String>,
 }
 
 /// What to record.

@@ -15,8 +15,8 @@ use quietcore_host::controls::{Controls, LiveSettings, MemoryShare};
 use quietcore_host::running_partitions::PartitionOwner;
 use quietcore_process::channel::{ChannelMemory, ChannelMemoryError};
 use quietcore_process::setting;
+use quietcore_program::Symbols;
 use quietcore_program::place::Place;
-use quietcore_program::{Encoded, Symbols};
 use quietcore_site::{Partition, Site as SiteFile};
 use quietcore_units::Causes;
 
@@ -26,7 +26,7 @@ use crate::control::{
 };
 use crate::keeper::{EventLog, Keeper, Prepared, Request, Setup};
 use crate::places::cpu_locks::CpuLocks;
-use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy};
+use crate::places::{Claim, PlaceError, Places, SITE_SCHEMA, SiteDescription, StartedBy, past};
 use crate::running_monitor::RunningMonitor;
 use crate::server::{Limits, Server};
 use crate::settings::{HOST, Settings, SettingsError};
@@ -132,7 +132,7 @@ impl Running {
         tell_of_others(&plan, places, progress);
         let site_folder = plan.site_file.parent().unwrap_or(Path::new(".")).to_owned();
         let workshop = Workshop { site_folder, build_folder: state.join("builds") };
-        let events = Arc::new(EventLog::default());
+        let events = Arc::new(EventLog::in_file(state.join(past::EVENTS)));
         let mut ready = Vec::new();
         for partition in plan.site.partitions() {
             progress(&format!("building the program of `{}`", partition.name));
@@ -407,6 +407,17 @@ fn channel_memories(site: &SiteFile) -> Result<Vec<Arc<ChannelMemory>>, UpError>
     site.channels().iter().map(memory).collect()
 }
 
+/// Says that a folder is not deployed. The site file's place is left out: it names another folder.
+/// What the compiler said comes last, since it has many lines.
+fn not_built(folder: &Path, error: &AssemblyError) -> String {
+    let folder = folder.display();
+    let why = match error {
+        AssemblyError::Build { source, .. } => Causes(source).to_string(),
+        other => Causes(other).to_string(),
+    };
+    format!("the old program runs on, as the one in `{folder}` can't be built: {why}")
+}
+
 fn gone(partition: &str) -> ControlError {
     ControlError::new(ErrorKind::NotNow, partition, "the site is coming down", "")
 }
@@ -424,15 +435,7 @@ fn command(symbols: &Symbols, change: &Change) -> Result<Command, ControlError> 
     if change.kind == ChangeKind::Unforce {
         return Ok(Command::Unforce(target));
     }
-    let Some(text) = &change.value else {
-        let what = "there is no value";
-        let remedy = format!("write it as {}=VALUE", change.variable);
-        return Err(ControlError::new(ErrorKind::BadValue, &change.variable, what, remedy));
-    };
-    let Encoded { value, .. } = place.encode_text(text).map_err(|error| {
-        ControlError::new(ErrorKind::BadValue, &change.variable, error.to_string(), "")
-    })?;
-    let assignment = Assignment { target, value };
+    let assignment = Assignment { target, value: change.encode(&place)?.value };
     Ok(match change.kind {
         ChangeKind::Force => Command::Force(assignment),
         _ => Command::Set(assignment),
@@ -489,8 +492,8 @@ impl Site for Inner {
         progress(&format!("building `{}`", folder.display()));
         let build =
             self.workshop.build_folder_of(&self.plan.site, file, folder).map_err(|error| {
-                let what = Causes(&error).to_string();
-                ControlError::new(ErrorKind::Build, partition, what, "the old program runs on")
+                let what = not_built(folder, &error);
+                ControlError::new(ErrorKind::Build, partition, what, "")
             })?;
         progress("staging it beside the running one");
         let prepared = Box::new(Prepared { build, folder: folder.display().to_string() });

@@ -7,7 +7,8 @@
 //!     ├── socket        its control socket
 //!     └── site.json     what runs: site file, partitions, since when
 //! RUN/@containers/      one folder a container that runs
-//! STATE/SITE@NUMBER/    what survives of a site file, to which the number belongs: retained data
+//! STATE/SITE@NUMBER/    what survives of a site file, to which the number belongs: retained data,
+//!                       events
 //! STATE/@key/           the key that evidence is signed with
 //! ```
 //!
@@ -26,6 +27,7 @@
 mod claim;
 pub(crate) mod cpu_locks;
 pub mod log_file;
+pub mod past;
 pub mod shared_cpus;
 mod started;
 
@@ -55,9 +57,10 @@ pub const NAME_BYTES_MAX: usize = 64;
 /// The largest `site.json` that is read.
 const SITE_JSON_BYTES_MAX: u64 = 1 << 20;
 
-/// The variables of the environment that say where RUN and STATE are.
-const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
-const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
+/// The variable that names the folder of running sites.
+pub const RUN_VARIABLE: &str = "QUIETCORE_RUN_DIR";
+/// The variable that names the folder of their states.
+pub const STATE_VARIABLE: &str = "QUIETCORE_STATE_DIR";
 
 /// The folders of root.
 const RUN_OF_ROOT: &str = "/run/quietcore";

@@ -189,6 +189,7 @@ impl Site {
             kind: ChangeKind::Set,
             variable: variable.to_owned(),
             value: Some(value.to_owned()),
+            allow_nan: false,
         };
         self.client().write(partition, &[change]).unwrap_or_else(|error| panic!("{error}"));
     }

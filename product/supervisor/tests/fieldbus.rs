@@ -82,6 +82,7 @@ entry = "keys.input_1"
         kind: ChangeKind::Set,
         variable: variable.to_owned(),
         value: Some("3".to_owned()),
+        allow_nan: false,
     };
     let group = [set("counter_P.gain"), set("counter_U.input")];
     let applied = site.client().write("axis", &group).unwrap();

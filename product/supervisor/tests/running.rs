@@ -38,6 +38,7 @@ fn a_group_is_applied_whole_or_not_at_all() {
         kind: ChangeKind::Set,
         variable: variable.to_owned(),
         value: Some(value.to_owned()),
+        allow_nan: false,
     };
     let group = [set("counter_U.input", "3"), set("counter_P.gian", "4")];
     let refused = site.client().write("axis", &group).unwrap_err().to_string();
@@ -99,6 +100,7 @@ fn a_paused_program_stands_between_two_cycles_and_goes_on() {
     site.change(ChangeKind::Set, "counter_U.input", Some("21"));
     site.change(ChangeKind::Force, "counter_Y.doubled", Some("7"));
     assert_eq!((site.value("counter_U.input"), site.value("counter_Y.doubled")), (21.0, 7.0));
+    assert_eq!(site.wait_for_event("set"), "`counter_U.input` is set to 21.0");
     assert_eq!(site.value("counter_Y.output"), 0.0, "no step was run");
     // Longer than a partition may stand still without having been asked to.
     std::thread::sleep(Duration::from_millis(2500));
@@ -208,6 +210,8 @@ fn a_deploy_carries_the_state_over_and_loses_no_cycle() {
         .unwrap_err()
         .to_string();
     assert!(refused.contains("counter.c"), "as the compiler said it: {refused}");
+    let begin = "axis: the old program runs on, as the one in `";
+    assert!(refused.starts_with(begin) && !refused.contains(".toml"), "{refused}");
     assert_eq!(site.client().list().unwrap()[0].generation, 2);
 }
 
@@ -309,6 +313,7 @@ fn what_is_not_taken_in_time_says_what_becomes_of_it() {
         kind: ChangeKind::Set,
         variable: "counter_U.input".to_owned(),
         value: Some("21".to_owned()),
+        allow_nan: false,
     };
     let mut client = site.client();
     let late = client.write("axis", &[change]).unwrap_err().to_string();
@@ -367,6 +372,7 @@ fn a_force_is_refused_while_a_build_is_on_its_way() {
         kind: ChangeKind::Force,
         variable: "counter_Y.output".to_owned(),
         value: Some("7.5".to_owned()),
+        allow_nan: false,
     };
     let restarted = std::thread::scope(|scope| {
         let restart = scope.spawn(|| site.client().restart("axis", Restart::Warm));

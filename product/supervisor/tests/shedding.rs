@@ -89,7 +89,7 @@ fn wait_for_steps(site: &Site, partition: &str, count: u64) {
 /// Has the next cycle of a partition spin for so many milliseconds.
 fn be_late(site: &Site, partition: &str, millis: &str) {
     let (variable, value) = ("late_P.spin_ms".to_owned(), Some(millis.to_owned()));
-    let change = Change { kind: ChangeKind::Set, variable, value };
+    let change = Change { kind: ChangeKind::Set, variable, value, allow_nan: false };
     site.client().write(partition, &[change]).unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -149,7 +149,7 @@ fn a_step_that_is_stopped_has_no_fault() {
     let Some(site) = up(axis, "when_shed = \"freeze\"") else { return };
     both_run(&site);
     let (variable, value) = ("late_P.spin_ms".to_owned(), Some("12".to_owned()));
-    let force = Change { kind: ChangeKind::Force, variable, value };
+    let force = Change { kind: ChangeKind::Force, variable, value, allow_nan: false };
     site.client().write("vision", &[force]).unwrap_or_else(|error| panic!("{error}"));
     for round in 1..=4 {
         be_late(&site, "axis", "60");
@@ -190,7 +190,7 @@ fn who_is_late_too_often_is_restarted_within_its_limit() {
         }
         // It may be about to be restarted.
         let (variable, value) = ("late_P.spin_ms".to_owned(), Some("60".to_owned()));
-        let change = Change { kind: ChangeKind::Set, variable, value };
+        let change = Change { kind: ChangeKind::Set, variable, value, allow_nan: false };
         let _ = site.client().write("axis", &[change]);
         std::thread::sleep(Duration::from_millis(50));
     }

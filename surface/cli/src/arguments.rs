@@ -102,7 +102,7 @@ pub(crate) enum Command {
     Schema(Schema),
     /// Print a completion script for a shell
     Completions(Completions),
-    /// Write the manual pages into a folder
+    /// Show a page of the manual, or write all of them into a folder
     Man(Man),
 }
 
@@ -138,6 +138,9 @@ pub(crate) struct Init {
     /// stubs for what is connected to its inputs and outputs
     #[arg(long, value_name = "FOLDER", conflicts_with = "example")]
     pub(crate) model: Option<PathBuf>,
+    /// The model to run, where the folder holds several
+    #[arg(long, value_name = "NAME", requires = "model")]
+    pub(crate) model_name: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -488,11 +491,22 @@ pub(crate) struct Report {
     /// Write records.csv, histograms.csv and verdicts.csv into this folder, and
     /// program-histograms.csv where a program ran, memory.csv where accesses were measured,
     /// isolation.csv where the isolation matrix was
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = folder_of_tables)]
     pub(crate) csv: Option<PathBuf>,
     /// Write the histograms as cyclictest would, as text or, with the ending .json, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) cyclictest: Option<PathBuf>,
+}
+
+/// A folder for several tables; what is called as one of them would be is a mistake.
+fn folder_of_tables(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.extension().is_some_and(|end| end == "csv") && !path.is_dir() {
+        let stem = path.with_extension("");
+        let stem = stem.display();
+        return Err(format!("several tables are written into a folder; write `--csv {stem}`"));
+    }
+    Ok(path)
 }
 
 /// A program whose results can be read.

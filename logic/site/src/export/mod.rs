@@ -45,6 +45,9 @@ pub struct ExportPaths {
     pub program: String,
     /// The site file, absolute.
     pub site_file: String,
+    /// Variables that say where running sites and their states are, with absolute folders; none
+    /// where these are in their usual places.
+    pub variables: Vec<(String, String)>,
 }
 
 /// Writes the files for a site, the one that matters most first.

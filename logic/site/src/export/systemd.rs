@@ -6,6 +6,11 @@ use super::{ExportedFile, Place};
 pub(super) fn unit(place: &Place<'_>) -> ExportedFile {
     let (program, site_file) = (&place.paths.program, &place.paths.site_file);
     let (name, site) = (place.name(), place.site.name());
+    let environment: String = place.paths.variables.iter().map(variable).collect();
+    let with = match place.paths.variables.is_empty() {
+        true => "",
+        false => " with the variables below",
+    };
     let text = format!(
         "# Site `{site}` as a service.\n\
          #\n\
@@ -13,8 +18,8 @@ pub(super) fn unit(place: &Place<'_>) -> ExportedFile {
          #     systemctl daemon-reload\n\
          #     systemctl enable --now {name}\n\
          #\n\
-         # `quietcore ps`, `watch`, `set` and the others find it as they find a site that was \
-         brought up by hand.\n\
+         # `quietcore ps`, `watch`, `set` and the others of root find it as they find a site that \
+         was brought up by hand{with}.\n\
          [Unit]\n\
          Description=Quietcore site {site}\n\
          After=network.target\n\
@@ -24,6 +29,7 @@ pub(super) fn unit(place: &Place<'_>) -> ExportedFile {
          \n\
          [Service]\n\
          Type=exec\n\
+         {environment}\
          ExecStart={program} up {site_file}\n\
          # In order: the fieldbus is left, retained values are saved, the machine is put back.\n\
          ExecStop={program} down {site}\n\
@@ -48,4 +54,10 @@ pub(super) fn unit(place: &Place<'_>) -> ExportedFile {
          WantedBy=multi-user.target\n"
     );
     ExportedFile { name: format!("{name}.service"), text }
+}
+
+/// A line that sets a variable, quoted as systemd reads it.
+fn variable((name, value): &(String, String)) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
+    format!("Environment=\"{name}={value}\"\n")
 }

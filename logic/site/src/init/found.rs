@@ -40,6 +40,8 @@ pub struct FoundModel {
     pub folder: String,
     /// The model's name.
     pub name: String,
+    /// Its name as it was asked for, where the folder holds several.
+    pub model_name: Option<String>,
     /// The kind of program, in words: `generated C, model …`.
     pub taken_for: String,
     /// It is an OSEK program, whose kernel has a tick.
@@ -107,6 +109,9 @@ fn write(machine: &Machine, model: &FoundModel, file: &str, profiles: &[&str]) -
 fn program(model: &FoundModel, period: Option<Nanos>) -> String {
     let mut text = "[partition.program]\n".to_owned();
     text.push_str(&line(&format!("model = \"{}\"", model.folder), "relative to this file"));
+    if let Some(name) = &model.model_name {
+        text.push_str(&line(&format!("model_name = \"{name}\""), "of several in the folder"));
+    }
     let words = |found: Option<Nanos>| match found {
         Some(_) => "as a remark in the code says",
         None => "nothing in the code says it: is it yours?",

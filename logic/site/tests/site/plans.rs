@@ -435,6 +435,7 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
     let model = FoundModel {
         folder: "models/Oven".to_owned(),
         name: "Oven".to_owned(),
+        model_name: Some("plant::Oven".to_owned()),
         taken_for: "generated C++, class `Oven` with 2 rates".to_owned(),
         is_osek: false,
         periods: vec![Some(Nanos::from_millis(2)), None],
@@ -455,6 +456,7 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
     assert!(plan(&site, &machine(2)).is_ok() && site.fieldbuses().is_empty());
     let program = &site.partitions()[0].program;
     assert_eq!(program.model.as_deref(), Some("models/Oven"));
+    assert_eq!(program.model_name.as_deref(), Some("plant::Oven"));
     assert_eq!((program.period, program.tasks.len()), (Nanos::from_millis(2), 2));
     assert_eq!(program.retain.len(), 8);
     assert!(text.contains("\"gain_7\"]") && text.contains("; there are 2 more"), "{text}");

@@ -85,3 +85,12 @@ fn a_socket_that_nobody_listens_on_is_said() {
     let refused = Client::connect(&places, None).unwrap_err().to_string();
     assert_eq!(refused, "site `line` can't be reached");
 }
+
+#[test]
+fn root_is_not_told_that_only_root_sees_its_sites() {
+    let elsewhere = Path::new("/run/elsewhere");
+    assert_eq!(hint(elsewhere, false, true), "; sites of root are seen by root only");
+    assert!(hint(elsewhere, true, true).contains("`QUIETCORE_RUN_DIR` is set"));
+    assert_eq!(hint(elsewhere, false, false), "");
+    assert_eq!(hint(Path::new(ROOTS_PLACE), true, true), "");
+}

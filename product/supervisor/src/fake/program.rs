@@ -147,22 +147,17 @@ impl FakeProgram {
     /// # Errors
     /// When there is no such variable, or the value is none of its.
     pub fn change(&self, change: &Change) -> Result<(), ControlError> {
-        let refuse = |kind, what: String| {
-            ControlError::new(kind, format!("`{}`", change.variable), what, "")
-        };
-        let place = self
-            .symbols
-            .resolve(&change.variable)
-            .map_err(|error| refuse(ErrorKind::NoVariable, error.to_string()))?;
-        let value = place
-            .encode_text(change.value.as_deref().unwrap_or("0"))
-            .map_err(|error| refuse(ErrorKind::BadValue, error.to_string()))?
-            .value;
-        self.order(match change.kind {
-            ChangeKind::Set => Order::Give(place, value),
-            ChangeKind::Force => Order::Force(place, value),
+        let place = self.symbols.resolve(&change.variable).map_err(|error| {
+            let place = format!("`{}`", change.variable);
+            ControlError::new(ErrorKind::NoVariable, place, error.to_string(), "")
+        })?;
+        let value = || change.encode(&place).map(|encoded| encoded.value);
+        let order = match change.kind {
+            ChangeKind::Set => Order::Give(place.clone(), value()?),
+            ChangeKind::Force => Order::Force(place.clone(), value()?),
             ChangeKind::Unforce => Order::Unforce(place),
-        });
+        };
+        self.order(order);
         Ok(())
     }
 

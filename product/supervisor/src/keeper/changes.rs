@@ -7,7 +7,7 @@ use quietcore_wording::plural;
 
 use super::Kept;
 use super::incarnation::Incarnation;
-use crate::control::{Applied, ControlError, ErrorKind, Trace, TraceStarted};
+use crate::control::{Applied, ControlError, ErrorKind, Severity, Trace, TraceStarted};
 
 /// How long a group of commands may wait for its cycle, beside a period.
 pub(super) const ANSWER_MAX: Duration = Duration::from_secs(2);
@@ -15,6 +15,9 @@ pub(super) const ANSWER_MAX: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_micros(200);
 /// Groups of commands that are still waited for.
 const LATE_MAX: usize = 64;
+
+/// Variables of a group that an event names.
+const TOLD_MAX: usize = 8;
 
 /// Commands that no cycle took in time, and may still take.
 pub(super) struct LateCommands {
@@ -101,12 +104,48 @@ impl Kept {
         cycle: u64,
     ) {
         self.forces.note(commands, paths, &self.current.build.symbols);
+        self.tell_set(commands, paths, cycle);
         if commands.iter().any(|it| matches!(it, Command::Unforce(_) | Command::UnforceAll)) {
             self.saving.note_release(cycle);
             if let Some(pending) = &mut life.pending {
                 pending.forces.keep_those_of(&self.forces);
             }
         }
+    }
+
+    /// Tells which variables were set to what: one group a second, with the number of the others,
+    /// as a client may set a variable in each cycle.
+    fn tell_set(&mut self, commands: &[Command], paths: &[String], cycle: u64) {
+        const KIND: &str = "set";
+        let symbols = &self.current.build.symbols;
+        let told = commands.iter().zip(paths).filter_map(|(command, path)| match command {
+            Command::Set(assignment) => {
+                let place = symbols.resolve(path).ok()?;
+                let value = place.decode(&assignment.value.to_le_bytes())?;
+                Some((path, value))
+            }
+            _ => None,
+        });
+        let told: Vec<_> = told.collect();
+        if told.is_empty() {
+            return;
+        }
+        // As of warnings: what is always told has no pause.
+        let pause_of = Severity::Warning;
+        let Some(before) = self.quiet.admit(KIND, None, pause_of, Instant::now()) else { return };
+        let named = told.iter().take(TOLD_MAX).enumerate().map(|(index, (path, value))| {
+            let verb = if index == 0 { "is set to" } else { "to" };
+            format!("`{path}` {verb} {value}")
+        });
+        let mut text = named.collect::<Vec<_>>().join(", ");
+        if told.len() > TOLD_MAX {
+            text.push_str(&format!(" and {} more", told.len() - TOLD_MAX));
+        }
+        if before > 0 {
+            text.push_str(&format!(" ({before} more like it before)"));
+        }
+        let (name, now) = (&self.setup.partition.name, jiff::Timestamp::now());
+        self.events.add(name, KIND, Severity::Information, &text, Some(cycle), now);
     }
 
     /// Hears what became of commands that were not taken in time.

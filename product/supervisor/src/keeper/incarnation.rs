@@ -416,7 +416,9 @@ impl Kept {
         }
         // One that is torn is read in the next look.
         published.overruns = overruns_of(&life.region).unwrap_or(published.overruns);
-        published.fieldbus = self.setup.fieldbus.as_ref().map(|_| fieldbus(life.region.fieldbus()));
+        let is_paused = life.region.is_paused();
+        let fieldbus = |_| fieldbus(life.region.fieldbus(), is_paused);
+        published.fieldbus = self.setup.fieldbus.as_ref().map(fieldbus);
         published.forces = self.forces.count() as u32;
     }
 
@@ -446,7 +448,12 @@ impl Kept {
                 }
             }
             Request::Restart { how, reply } => self.restart(life, how, reply),
-            Request::Pause { pause, reply } => answer(&reply, self.pause(life, pause)),
+            Request::Pause { pause, reply } => {
+                let done = self.pause(life, pause);
+                // Whoever asks next sees it so.
+                self.publish_life(life);
+                answer(&reply, done);
+            }
             Request::Symbols { reply } => {
                 let symbols = Box::new(self.current.build.symbols.clone());
                 answer(&reply, Ok((self.current.stage.generation, symbols)));
@@ -511,8 +518,11 @@ fn subdevice_of(what: &Happening) -> Option<u32> {
     }
 }
 
-fn fieldbus(status: FieldbusStatus) -> FieldbusState {
+/// The fieldbus as its last frame said. While the program is held there are no frames, so that the
+/// SubDevices may have left their state since.
+fn fieldbus(status: FieldbusStatus, is_paused: bool) -> FieldbusState {
     let state = match status.al_states {
+        _ if is_paused => "no frames",
         0 => "no answer",
         0x01 => "INIT",
         0x02 => "PRE-OP",
@@ -560,6 +570,15 @@ mod tests {
             }
         }
         assert_eq!(overruns_of(&region), Some(5));
+    }
+
+    #[test]
+    fn a_fieldbus_without_frames_is_in_no_state_that_is_known() {
+        let exchange = Exchange::create(&Shape::of_tasks(1)).unwrap();
+        let mut status = exchange.region().fieldbus();
+        (status.al_states, status.subdevices) = (0x08, 3);
+        assert_eq!(fieldbus(status, false).state, "OP");
+        assert_eq!(fieldbus(status, true).state, "no frames");
     }
 
     #[test]

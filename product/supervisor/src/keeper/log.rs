@@ -4,12 +4,17 @@
 pub(in crate::keeper) mod quiet;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::control::{EventLine, Severity};
+use crate::log_file::LogFile;
 
 /// The most events of a partition that are kept.
 pub(crate) const EVENTS_MAX: usize = 2_000;
+
+/// The most bytes of the file of events, and of the older one beside it.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The events of a site.
 #[derive(Debug, Default)]
@@ -22,9 +27,17 @@ struct Lines {
     next: u64,
     /// By partition, each in order.
     kept: BTreeMap<String, VecDeque<EventLine>>,
+    /// Where they stay when the site is down.
+    file: Option<LogFile>,
 }
 
 impl EventLog {
+    /// Events that are added to a file as well, which outlives the site.
+    pub(crate) fn in_file(path: PathBuf) -> Self {
+        let file = Some(LogFile::new(path, FILE_BYTES_MAX));
+        Self { lines: Mutex::new(Lines { file, ..Lines::default() }) }
+    }
+
     fn lines(&self) -> MutexGuard<'_, Lines> {
         // They stay of use whatever became of a thread that held them.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
@@ -52,7 +65,7 @@ impl EventLog {
         if kept.len() == EVENTS_MAX {
             kept.pop_front();
         }
-        kept.push_back(EventLine {
+        let event = EventLine {
             sequence,
             at: at.to_string(),
             partition: partition.to_owned(),
@@ -60,7 +73,13 @@ impl EventLog {
             kind: kind.to_owned(),
             severity,
             text: text.to_owned(),
-        });
+        };
+        kept.push_back(event.clone());
+        if let Some(file) = &mut lines.file {
+            let line = serde_json::to_string(&event).expect("texts and numbers are JSON");
+            // What can't be written is still told as long as the site runs.
+            let _ = file.add(&line);
+        }
     }
 
     /// The events from number `since` on, in order.
@@ -78,6 +97,19 @@ impl EventLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_stay_in_a_file_across_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        for run in ["first", "second"] {
+            let log = EventLog::in_file(path.clone());
+            log.note("tank", "started", Severity::Information, run);
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let read = |line: &str| serde_json::from_str::<EventLine>(line).unwrap().text;
+        assert_eq!(text.lines().map(read).collect::<Vec<_>>(), ["first", "second"]);
+    }
 
     #[test]
     fn old_events_are_forgotten_and_the_numbers_say_so() {

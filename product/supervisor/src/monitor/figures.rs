@@ -6,6 +6,7 @@ use quietcore_exchange::bins::{BIN_COUNT, highest_of, lowest_of};
 use quietcore_exchange::{
     HistogramTotals, SnapshotBuffers, TaskSnapshot, TaskState, TaskStatistics, TornRead,
 };
+use quietcore_record::statistics::BEYOND;
 use quietcore_units::Nanos;
 
 use crate::control::TaskDescription;
@@ -48,6 +49,27 @@ impl LogBars {
         let begin = first.saturating_sub(missing / 2);
         let begin = begin.min(Self::bar_count() - FEWEST);
         begin..end.max(begin + FEWEST)
+    }
+
+    /// The median; none without values.
+    pub fn shown_median(&self) -> Option<Nanos> {
+        Some(self.median).filter(|_| self.total > 0)
+    }
+
+    /// The value that 99 of 100 do not exceed, where enough values lie beyond it to carry it: as
+    /// many as a report asks for.
+    pub fn shown_p99(&self) -> Option<Nanos> {
+        Some(self.p99).filter(|_| self.total >= BEYOND * 100)
+    }
+
+    /// The same of 9999 of 10 000.
+    pub fn shown_p99_99(&self) -> Option<Nanos> {
+        Some(self.p99_99).filter(|_| self.total >= BEYOND * 10_000)
+    }
+
+    /// The largest; none without values.
+    pub fn shown_max(&self) -> Option<Nanos> {
+        Some(self.max).filter(|_| self.total > 0)
     }
 
     /// Returns where a value lies among some bars: 0 at their begin, 1 at their end.
@@ -220,6 +242,22 @@ mod tests {
         let bars = LogBars::of(&copy_of(&[]));
         assert_eq!((bars.total, bars.max, bars.p99_99), (0, Nanos::ZERO, Nanos::ZERO));
         assert!(bars.counts.iter().all(|count| *count == 0));
+    }
+
+    /// Goal: no figure is shown that its values do not carry, as in a report.
+    #[test]
+    fn a_quantile_is_shown_from_ten_values_beyond_it_on() {
+        let shown = |count: usize| {
+            let bars = LogBars::of(&copy_of(&vec![2_000; count]));
+            let all =
+                [bars.shown_median(), bars.shown_p99(), bars.shown_p99_99(), bars.shown_max()];
+            all.map(|it| it.is_some())
+        };
+        assert_eq!(shown(0), [false; 4]);
+        assert_eq!(shown(2), [true, false, false, true]);
+        assert_eq!(shown(999), [true, false, false, true]);
+        assert_eq!(shown(1_000), [true, true, false, true]);
+        assert_eq!(shown(100_000), [true; 4]);
     }
 
     #[test]

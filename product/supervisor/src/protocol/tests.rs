@@ -27,6 +27,7 @@ fn requests() -> Vec<Request> {
         kind,
         variable: "servo_P.Kp".to_owned(),
         value: value.map(str::to_owned),
+        allow_nan: false,
     };
     let changes = vec![
         change(ChangeKind::Set, Some("3.5")),
@@ -62,6 +63,7 @@ fn responses() -> Vec<Response> {
         kind: ChangeKind::Set,
         variable: "servo_P.Kp".to_owned(),
         value: Some("3.5".to_owned()),
+        allow_nan: false,
     };
     let applied = AppliedChange {
         sequence: 7,

@@ -51,6 +51,7 @@ mod tests {
             kind: ChangeKind::Set,
             variable: format!("x{number}"),
             value: Some("1".to_owned()),
+            allow_nan: false,
         };
         assert_eq!(history.since(0), (Vec::new(), 0));
         for number in 0..CHANGES_MAX {

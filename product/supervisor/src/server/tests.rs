@@ -61,7 +61,7 @@ impl Ground {
 
 fn set(variable: &str, value: &str) -> Change {
     let kind = ChangeKind::Set;
-    Change { kind, variable: variable.to_owned(), value: Some(value.to_owned()) }
+    Change { kind, variable: variable.to_owned(), value: Some(value.to_owned()), allow_nan: false }
 }
 
 fn trace() -> Trace {

@@ -162,8 +162,12 @@ impl Site {
     }
 
     pub(crate) fn change(&self, kind: ChangeKind, variable: &str, value: Option<&str>) -> u64 {
-        let change =
-            Change { kind, variable: variable.to_owned(), value: value.map(str::to_owned) };
+        let change = Change {
+            kind,
+            variable: variable.to_owned(),
+            value: value.map(str::to_owned),
+            allow_nan: false,
+        };
         self.client().write("axis", &[change]).unwrap_or_else(|error| panic!("{error}")).cycle
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use quietcore_supervisor::client::Address;
 use quietcore_supervisor::trigger::Trigger;
@@ -84,10 +84,11 @@ pub(crate) struct Top {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Crashes, overruns, watchdogs, lost SubDevices, forced variables, deploys and \
-    restarts, the oldest first, with their time in UTC; `!` marks a warning, `✗` a fault. The last \
-    2000 of each partition are kept as long as its site runs; of a warning that repeats one a \
-    second is kept, with the number of the others.\n\nExamples:\n  \
+    after_help = "Crashes, overruns, watchdogs, lost SubDevices, set and forced variables, deploys \
+    and restarts, the oldest first, with their time in UTC; `!` marks a warning, `✗` a fault. The \
+    last 2000 of each partition are kept as long as its site runs, and the last of a site that is \
+    down in a file of its state (1 MiB, and an older one); of a warning that repeats one a second \
+    is kept, with the number of the others, and so of what is set.\n\nExamples:\n  \
     quietcore events                     of all partitions of the site that runs\n  \
     quietcore events axis --last 20      the last of one partition\n  \
     quietcore events press-line          of all partitions of this site\n  \
@@ -185,7 +186,8 @@ pub(crate) struct Of {
 #[derive(Debug, Args)]
 #[command(
     after_help = "All of them change within one cycle, or none. The program may overwrite a \
-    variable in the same cycle; `quietcore force` holds it.\n\nExamples:\n  \
+    variable in the same cycle; `quietcore force` holds it. Exit status 1 where a value did not \
+    stay.\n\nExamples:\n  \
     quietcore set axis servo_P.Kp=3.5\n  \
     quietcore set axis servo_P.Kp=3.5 servo_P.Ki=0.2     both in the same cycle\n  \
     quietcore set axis servo_U.enable=true servo_U.mode=RUN"
@@ -197,6 +199,9 @@ pub(crate) struct Set {
     #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment,
         add = ArgValueCompleter::new(completion::writable))]
     pub(crate) assignments: Vec<Assignment>,
+    /// Take NaN and infinite values, too; the program goes on with them
+    #[arg(long)]
+    pub(crate) allow_nan: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -216,24 +221,31 @@ pub(crate) struct Force {
     #[arg(required = true, value_name = "NAME=VALUE", value_parser = assignment,
         add = ArgValueCompleter::new(completion::writable))]
     pub(crate) assignments: Vec<Assignment>,
+    /// Take NaN and infinite values, too; the program goes on with them
+    #[arg(long)]
+    pub(crate) allow_nan: bool,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    group(ArgGroup::new("let go").args(["variables", "all"]).required(true)),
+    override_usage = "quietcore unforce [OPTIONS] <PARTITION> <NAME...|--all>",
+    after_help = "Examples:\n  \
     quietcore unforce axis servo_U.enable\n  \
-    quietcore unforce axis --all")]
+    quietcore unforce axis --all"
+)]
 pub(crate) struct Unforce {
     #[command(flatten)]
     pub(crate) of: Of,
     /// The variables to let go
-    #[arg(required_unless_present = "all", value_name = "NAME",
+    #[arg(value_name = "NAME",
         add = ArgValueCompleter::new(completion::forced))]
     pub(crate) variables: Vec<String>,
     /// Let all of them go
-    #[arg(long, conflicts_with = "variables")]
+    #[arg(long)]
     pub(crate) all: bool,
     /// Print as JSON
     #[arg(long)]
@@ -242,6 +254,9 @@ pub(crate) struct Unforce {
 
 #[derive(Debug, Args)]
 #[command(
+    group(ArgGroup::new("kept in").args(["out", "plot", "evidence"]).required(true).multiple(true)),
+    override_usage = "quietcore trace [OPTIONS] <PARTITION> <VARIABLE>... <--out FILE|--plot FILE|\
+        --evidence DIR>",
     after_help = "The recording is read from a ring beside the program and costs it next to \
     nothing; samples lost because this side was too slow are counted and told.\n\nTriggers: \
     `VARIABLE`, `VARIABLE > 0.5` (also >= < <= == !=) as soon as it holds; `rising …` when it \
@@ -284,7 +299,7 @@ pub(crate) struct TraceRequest {
     #[arg(long, value_name = "D", default_value = "10 s")]
     pub(crate) duration: Nanos,
     /// Write the samples to this file, as text (.csv) or Apache Parquet (.parquet)
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["plot", "evidence"])]
+    #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Draw them into this file, .svg or .html, with marks where one of them was set or forced
     #[arg(long, value_name = "FILE")]
@@ -341,6 +356,11 @@ pub(crate) struct RestartRequest {
     /// How much of its past it keeps
     #[arg(value_enum, default_value_t = How::Warm)]
     pub(crate) how: How,
+    /// As `up` takes it; here the word stands alone, and that is said
+    #[arg(long, hide = true)]
+    pub(crate) cold: bool,
+    #[arg(long, hide = true)]
+    pub(crate) origin: bool,
 }
 
 #[derive(Debug, Args)]

@@ -53,17 +53,17 @@ fn text(report: &Report, request: &Doctor, palette: &Palette) -> String {
             );
         }
     }
-    line(
-        &mut text,
-        format_args!(
-            "\n{} requirements not met, {} pieces of advice, {} unknown, {} as they should be{}",
-            must.len(),
-            of(Severity::Advice).count(),
-            of(Severity::Unknown).count(),
-            of(Severity::Ok).count(),
-            if request.all || request.summary { "" } else { " (--all shows them)" },
-        ),
+    let counts = format!(
+        "{} requirements not met, {} pieces of advice, {} unknown, {} as they should be{}",
+        must.len(),
+        of(Severity::Advice).count(),
+        of(Severity::Unknown).count(),
+        of(Severity::Ok).count(),
+        if request.all || request.summary { "" } else { " (`--all` shows them)" },
     );
+    text.push('\n');
+    wrapped(&counts, crate::terminal::width())
+        .for_each(|part| line(&mut text, format_args!("{part}")));
     text
 }
 

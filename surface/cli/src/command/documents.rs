@@ -37,7 +37,12 @@ pub(super) fn man(request: &Man) -> Result<Status, Failure> {
         let page = pages.iter().find(|page| page.name == wanted);
         let page = page.ok_or_else(|| {
             let known: Vec<_> = pages.iter().map(|page| page.name.replace('-', " ")).collect();
-            Failure::new(format!("there is no such command; there are {}", known.join(", ")))
+            let words = request.command.join(" ");
+            Failure::new(format!(
+                "quietcore: there is no such command as `{words}`; there are {}; `quietcore man \
+                 --out DIR` writes the pages of all into a folder",
+                known.join(", ")
+            ))
         })?;
         return show(page);
     };

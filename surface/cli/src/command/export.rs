@@ -5,6 +5,7 @@ use std::path::Path;
 
 use quietcore_evidence::write_whole;
 use quietcore_site::{ExportKind, ExportPaths, ExportedFile, export};
+use quietcore_supervisor::places::{RUN_VARIABLE, STATE_VARIABLE};
 
 use crate::arguments::{Export, ExportFor};
 use crate::files::{self, SiteFile};
@@ -21,6 +22,7 @@ pub(super) fn run(request: &Export) -> Result<Status, Failure> {
     let paths = ExportPaths {
         program: std::env::current_exe()?.display().to_string(),
         site_file: fs::canonicalize(&request.site)?.display().to_string(),
+        variables: variables()?,
     };
     // What was read as a site file is UTF-8.
     let written = export(&site, &String::from_utf8_lossy(&bytes), kind, &paths)?;
@@ -34,6 +36,18 @@ pub(super) fn run(request: &Export) -> Result<Status, Failure> {
         }
     }
     Ok(Status::Done)
+}
+
+/// The variables by which this caller has sites elsewhere, their folders absolute.
+fn variables() -> Result<Vec<(String, String)>, Failure> {
+    let mut set = Vec::new();
+    for name in [RUN_VARIABLE, STATE_VARIABLE] {
+        if let Some(folder) = std::env::var_os(name).filter(|folder| !folder.is_empty()) {
+            let folder = std::path::absolute(&folder)?;
+            set.push((name.to_owned(), folder.display().to_string()));
+        }
+    }
+    Ok(set)
 }
 
 /// Writes the files; none where one is there that differs.

@@ -9,8 +9,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use quietcore_program::interface::InterfaceError;
 use quietcore_program::place::Scalar;
-use quietcore_program::{Access, Options, Place};
+use quietcore_program::{Access, BuildError, Options, Place};
 use quietcore_site::{FoundModel, FoundVariable, Model};
 use quietcore_units::Nanos;
 
@@ -36,7 +37,7 @@ enum ModelError {
 pub(super) fn run(request: &Init) -> Result<Status, Failure> {
     let machine = machine::read_facts(&*machine::stop_flag()?)?.machine();
     if let Some(folder) = &request.model {
-        let found = found(folder)?;
+        let found = found(folder, request.model_name.as_deref())?;
         let file = file_written().unwrap_or_else(|| format!("{}.toml", found.name));
         super::print(&quietcore_site::init_found(&machine, &found, &file))?;
         return Ok(Status::Done);
@@ -60,10 +61,11 @@ fn file_written() -> Option<String> {
 
 /// Builds the program in a folder, since only the compiler knows its variables, and returns what is
 /// in it.
-fn found(folder: &Path) -> Result<FoundModel, Failure> {
+fn found(folder: &Path, model_name: Option<&str>) -> Result<FoundModel, Failure> {
     let builds = tempfile::Builder::new().prefix("quietcore-builds-").tempdir()?;
-    let build = quietcore_program::build(folder, &Options::default(), builds.path())
-        .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
+    let options = Options { model: model_name.map(str::to_owned), ..Options::default() };
+    let build = quietcore_program::build(folder, &options, builds.path())
+        .map_err(|error| Failure::new(not_built(folder, &error)))?;
     for remark in &build.remarks {
         say(format_args!("remark: {remark}"));
     }
@@ -78,6 +80,7 @@ fn found(folder: &Path) -> Result<FoundModel, Failure> {
     Ok(FoundModel {
         folder: folder.display().to_string().trim_end_matches('/').to_owned(),
         name: build.model.clone(),
+        model_name: model_name.map(str::to_owned),
         taken_for: build.taken_for(),
         is_osek: kernel.is_some(),
         periods: rates.map(|rate| rate.period_ns.map(Nanos::new).or(tick)).collect(),
@@ -85,6 +88,23 @@ fn found(folder: &Path) -> Result<FoundModel, Failure> {
         outputs: of(Access::Output),
         parameters: retainable(all().filter(|(_, place)| place.access == Access::Parameter)),
     })
+}
+
+/// Says why a program can't be built. There is no site file yet that could name one of several.
+fn not_built(folder: &Path, error: &BuildError) -> String {
+    let shown = folder.display();
+    let several = match error {
+        BuildError::Interface(InterfaceError::Several { names }) => {
+            names.first().map(|name| name.trim_matches('`'))
+        }
+        _ => None,
+    };
+    match several {
+        Some(first) => {
+            format!("quietcore: {shown}: {error}, and to `init` as `--model-name {first}`")
+        }
+        None => format!("{shown}: {error}"),
+    }
 }
 
 /// The variables to retain so that these scalars are: `NAME_P.*` for the members of a structure. A
@@ -164,7 +184,25 @@ mod tests {
                       pump_ConstP.gain[0]; }\nvoid pump_step(void) { pump_Y += rtP.gain[0]; }\n";
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("pump.c"), source).unwrap();
-        assert_eq!(found(folder.path()).unwrap().parameters, ["rtP.*"]);
+        assert_eq!(found(folder.path(), None).unwrap().parameters, ["rtP.*"]);
+    }
+
+    /// Goal: of several models one is chosen where there is no site file yet, and stays chosen.
+    #[test]
+    fn one_of_several_models_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["pump", "valve"] {
+            let source = format!(
+                "double {name}_Y; void {name}_initialize(void) {{ {name}_Y = 0; }}\nvoid \
+                 {name}_step(void) {{ {name}_Y += 1; }}\n"
+            );
+            fs::write(folder.path().join(format!("{name}.c")), source).unwrap();
+        }
+        let refused = found(folder.path(), None).unwrap_err().to_string();
+        assert!(refused.contains("`pump`, `valve`"), "{refused}");
+        assert!(refused.ends_with("to `init` as `--model-name pump`"), "{refused}");
+        let model = found(folder.path(), Some("valve")).unwrap();
+        assert_eq!((model.name.as_str(), model.model_name.as_deref()), ("valve", Some("valve")));
     }
 
     #[test]

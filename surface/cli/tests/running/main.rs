@@ -188,27 +188,36 @@ fn groups_are_set_and_forced_and_released() {
     let at = folder.path();
     let ground = serve(at, "line");
     let said = done(at, &["set", "axis", "servo_P.Kp=3.5", "servo_P.Ki = 0.25"]);
-    assert_eq!(said, "axis: 2 variables set in cycle 1001\n");
+    assert_eq!(said, "axis: 2 variables set in cycle 1\u{202f}001\n");
     let asked = ground.site.state().asked.last().unwrap().clone();
     assert_eq!(asked, "write axis: Set servo_P.Kp 3.5, Set servo_P.Ki 0.25");
     assert_eq!(
         done(at, &["force", "axis", "servo_U.enable=false"]),
-        "axis: servo_U.enable forced in cycle 1002\n"
+        "axis: servo_U.enable forced in cycle 1\u{202f}002\n"
     );
     let watched = || done(at, &["watch", "axis", "servo_U.enable", "--once"]);
     assert!(watched().contains("forced"), "{}", watched());
     let said = call(at, &["set", "axis", "servo_U.enable=true"]);
-    assert_eq!((said.status, said.out.as_str()), (Some(0), "axis: nothing set in cycle 1003\n"));
+    assert_eq!(
+        (said.status, said.out.as_str()),
+        (Some(1), "axis: nothing set in cycle 1\u{202f}003\n")
+    );
     assert!(said.err.contains("`quietcore unforce axis servo_U.enable`"), "{}", said.err);
     let json = done(at, &["unforce", "axis", "servo_U.enable", "--json"]);
     assert!(json.contains("\"cycle\": 1004"), "{json}");
     assert!(!watched().contains("forced"), "{}", watched());
     let said = call(at, &["unforce", "axis", "servo_U.enable"]);
-    assert_eq!(said.out, "axis: nothing released in cycle 1005\n");
+    assert_eq!(said.out, "axis: nothing released in cycle 1\u{202f}005\n");
     assert_eq!(said.err, "axis: servo_U.enable was not forced\n");
-    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1006"));
+    assert!(done(at, &["unforce", "axis", "--all"]).contains("all released in cycle 1\u{202f}006"));
     assert!(refused(at, &["set", "axis", "servo_P.Kp=fast"]).contains("fast"));
     assert!(refused(at, &["set", "axis", "servo_P.Kq=1"]).contains("perhaps `Kp`"));
+    for verb in ["set", "force"] {
+        let said = refused(at, &[verb, "axis", "servo_P.Kp=nan"]);
+        assert!(said.contains("`--allow-nan`"), "{said}");
+    }
+    done(at, &["set", "axis", "servo_P.Kp=nan", "--allow-nan"]);
+    assert!(done(at, &["watch", "axis", "servo_P.Kp", "--once"]).contains("NaN"));
     for wrong in ["servo_P.Kp", "=5", "servo_P.Kp="] {
         assert!(refused(at, &["set", "axis", wrong]).contains("NAME=VALUE"), "{wrong}");
     }
@@ -272,6 +281,38 @@ fn events_are_told_by_partition_and_followed_until_the_site_is_down() {
     assert!(child.wait().unwrap().success());
 }
 
+/// Goal: whoever comes after a site is down learns what happened to it.
+#[test]
+fn the_events_of_a_site_that_is_down_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("press.toml"), "").unwrap();
+    let state = places(at).state_folder("press", &at.join("press.toml")).unwrap();
+    let lines = (0..3).map(|it| serde_json::to_string(&fake::event(it)).unwrap() + "\n");
+    fs::write(state.join("events.jsonl"), lines.collect::<String>()).unwrap();
+    for arguments in [
+        &["events"][..],
+        &["events", "axis"],
+        &["events", "press"],
+        &["events", "press/axis"],
+        &["events", "--site", "press.toml"],
+    ] {
+        let said = call(at, arguments);
+        assert_eq!((said.status, said.out.lines().count()), (Some(0), 3), "{}", said.err);
+        assert!(
+            said.err.contains("site `press` (") && said.err.contains("is down"),
+            "{}",
+            said.err
+        );
+    }
+    assert!(done(at, &["events", "press", "-n", "1"]).contains("overrun 2"));
+    assert!(refused(at, &["events", "tank"]).contains("no site runs"));
+    assert!(refused(at, &["events", "--follow"]).contains("no site runs"));
+    let _ground = serve(at, "line");
+    assert_eq!(done(at, &["events"]), "", "it is the one that runs");
+    assert_eq!(done(at, &["events", "press"]).lines().count(), 3);
+}
+
 #[test]
 fn programs_are_deployed_restarted_and_brought_down() {
     let folder = tempfile::tempdir().unwrap();
@@ -280,7 +321,8 @@ fn programs_are_deployed_restarted_and_brought_down() {
     let said = call(at, &["deploy", "axis", "."]);
     assert_eq!(said.status, Some(0), "{}", said.err);
     assert!(said.out.starts_with(
-        "axis: build 2 runs since cycle 70001 and has passed its probation\nno cycle was lost"
+        "axis: build 2 runs since cycle 70\u{202f}001 and has passed its probation\nno cycle \
+         was lost"
     ));
     assert_eq!(said.err, "building\nstaged\n");
     let asked = ground.site.state().asked.last().unwrap().clone();
@@ -290,7 +332,12 @@ fn programs_are_deployed_restarted_and_brought_down() {
     );
     assert!(refused(at, &["deploy", "axis", "nowhere"]).contains("nowhere"));
     assert_eq!(done(at, &["restart", "axis", "cold"]), "axis: started cold\n");
-    assert!(done(at, &["pause", "axis"]).starts_with("axis: paused; "));
+    let said = call(at, &["pause", "axis"]);
+    assert!(said.out.starts_with("axis: paused; "), "{}", said.out);
+    assert!(said.err.contains("take their outputs away"), "it has a fieldbus: {}", said.err);
+    assert_eq!(done(at, &["resume", "axis"]), "axis: was not paused\n");
+    ground.site.state().partitions[0].state = Activity::Paused;
+    assert!(done(at, &["pause", "axis"]).starts_with("axis: is paused already; "));
     assert_eq!(done(at, &["resume", "axis"]), "axis: goes on\n");
     let asked = ground.site.state().asked.clone();
     assert!(asked.ends_with(&["pause axis".to_owned(), "resume axis".to_owned()]), "{asked:?}");
@@ -315,7 +362,7 @@ fn recordings_are_written_drawn_and_kept_as_evidence() {
     fs::write(at.join("latencies"), histogram).unwrap();
     done(at, &["import", "cyclictest", "latencies", "--out", "evidence"]);
     let _ground = serve(at, "line");
-    let said = done(
+    let said = call(
         at,
         &[
             "trace",
@@ -337,7 +384,11 @@ fn recordings_are_written_drawn_and_kept_as_evidence() {
             "evidence",
         ],
     );
-    assert!(said.starts_with("line/axis: 40 of 40 samples, 0 lost"), "{said}");
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert!(said.out.starts_with("line/axis: 40 of 40 samples, 0 lost"), "{}", said.out);
+    for path in ["run.csv", "evidence/traces/line-axis.csv", "run.svg"] {
+        assert!(said.err.contains(&format!("wrote {path}\n")), "{}", said.err);
+    }
     let table = fs::read_to_string(at.join("run.csv")).unwrap();
     assert_eq!(table.lines().count(), 41);
     assert!(table.starts_with("cycle,monotonic_ns,seconds,lost_before,servo_Y.torque,"));
@@ -363,6 +414,29 @@ fn recordings_are_written_drawn_and_kept_as_evidence() {
     assert!(said.contains("no task `slow`; there are `main`"), "{said}");
 }
 
+/// Goal: a command line that lacks something, or has it elsewhere, is answered with what is right.
+#[test]
+fn usage_errors_name_what_would_be_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let _ground = serve(at, "line");
+    for (arguments, right) in [
+        (&["trace", "axis", "x"][..], "--out <FILE>|--plot <FILE>|--evidence <DIR>"),
+        (&["unforce", "axis"], "<NAME|--all>"),
+        (&["restart", "axis", "--cold"], "write `quietcore restart axis cold`"),
+        (&["restart", "axis", "--origin"], "write `quietcore restart axis origin`"),
+        (&["man", "m2"], "`quietcore man --out DIR`"),
+        (&["report", "runs", "--csv", "x.csv"], "write `--csv x`"),
+        (
+            &["trace", "axis", "servo_Y", "--samples", "1", "--plot", "none/x.svg"],
+            "`none/x.svg` can't be written: there is no folder `none`",
+        ),
+    ] {
+        let said = refused(at, arguments);
+        assert!(said.contains(right), "{arguments:?}: {said}");
+    }
+}
+
 #[test]
 fn help_teaches_with_examples_and_fits_the_screen() {
     let folder = tempfile::tempdir().unwrap();
@@ -385,7 +459,7 @@ fn a_set_that_the_fieldbus_undoes_offers_a_force() {
     let ground = serve(at, "line");
     ground.site.state().overwritten = vec!["servo_U.position".to_owned()];
     let said = call(at, &["set", "axis", "servo_U.position=3", "servo_P.Ki=2"]);
-    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert_eq!(said.status, Some(1), "one of them was not set: {}", said.err);
     assert!(said.err.contains("`quietcore force axis servo_U.position=3`"), "{}", said.err);
     assert!(said.out.starts_with("axis: servo_P.Ki set in cycle "), "{}", said.out);
 }
@@ -401,10 +475,10 @@ fn a_set_that_the_program_undoes_offers_a_force() {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
         let said = call(at, &line);
-        assert_eq!(said.status, Some(0), "{}", said.err);
         assert!(!said.err.contains("servo_P.Ki") && !said.err.contains("counter"), "{}", said.err);
         if said.err.contains("`quietcore force axis servo_Y.mode=IDLE`") {
             assert!(said.err.contains("from a channel or by itself"), "{}", said.err);
+            assert_eq!(said.status, Some(1), "{}", said.err);
             assert!(said.out.starts_with("axis: 2 variables set in cycle "), "{}", said.out);
             return;
         }

@@ -30,6 +30,7 @@ fn paths() -> ExportPaths {
     ExportPaths {
         program: "/usr/bin/quietcore".to_owned(),
         site_file: "/etc/quietcore/press.toml".to_owned(),
+        variables: Vec::new(),
     }
 }
 
@@ -53,6 +54,18 @@ fn a_site_is_exported_as_it_is_stored() {
             assert_stored(&name, &file.text);
         }
     }
+}
+
+/// Goal: a site whose caller has its sites elsewhere is found there.
+#[test]
+fn a_unit_has_the_variables_of_who_exports_it() {
+    let variables = vec![("QUIETCORE_STATE_DIR".to_owned(), "/srv/50% \"off\"".to_owned())];
+    let paths = ExportPaths { variables, ..paths() };
+    let unit = export(&site(SITE), SITE, ExportKind::Systemd, &paths).unwrap().remove(0).text;
+    let line =
+        "\n[Service]\nType=exec\nEnvironment=\"QUIETCORE_STATE_DIR=/srv/50%% \\\"off\\\"\"\n";
+    assert!(unit.contains(line), "{unit}");
+    assert!(unit.contains("brought up by hand with the variables below.\n"), "{unit}");
 }
 
 #[test]

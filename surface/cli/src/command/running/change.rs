@@ -6,6 +6,7 @@ pub(in crate::command) mod pause;
 pub(in crate::command) mod restart;
 mod undone;
 
+use quietcore_record::verdict::thousands;
 use quietcore_supervisor::client::Address;
 use quietcore_supervisor::control::{Applied, Change, ChangeKind};
 use quietcore_supervisor::monitor::Monitor;
@@ -31,12 +32,12 @@ struct Document<'a> {
 const RELEASED: &str = "; it is as it was before the force";
 
 pub(in crate::command) fn set(request: &Set) -> Result<Status, Failure> {
-    let changes = changes(ChangeKind::Set, &request.assignments);
+    let changes = changes(ChangeKind::Set, &request.assignments, request.allow_nan);
     apply(&request.of, &changes, request.json, "set", "")
 }
 
 pub(in crate::command) fn force(request: &Force) -> Result<Status, Failure> {
-    let changes = changes(ChangeKind::Force, &request.assignments);
+    let changes = changes(ChangeKind::Force, &request.assignments, request.allow_nan);
     apply(&request.of, &changes, request.json, "forced", "")
 }
 
@@ -44,22 +45,25 @@ pub(in crate::command) fn unforce(request: &Unforce) -> Result<Status, Failure> 
     if request.all {
         let (mut client, partition) = site::of_partition(&request.of)?;
         let applied = client.unforce_all(&partition)?;
-        return tell(&partition, &applied, &[], request.json, "all released", RELEASED);
+        tell(&partition, &applied, &[], request.json, "all released", RELEASED)?;
+        return Ok(Status::Done);
     }
     let release = |variable: &String| Change {
         kind: ChangeKind::Unforce,
         variable: variable.clone(),
         value: None,
+        allow_nan: false,
     };
     let changes: Vec<Change> = request.variables.iter().map(release).collect();
     apply(&request.of, &changes, request.json, "released", RELEASED)
 }
 
-fn changes(kind: ChangeKind, assignments: &[Assignment]) -> Vec<Change> {
+fn changes(kind: ChangeKind, assignments: &[Assignment], allow_nan: bool) -> Vec<Change> {
     let change = |assignment: &Assignment| Change {
         kind,
         variable: assignment.variable.clone(),
         value: Some(assignment.value.clone()),
+        allow_nan,
     };
     assignments.iter().map(change).collect()
 }
@@ -77,7 +81,7 @@ fn apply(
     let before = monitor.as_ref().and_then(|monitor| Before::read(monitor, changes));
     let applied = client.write(&partition, changes)?;
     let undone = before.map(|before| before.undone(applied.cycle)).unwrap_or_default();
-    let mut effective = Vec::new();
+    let (mut effective, mut status) = (Vec::new(), Status::Done);
     for (index, change) in changes.iter().enumerate() {
         let forced = forced.get(index).copied();
         let by_fieldbus = applied.overwritten.contains(&change.variable);
@@ -88,7 +92,13 @@ fn apply(
             None => None,
         };
         match why {
-            Some(why) => terminal::say(format_args!("{partition}: {why}")),
+            Some(why) => {
+                terminal::say(format_args!("{partition}: {why}"));
+                // What was not forced is let go all the same; a value that was wished is not there.
+                if change.kind == ChangeKind::Set {
+                    status = Status::NotPassed;
+                }
+            }
             None => effective.push(change.variable.as_str()),
         }
     }
@@ -98,7 +108,8 @@ fn apply(
         _ => format!("{} variables {done}", effective.len()),
     };
     let after = if effective.is_empty() { "" } else { after };
-    tell(&partition, &applied, changes, json, &what, after)
+    tell(&partition, &applied, changes, json, &what, after)?;
+    Ok(status)
 }
 
 /// Which of the variables are forced; empty where that can't be seen.
@@ -140,13 +151,16 @@ fn tell(
     json: bool,
     what: &str,
     after: &str,
-) -> Result<Status, Failure> {
+) -> Result<(), Failure> {
     let cycle = applied.cycle;
     if json {
         let schema = "quietcore.applied/1";
         command::print_json(&Document { schema, partition, cycle, changes })?;
     } else {
-        command::print_lines(&format!("{partition}: {what} in cycle {cycle}{after}\n"))?;
+        command::print_lines(&format!(
+            "{partition}: {what} in cycle {}{after}\n",
+            thousands(cycle)
+        ))?;
     }
-    Ok(Status::Done)
+    Ok(())
 }

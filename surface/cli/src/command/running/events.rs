@@ -1,5 +1,7 @@
 //! `quietcore events`
 
+mod past;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,7 +38,10 @@ struct Line<'a> {
 
 pub(in crate::command) fn run(request: &Events) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
-    let (mut client, partition) = connect(request)?;
+    let (mut client, partition) = match connect(request) {
+        Ok(connected) => connected,
+        Err(failure) => return past::tell(request)?.ok_or(failure),
+    };
     let is_meant = |event: &EventLine| partition.as_ref().is_none_or(|it| *it == event.partition);
     let mut next = 0;
     let mut past = news(&mut client, &mut next)?;

@@ -14,7 +14,7 @@ use crate::status::{Failure, Status};
 use crate::terminal::{self, visible};
 
 /// What stands where there is nothing.
-const NONE: &str = "–";
+pub(super) const NONE: &str = "–";
 
 /// What `ps --json` prints.
 #[derive(Serialize)]

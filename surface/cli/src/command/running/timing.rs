@@ -8,6 +8,8 @@ use quietcore_supervisor::control::Opened;
 use quietcore_supervisor::monitor::{FigureBuffers, Monitor, MonitorError, TaskFigures};
 use quietcore_units::Nanos;
 
+use super::ps::NONE;
+
 /// The tasks of the partitions of a site.
 #[derive(Default)]
 pub(super) struct Timing {
@@ -48,9 +50,9 @@ impl Timing {
             .numbers(["release p50", "p99.99", "max", "execution max", "response max"], 0);
         for (name, task, absent) in &self.tasks {
             // A task of a kernel may have run no job at all; then it was not punctual either.
-            let counted = |figure: Nanos| match task.snapshot.counters.cycles {
-                0 => "–".to_owned(),
-                _ => figure.to_string(),
+            let shown = |figure: Option<Nanos>| match figure {
+                Some(figure) => figure.to_string(),
+                None => NONE.to_owned(),
             };
             table.row([
                 name.clone(),
@@ -58,11 +60,11 @@ impl Timing {
                 thousands(task.snapshot.counters.cycles),
                 thousands(task.snapshot.counters.missed_cycles + absent),
                 thousands(task.snapshot.scan.overruns),
-                counted(task.release.median),
-                counted(task.release.p99_99),
-                counted(task.release.max),
-                counted(task.execution.max),
-                counted(task.response.max),
+                shown(task.release.shown_median()),
+                shown(task.release.shown_p99_99()),
+                shown(task.release.shown_max()),
+                shown(task.execution.shown_max()),
+                shown(task.response.shown_max()),
             ]);
         }
         table.lines(columns, false)
@@ -71,5 +73,5 @@ impl Timing {
 
 /// A period; of a task that has none a dash.
 fn period(period: Nanos) -> String {
-    if period == Nanos::ZERO { "–".to_owned() } else { period.to_string() }
+    if period == Nanos::ZERO { NONE.to_owned() } else { period.to_string() }
 }

@@ -118,6 +118,15 @@ impl Files {
             let plot = plot.display();
             return Err(Failure::new(format_args!("quietcore: `{plot}`: use .svg or .html")));
         }
+        if let Some(plot) = &request.plot
+            && let Some(folder) = plot.parent().filter(|it| !it.as_os_str().is_empty())
+            && !folder.is_dir()
+        {
+            let (plot, folder) = (plot.display(), folder.display());
+            return Err(Failure::new(format_args!(
+                "quietcore: `{plot}` can't be written: there is no folder `{folder}`"
+            )));
+        }
         let evidence = request.evidence.as_deref().map(|folder| in_evidence(folder, name));
         Ok(Self { out, evidence: evidence.transpose()?, drawn: Recording::new(Vec::new()) })
     }
@@ -132,6 +141,7 @@ impl Files {
     fn finish(self, request: &TraceRequest, name: String) -> Result<(), Failure> {
         if let (Some(out), Some(path)) = (self.out, &request.out) {
             finished(out, path)?;
+            wrote(path);
         }
         if let Some((writer, path, table)) = self.evidence {
             finished(table, &path)?;
@@ -144,16 +154,21 @@ impl Files {
                 )));
             }
             finish::finish(&writer)?;
-            crate::terminal::say(format_args!("evidence: {}", path.display()));
+            wrote(&path);
         }
         if let Some(path) = &request.plot {
             let named = Named { name, recording: self.drawn };
             let is_page = path.extension().is_some_and(|end| end == "html");
             let text = if is_page { page(&[named]) } else { svg(&named) };
             write_whole(path, text.as_bytes())?;
+            wrote(path);
         }
         Ok(())
     }
+}
+
+fn wrote(path: &Path) {
+    crate::terminal::say(format_args!("wrote {}", path.display()));
 }
 
 fn table_file(path: &Path) -> Result<TableFile, Failure> {
@@ -288,9 +303,10 @@ fn text(name: &str, summary: &Summary) -> String {
         None => text.push_str("; the trigger did not come, nothing was written"),
         Some(cycle) if summary.pre > 0 => {
             let (pre, s) = (thousands(summary.pre), plural(summary.pre));
+            let cycle = thousands(cycle);
             text.push_str(&format!("; trigger in cycle {cycle}, {pre} sample{s} before it"));
         }
-        Some(cycle) => text.push_str(&format!("; from cycle {cycle}")),
+        Some(cycle) => text.push_str(&format!("; from cycle {}", thousands(cycle))),
     }
     if let Some(why) = &summary.ended_early {
         text.push_str(&format!("; ended early: {why}"));
@@ -317,7 +333,8 @@ mod tests {
         let said = text("line/axis", &whole);
         assert_eq!(
             said,
-            "line/axis: 100 of 100 samples, 0 lost; trigger in cycle 4711, 20 samples before it\n"
+            "line/axis: 100 of 100 samples, 0 lost; trigger in cycle 4\u{202f}711, 20 samples \
+             before it\n"
         );
         let early = Some("interrupted".to_owned());
         let cut = Summary { kept: 0, lost: 3, began_at: None, ended_early: early, ..whole };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use quietcore_record::verdict::thousands;
 use quietcore_supervisor::control::{DeployPatience, Deployed, NotForced, Probation};
 use serde::Serialize;
 
@@ -48,7 +49,7 @@ pub(in crate::command) fn run(request: &Deploy) -> Result<Status, Failure> {
 }
 
 fn text(partition: &str, deployed: &Deployed) -> String {
-    let Deployed { generation, cycle, .. } = deployed;
+    let (generation, cycle) = (deployed.generation, thousands(deployed.cycle));
     let taken_back = |what: &str, why: &str| {
         format!(
             "{partition}: build {generation} ran from cycle {cycle} and {what}\n  {}\n",
@@ -65,7 +66,8 @@ fn text(partition: &str, deployed: &Deployed) -> String {
         Probation::Passed => good(partition, deployed, "has passed its probation"),
         Probation::Running { cycles: 0, .. } => good(partition, deployed, "is on probation"),
         Probation::Running { cycles, left } => {
-            let still = format!("is on probation for another {left} ({cycles} cycles)");
+            let still =
+                format!("is on probation for another {left} ({} cycles)", thousands(*cycles));
             good(partition, deployed, &still)
         }
     }
@@ -74,6 +76,7 @@ fn text(partition: &str, deployed: &Deployed) -> String {
 /// Of a build that runs, `standing` what of its probation is known.
 fn good(partition: &str, deployed: &Deployed, standing: &str) -> String {
     let Deployed { generation, cycle, gap_cycles, release, carried, .. } = deployed;
+    let cycle = thousands(*cycle);
     let gap = match gap_cycles {
         0 => "no cycle was lost".to_owned(),
         1 => "1 cycle was lost".to_owned(),
@@ -116,8 +119,9 @@ mod tests {
         let deployed = quietcore_supervisor::fake::deployed();
         assert_eq!(
             text("axis", &deployed),
-            "axis: build 2 runs since cycle 70001 and has passed its probation\nno cycle was lost; \
-             its first release was 23.0 µs late\n41 variables carried over, 1 begins anew\n  \
+            "axis: build 2 runs since cycle 70\u{202f}001 and has passed its probation\nno cycle \
+             was lost; its first release was 23.0 µs late\n41 variables carried over, 1 begins \
+             anew\n  \
              servo_P.Kp: keeps the value that was set by hand\n  servo_DW.filter: its type was \
              f64[2] and is f64[3]\n"
         );
@@ -139,8 +143,8 @@ mod tests {
         let why = || "the program crashed".to_owned();
         assert_eq!(
             said(Probation::TakenBack { generation: 1, why: why() }),
-            "axis: build 2 ran from cycle 70001 and was taken back; build 1 runs\n  the program \
-             crashed\n"
+            "axis: build 2 ran from cycle 70\u{202f}001 and was taken back; build 1 runs\n  the \
+             program crashed\n"
         );
         let failed = said(Probation::Failed { why: why() });
         assert!(failed.contains("no sound build to go back to\n  the program crashed"), "{failed}");

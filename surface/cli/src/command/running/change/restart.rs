@@ -8,6 +8,14 @@ use crate::command;
 use crate::status::{Failure, Status};
 
 pub(in crate::command) fn run(request: &RestartRequest) -> Result<Status, Failure> {
+    for (is_given, word) in [(request.cold, "cold"), (request.origin, "origin")] {
+        if is_given {
+            let of = &request.of.partition;
+            return Err(Failure::new(format_args!(
+                "quietcore: `restart` takes no `--{word}`; write `quietcore restart {of} {word}`"
+            )));
+        }
+    }
     let (mut client, partition) = site::of_partition(&request.of)?;
     let (how, word) = match request.how {
         How::Warm => (Restart::Warm, "warm"),

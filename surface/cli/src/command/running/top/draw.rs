@@ -29,7 +29,7 @@ use ratatui::widgets::Paragraph;
 
 use super::collect::{Pane, Snapshot};
 use super::view::{Shown, View};
-use crate::command::running::ps::fieldbus;
+use crate::command::running::ps::{NONE, fieldbus};
 use crate::table::Table;
 
 /// Columns of the figures beside the histogram.
@@ -292,8 +292,10 @@ fn figures(task: &TaskFigures, named: bool) -> Vec<String> {
     let rows =
         [("release", &task.release), ("execution", &task.execution), ("response", &task.response)];
     for (name, bars) in rows {
+        let figures =
+            [bars.shown_median(), bars.shown_p99(), bars.shown_p99_99(), bars.shown_max()];
         let [median, p99, p99_99, max] =
-            [bars.median, bars.p99, bars.p99_99, bars.max].map(|it| it.to_string());
+            figures.map(|it| it.map_or_else(|| NONE.to_owned(), |it| it.to_string()));
         lines.push(format!("{name:<NAMES$}{median:>9}{p99:>9}{p99_99:>9}{max:>9}"));
     }
     let scan = &task.snapshot.scan;

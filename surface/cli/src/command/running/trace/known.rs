@@ -106,7 +106,12 @@ mod tests {
             recording.push(&moment, &[0.0, 0.0]);
         }
         let change = |kind, variable: &str| {
-            Some(Change { kind, variable: variable.to_owned(), value: Some("1".to_owned()) })
+            Some(Change {
+                kind,
+                variable: variable.to_owned(),
+                value: Some("1".to_owned()),
+                allow_nan: false,
+            })
         };
         for (cycle, change) in [
             (9, change(ChangeKind::Set, "x")),
