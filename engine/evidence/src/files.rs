@@ -13,16 +13,18 @@ use crate::folder::{self, FILE_BYTES_MAX};
 
 /// A file of the evidence could not be written. What was written before it is whole.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` could not be written{}", path.display(), remedy(source))]
+#[error("`{}` could not be written{remedy}", path.display())]
 pub struct WriteError {
     /// The file or folder.
     pub path: PathBuf,
     /// Why.
     #[source]
     pub source: io::Error,
+    /// What would help, behind `; `; empty where that is not known.
+    remedy: &'static str,
 }
 
-/// Returns what would help, where that is known.
+/// Returns what would help against a failure, where that is known.
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -39,7 +41,7 @@ fn remedy(source: &io::Error) -> &'static str {
 impl WriteError {
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self { path, source }
+        move |source| Self { path, remedy: remedy(&source), source }
     }
 }
 

@@ -143,7 +143,7 @@ impl Writer {
     fn json(&self, name: &str, value: &impl Serialize) -> Result<(), WriteError> {
         let path = self.root.join(name);
         let mut bytes = serde_json::to_vec_pretty(value)
-            .map_err(|error| WriteError { path: path.clone(), source: io::Error::other(error) })?;
+            .map_err(|error| WriteError::at(&path)(io::Error::other(error)))?;
         bytes.push(b'\n');
         files::write_whole(&path, &bytes)
     }
