@@ -142,8 +142,11 @@ fn without_privileges_nothing_is_proven_and_it_is_said_why() {
     assert_eq!(run.status, Some(1), "{}", run.err);
     assert!(run.out.contains("NOT PROVEN"), "{}", run.out);
     let record = json(&folder.path().join("run/records"), "axis.tp2.cpu1.json");
-    let degraded = record["degraded"].to_string();
-    assert!(degraded.contains("SCHED_OTHER"), "{degraded}");
+    let degraded = record["degraded"].as_array().unwrap();
+    let is_policy = |reason: &Value| {
+        (&reason["code"], &reason["setting"]) == (&"setting_refused".into(), &"policy".into())
+    };
+    assert!(degraded.iter().any(is_policy), "{degraded:?}");
     assert!(run.err.contains("degraded:"), "{}", run.err);
 }
 
