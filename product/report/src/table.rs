@@ -45,17 +45,29 @@ pub enum Look {
 }
 
 impl Look {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Plain, Self::Dim, Self::Good, Self::Open, Self::Bad];
+
+    /// The escape sequence that ends each look.
+    pub const END: &str = "\u{1b}[0m";
+
+    /// The escape sequence that begins this look; empty for [`Plain`](Self::Plain).
+    pub const fn begin(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Dim => "\u{1b}[2m",
+            Self::Good => "\u{1b}[32m",
+            Self::Open => "\u{1b}[33m",
+            Self::Bad => "\u{1b}[1;31m",
+        }
+    }
+
     /// The text with escape sequences around it, where `color` is true.
     pub fn paint(self, text: &str, color: bool) -> String {
-        let code = match self {
-            _ if !color => return text.to_owned(),
-            Self::Plain => return text.to_owned(),
-            Self::Dim => "2",
-            Self::Good => "32",
-            Self::Open => "33",
-            Self::Bad => "1;31",
-        };
-        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        if !color || self == Self::Plain {
+            return text.to_owned();
+        }
+        format!("{}{text}{}", self.begin(), Self::END)
     }
 }
 
