@@ -9,9 +9,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use quietcore_program::interface::PeriodStatement;
 use quietcore_program::place::Scalar;
 use quietcore_program::{Access, Options, Place};
-use quietcore_site::{FoundModel, FoundVariable, Model};
+use quietcore_site::{FoundModel, FoundPeriod, FoundVariable, Model};
 use quietcore_units::Nanos;
 
 use crate::arguments::Init;
@@ -73,18 +74,24 @@ fn found(folder: &Path) -> Result<FoundModel, Failure> {
         some.filter(|(_, place)| place.scalar != Scalar::Address).map(variable).collect()
     };
     let rates = build.interface.rates.iter();
-    let kernel = build.interface.kernel.as_ref();
-    let tick = kernel.and_then(|kernel| kernel.counter.as_ref()).map(|it| Nanos::new(it.tick_ns));
-    Ok(FoundModel {
+    let stated = |it: &PeriodStatement| FoundPeriod {
+        period: Nanos::new(it.period_ns),
+        place: it.to_string(),
+    };
+    let found = FoundModel {
         folder: folder.display().to_string().trim_end_matches('/').to_owned(),
         name: build.model.clone(),
         taken_for: build.taken_for(),
-        is_osek: kernel.is_some(),
-        periods: rates.map(|rate| rate.period_ns.map(Nanos::new).or(tick)).collect(),
+        is_osek: build.interface.kernel.is_some(),
+        periods: rates.map(|rate| rate.stated.iter().map(stated).collect()).collect(),
         inputs: of(Access::Input),
         outputs: of(Access::Output),
         parameters: retainable(all().filter(|(_, place)| place.access == Access::Parameter)),
-    })
+    };
+    for doubt in found.doubts() {
+        say(format_args!("remark: {doubt}"));
+    }
+    Ok(found)
 }
 
 /// The variables to retain so that these scalars are: `NAME_P.*` for the members of a structure. A
