@@ -20,6 +20,7 @@
 mod discover;
 mod entry;
 mod glue;
+mod period;
 mod signature;
 
 use std::fmt;
@@ -30,6 +31,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use discover::{Discovery, Surroundings, discover};
 pub(crate) use entry::{CLASS_END, Entry, choose};
 pub(crate) use glue::{INSTANCE_PREFIX, OBJECT_NAME, SERVICES_NAME, glue};
+pub(crate) use period::SourceText;
+pub use period::{PeriodPlace, PeriodStatement};
 
 /// How the generator packed the model's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,8 +71,11 @@ impl fmt::Display for Language {
 pub struct Rate {
     /// The functions, in the order of calls.
     pub functions: Vec<String>,
-    /// The period in nanoseconds, where the generator left a remark on it.
+    /// The period in nanoseconds, where the code states one: that of the most trustworthy place.
     pub period_ns: Option<u64>,
+    /// What the code states of the period, the most trustworthy place first.
+    #[serde(default)]
+    pub stated: Vec<PeriodStatement>,
 }
 
 /// The functions that a program is run by, and what is known of them.

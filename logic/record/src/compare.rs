@@ -248,6 +248,8 @@ fn remarks(a: &Record, b: &Record) -> Vec<String> {
     differ("probe", a.probe.clone(), b.probe.clone());
     differ("period", known(a.period_ns), known(b.period_ns));
     differ("profile", a.profile.clone(), b.profile.clone());
+    let backend = |record: &Record| record.conditions.backend().unwrap_or_default().to_owned();
+    differ("backend", backend(a), backend(b));
     differ("mode", a.conditions.mode.clone(), b.conditions.mode.clone());
     differ("policy", a.conditions.policy.clone(), b.conditions.policy.clone());
     differ(

@@ -35,8 +35,8 @@ mod words;
 
 pub use export::{ExportError, ExportKind, ExportPaths, ExportedFile, export};
 pub use init::{
-    Example, FoundModel, FoundVariable, Model, ModelFile, SCHEMA_LINE, UnknownExample, init,
-    init_found,
+    Example, FoundModel, FoundPeriod, FoundVariable, Model, ModelFile, SCHEMA_LINE, UnknownExample,
+    init, init_found,
 };
 pub use machine::{CacheWays, Machine, Obstacle};
 pub use plan::{Degradation, Monitored, Plan, Refusal, Step, TaskStart, plan, plan_run};

@@ -13,6 +13,13 @@ use crate::text::Page;
 /// Columns of a figure.
 const FIGURE: usize = 12;
 
+/// Rows that are shown each with its ratios; of more the figures stand below each other, a line a
+/// row.
+const RATIOS_MAX: usize = 3;
+
+/// The most columns of the name of a published row in a table.
+const NAME_MAX: usize = 34;
+
 /// The one statistic that is a number and no time.
 const MISSED: &str = "missed_cycles";
 
@@ -43,8 +50,10 @@ pub fn beside(beside: &SideBySide, width: usize) -> String {
     page.paragraph("", &format!("{} ({})", beside.title, beside.table));
     page.paragraph("", &beside.source);
     page.line("");
-    for row in &beside.rows {
-        page.row(row);
+    if beside.rows.len() <= RATIOS_MAX {
+        beside.rows.iter().for_each(|row| page.row(row));
+    } else {
+        page.published_rows(&beside.rows);
     }
     for remark in &beside.remarks {
         page.paragraph("remark: ", remark);
@@ -116,6 +125,59 @@ impl Page {
         }
         self.table(&table);
         self.line("");
+    }
+}
+
+impl Page {
+    /// A table for each record: its figures, and below them those of each published row.
+    fn published_rows(&mut self, rows: &[SideRow]) {
+        let mut records: Vec<&str> = rows.iter().map(|row| row.record.as_str()).collect();
+        records.dedup();
+        for record in records {
+            let mut own: Vec<&SideRow> = rows.iter().filter(|row| row.record == record).collect();
+            // What was published under the same conditions comes first.
+            own.sort_by_key(|row| !row.same_profile);
+            self.side_by_side(record, &own);
+        }
+        let same = "`*` marks what was published under other conditions. Each ratio, with what \
+                    rounding leaves of it, stands in `--json`.";
+        self.paragraph("", same);
+        self.line("");
+    }
+
+    fn side_by_side(&mut self, record: &str, rows: &[&SideRow]) {
+        let mut columns: Vec<Figure> = Vec::new();
+        let figures = || rows.iter().flat_map(|row| &row.figures);
+        for found in figures() {
+            if !columns.contains(&found.figure) {
+                columns.push(found.figure);
+            }
+        }
+        // Names that leave no columns for figures stand below the table, by number.
+        let is_long = rows.iter().any(|row| row.published.chars().count() > NAME_MAX);
+        let mut table = Table::new().leading(record, Side::Left);
+        table = table.numbers(columns.iter().map(|figure| name(*figure)), 0);
+        let line = |title: String, value: &dyn Fn(Figure) -> Option<String>| {
+            let values = columns.iter().map(|it| value(*it).unwrap_or_else(|| NONE.to_owned()));
+            std::iter::once(title).chain(values).collect::<Vec<String>>()
+        };
+        table.row(line("measured".to_owned(), &|figure| {
+            let found = figures().find(|it| it.figure == figure);
+            found.and_then(|it| it.measured_ns).map(time)
+        }));
+        for (number, row) in (1..).zip(rows) {
+            let mark = if row.same_profile { "" } else { " *" };
+            let called = if is_long { format!("{number:>2}") } else { row.published.clone() };
+            table.row(line(format!("{called}{mark}"), &|figure| {
+                let found = row.figures.iter().find(|it| it.figure == figure);
+                found.map(|it| nanos(it.published_ns))
+            }));
+        }
+        self.table(&table);
+        self.line("");
+        for (number, row) in (1..).zip(rows).filter(|_| is_long) {
+            self.paragraph(&format!("{number:>2} "), &row.published);
+        }
     }
 }
 

@@ -132,7 +132,11 @@ impl PartitionEntry {
             before: read(before, name),
             now: read(self, name),
         });
-        changes.filter(|change| change.before != change.now).collect()
+        // A runtime that is there on one side only is another backend, which is told by itself.
+        let is_told = |change: &Change<'_>| {
+            change.name == "container" && [change.before, change.now].contains(&UNKNOWN)
+        };
+        changes.filter(|change| change.before != change.now && !is_told(change)).collect()
     }
 }
 
@@ -150,6 +154,9 @@ fn conditions(
         let (record, held) = (record.record, &record.record.conditions);
         for (name, value) in &held.machine {
             add(&name.replace('_', " "), shortened(value));
+        }
+        if let Some(backend) = held.backend() {
+            add("backend", backend.to_owned());
         }
         add("release", held.mode.clone());
         add("policy", held.policy.clone());

@@ -36,6 +36,12 @@ use table::look;
 /// The narrowest text; below it a table of verdicts makes no sense.
 pub const WIDTH_MIN: usize = 60;
 
+/// Records that a notice names one by one.
+const CONCERNS_MAX: usize = 6;
+
+/// Lines from which on the verdicts stand at the end once more: what stood above has scrolled off.
+const LONG: usize = 24;
+
 /// The columns that a headline's verdict takes: the longest one and a gap.
 const VERDICT_WIDTH: usize = 14;
 
@@ -71,6 +77,9 @@ pub fn render(evidence: &Evidence, width: usize, color: bool) -> String {
     summary.kernels.iter().for_each(|kernel| page.kernel(kernel));
     page.interrupts(&summary);
     summary.round_trips.iter().for_each(|record| page.round_trips(record));
+    if !by_hand && page.text.lines().count() > LONG {
+        page.verdicts(&summary);
+    }
     page.into_text()
 }
 
@@ -137,6 +146,16 @@ impl Page {
         self.line("");
     }
 
+    /// The verdict of each partition once more, a line each.
+    fn verdicts(&mut self, summary: &Summary<'_>) {
+        for partition in &summary.partitions {
+            let Some(declared) = &partition.declared else { continue };
+            let word = self.verdict(declared.overall.verdict, VERDICT_WIDTH);
+            let title = declared.class.map_or(declared.name, |class| class.title.as_str());
+            self.hanging(&word, VERDICT_WIDTH, &format!("{}: {title}", partition.name));
+        }
+    }
+
     /// The figures of each partition, and how it stands with each class.
     fn partitions(&mut self, summary: &Summary<'_>) {
         for partition in &summary.partitions {
@@ -152,6 +171,14 @@ impl Page {
     fn notice(&mut self, notice: &Notice) {
         let what = format!("{}: {}. {}", notice.title, notice.what, notice.cost);
         self.paragraph("! ", &what);
+        let (named, more) = notice.concerns.split_at(notice.concerns.len().min(CONCERNS_MAX));
+        if !named.is_empty() {
+            let more = match more.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            self.paragraph("  ", &format!("Concerns {}{more}.", named.join(", ")));
+        }
         self.paragraph("  ", &format!("Remedy: {}", notice.remedy));
         self.line("");
     }

@@ -62,6 +62,19 @@ fn runs_stand_in_their_order_with_what_changed_between_them() {
     assert!(page[..512].contains(GENERATOR), "whoever writes over it looks there");
 }
 
+/// Goal: another backend is called so, and not by the runtime that one of them has.
+#[test]
+fn another_backend_is_a_change_of_its_own() {
+    let contained = |run: &mut Evidence| {
+        let machine = &mut run.records[0].conditions.machine;
+        machine.insert("container".to_owned(), "runc version 1.1.5".to_owned());
+    };
+    let page = render("runs", &[run(20, QUIET, |_| {}), run(21, QUIET, contained)], &[], 0);
+    let told = words(body(&page));
+    assert!(told.contains("◇ backend : process → container"), "{told}");
+    assert!(!told.contains("container : not known"), "{told}");
+}
+
 #[test]
 fn the_trend_has_each_run_with_its_limit_and_a_mark_where_conditions_changed() {
     let runs = [run(20, QUIET, kernel("6.1")), run(21, LOUD, kernel("6.2")), run(22, LOUD, |_| {})];

@@ -48,7 +48,7 @@ fn the_page_has_the_rows_in_the_papers_order_with_its_table_beside_them() {
         "Row 5 is not as asked: Control load-balance has no effect: &lt;x&gt; is refused.",
         "Row 6 was not measured: The load could not be started: &lt;y&gt;.",
         "6.12 ms 768 ms 7.37 ms 916 ms 8.07 ms 1.15 s",
-        "Without load, fewest beyond 100 µs in row ",
+        "Without load, fewest release latencies beyond 100 µs in row ",
         "Table I as printed, in µs",
         "530 million values",
         "VirtualBox",
@@ -68,6 +68,7 @@ fn where_a_partition_wakes_early_both_latencies_are_shown() {
     let page = html::render(&isolation(Some(45_000.0)), &[]);
     let words = words(section(&page));
     assert!(words.contains("Wake-up latency, as the paper measures"));
+    assert!(words.contains("Without load, fewest wake-up latencies beyond 100 µs"), "{words}");
     assert!(words.contains("Release latency of the same runs, woken early"));
     assert!(words.contains("axis a container of runc version 0 (synthetic)"), "{words}");
     let page = text::render(&isolation(Some(45_000.0)), 100, false);

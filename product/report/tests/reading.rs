@@ -208,6 +208,48 @@ fn one_stall_is_one_row_with_the_command_that_explains_it() {
     assert!(words(section(&of_today, "course")).contains(command));
 }
 
+/// Goal: a record with late cycles excludes what its verdict says, and not what it would without.
+#[test]
+fn how_sure_counts_the_cycles_that_were_late() {
+    let mut late = record("tp4", 1, 298, QUIET, 2);
+    for _ in 0..2 {
+        late.release.record(3_000_000);
+    }
+    let evidence = evidence(vec![late], 1e-2);
+    let judged = evidence.judgements.iter().find(|it| it.class == "motion-control").unwrap();
+    assert_eq!(judged.exceedances, Some(2));
+    let page = words(&html::render(&evidence, &[]));
+    assert!(page.contains("has 300 cycles, and 2 of them were late."), "{page}");
+    assert!(page.contains("those there are, 2 late 300 300 ms 1 in 47 "), "{page}");
+    assert!(!page.contains("as many as there are"));
+}
+
+/// Goal: what was hardly late is no row of the worst, and does not ask to be explained.
+#[test]
+fn what_was_hardly_late_is_no_stall() {
+    let mut calm = record("tp4", 1, 40_000, QUIET, 2);
+    calm.period_ns = Some(10_000_000);
+    calm.spikes = (0..16)
+        .map(|index| Spike {
+            release: index * 10,
+            at_ns: index * 100_000_000,
+            latency_ns: 40_000 - index,
+            wakeup_ns: 40_000,
+            cpu: 1,
+            conditions: Vec::new(),
+        })
+        .collect();
+    let rows = |record| {
+        let page = html::render(&evidence(vec![record], EXCEEDANCE), &[]);
+        let table =
+            section(&page, "course").split("Worst late releases").nth(1).unwrap().to_owned();
+        table.split("</table>").next().unwrap().matches("<tr").count() - 1
+    };
+    assert_eq!(rows(calm.clone()), 3);
+    calm.spikes.iter_mut().for_each(|spike| spike.latency_ns += 100_000);
+    assert_eq!(rows(calm), 16);
+}
+
 #[test]
 fn captions_tell_what_cyclictest_would_have_said() {
     let page = html::render(&quiet(), &[]);

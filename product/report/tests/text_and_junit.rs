@@ -154,6 +154,41 @@ fn the_terminal_gets_words_and_signs_that_fit() {
     assert!(first[3].starts_with("? NOT PROVEN  axis: Motion control"), "{first:?}");
 }
 
+/// Goal: what was left out is named, with what that costs, and with a remedy that can be taken.
+#[test]
+fn profiles_that_were_left_out_are_named_with_what_it_costs() {
+    let quiet = || evidence(vec![record("tp2", 1, 40_000, QUIET, 2)], EXCEEDANCE);
+    let mut compared = without(quiet(), "tp1", "it was not chosen");
+    compared.manifest.not_measured[0].reserved = false;
+    compared.manifest.complete = true;
+    let shown = text::render(&compared, 200, false);
+    let said = "! Not measured, for comparison only: it was not chosen. No verdict rests on it.\n  \
+                Concerns axis · tp1.";
+    assert!(shown.contains(said) && !shown.contains("NOT PROVEN at best"), "{shown}");
+    // Nor does it fail a run of continuous integration whose verdict is PASS.
+    let xml = junit::render(&compared);
+    let document = Document::parse(&xml).unwrap();
+    assert_eq!(outcome(&cases(&document), "tp1 was measured"), "skipped");
+    let mut left = without(quiet(), "tp3", "it was not chosen");
+    left.manifest.profiles = vec![("tp2".to_owned(), String::new())];
+    let shown = text::render(&left, 200, false);
+    assert!(shown.contains("Concerns axis · tp3.") && shown.contains("Remedy: Qualify again"));
+    assert!(shown.contains("NOT PROVEN at best") && !shown.contains("--resume"), "{shown}");
+    // One that was chosen and could not be measured can be measured yet.
+    left.manifest.profiles.push(("tp3".to_owned(), String::new()));
+    assert!(text::render(&left, 200, false).contains("qualify --resume ."));
+}
+
+/// Goal: whoever sees the end of a long text sees the verdict, and what its signs mean.
+#[test]
+fn the_verdict_stands_at_the_end_of_a_long_text_too() {
+    let shown = text::render(&mixed(), 80, false);
+    let last = shown.lines().last().unwrap();
+    assert!(last.starts_with("? NOT PROVEN  axis: Motion control"), "{shown}");
+    let shown = text::render(&mixed(), 200, false);
+    assert!(shown.contains("so many of the cycles that a PASS takes were measured."), "{shown}");
+}
+
 #[test]
 fn colour_is_added_to_the_words() {
     let plain = text::render(&mixed(), 100, false);

@@ -3,6 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use quietcore_report::table::Look;
 use quietcore_wording::hanging;
 use rustix::fd::AsFd;
 use rustix::termios::tcgetwinsize;
@@ -129,25 +130,29 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
+    /// No colour.
+    const PLAIN: Self = Self { bold: "", dim: "", red: "", yellow: "", green: "", reset: "" };
+
+    /// The looks of the report's tables, and bold: what [`harmless`] lets pass.
+    const COLOURED: Self = Self {
+        bold: "\x1b[1m",
+        dim: Look::Dim.begin(),
+        red: Look::Bad.begin(),
+        yellow: Look::Open.begin(),
+        green: Look::Good.begin(),
+        reset: Look::END,
+    };
+
     /// The palette for standard output.
     pub(crate) fn of_terminal() -> Self {
-        if color() {
-            Self {
-                bold: "\x1b[1m",
-                dim: "\x1b[2m",
-                red: "\x1b[31m",
-                yellow: "\x1b[33m",
-                green: "\x1b[32m",
-                reset: "\x1b[0m",
-            }
-        } else {
-            Self { bold: "", dim: "", red: "", yellow: "", green: "", reset: "" }
-        }
+        if color() { Self::COLOURED } else { Self::PLAIN }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use quietcore_report::table::{Field, Side, Table};
+
     use super::*;
 
     /// Goal: whoever reads the JSON gets the text as it was.
@@ -170,12 +175,25 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_obey_is_shown_by_its_number() {
-        let none = Palette { bold: "", dim: "", red: "", yellow: "", green: "", reset: "" };
+        let none = Palette::PLAIN;
         let odd = "a\x1b]0;title\x07\r\u{9b}2J\n\tb";
         let shown = harmless_with(odd, &none);
         assert_eq!(shown, "a\\u{1b}]0;title\\u{7}\\u{d}\\u{9b}2J\n\tb");
         assert_eq!(harmless_with("\x1b[1mPASS\x1b[0m", &none), "\\u{1b}[1mPASS\\u{1b}[0m");
         let ours = Palette { bold: "\x1b[1m", reset: "\x1b[0m", ..none };
         assert_eq!(harmless_with("\x1b[1mµs\x1b[0m\x1b[2J", &ours), "\x1b[1mµs\x1b[0m\\u{1b}[2J");
+    }
+
+    /// Goal: each look of a table, a verdict's among them, reaches the terminal as a colour, and
+    /// takes no columns. Method: paints one of each, as the tables do.
+    #[test]
+    fn every_colour_of_a_table_passes() {
+        let mut table = Table::new().leading("look", Side::Left).column("verdict", Side::Left, 0);
+        for look in Look::ALL {
+            table.row([Field::new("\u{1b}[1;31mx", look), Field::new("✗ FAIL", look)]);
+        }
+        let lines = table.lines(80, true).join("\n");
+        assert_eq!(harmless_with(&lines, &Palette::COLOURED), lines);
+        assert!(lines.contains("\u{1b}[1;31m✗ FAIL"), "{lines}");
     }
 }

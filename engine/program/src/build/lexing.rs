@@ -194,6 +194,45 @@ pub(crate) fn sample_time(text: &str, function: &str) -> Option<f64> {
     None
 }
 
+/// The body of a function, braces and comments included; `None` where it is not defined here. A
+/// method is named with its class, `Servo::step`.
+pub(crate) fn body_of<'a>(text: &'a str, function: &str) -> Option<&'a str> {
+    // Most texts don't hold it: to cut them into tokens would be in vain.
+    let (class, name) = function.rsplit_once("::").map_or((None, function), |(class, name)| {
+        (Some(class.rsplit("::").next().unwrap_or(class)), name)
+    });
+    if !text.contains(name) {
+        return None;
+    }
+    let tokens = tokens(text);
+    let of_class = |index: usize| {
+        let before = |back: usize| index.checked_sub(back).map(|at| tokens[at].text);
+        class.is_none_or(|class| {
+            [before(1), before(2), before(3)] == [Some(":"), Some(":"), Some(class)]
+        })
+    };
+    let named = tokens.iter().enumerate().filter(|(_, token)| token.text == name);
+    named.into_iter().find_map(|(index, _)| {
+        let close = closing(&tokens, index + 1, "(", ")").filter(|_| of_class(index))?;
+        let end = closing(&tokens, close + 1, "{", "}")?;
+        text.get(tokens[close + 1].at..tokens[end].at + 1)
+    })
+}
+
+/// The number that is assigned to a member of this name.
+pub(crate) fn assigned(text: &str, member: &str) -> Option<f64> {
+    if !text.contains(member) {
+        return None;
+    }
+    let tokens = tokens(text);
+    tokens.windows(2).filter(|two| two[0].text == member && two[1].text == "=").find_map(|two| {
+        let value = &text[two[1].at + 1..];
+        let value = &value[..value.find([';', ',', '}'])?];
+        let is_around = |c: char| c.is_whitespace() || "()fF".contains(c);
+        value.trim_matches(is_around).parse().ok()
+    })
+}
+
 /// Position of the bracket that closes the one at `open`; `None` when another token stands there.
 fn closing(tokens: &[Token<'_>], open: usize, opens: &str, closes: &str) -> Option<usize> {
     let mut depth = 0_usize;
@@ -278,6 +317,17 @@ mod tests {
         assert_eq!(sample_time(text, "s_step10"), Some(1.0));
     }
 
+    #[test]
+    fn a_body_and_what_is_assigned_are_read() {
+        let text = "void s_step(void);\nvoid s_step(void) /* x */\n{ M.dt = (0.5F); /* { */ }\n\
+                    void S::step() { }\nvoid T::step() const { other = 1; }\n";
+        assert_eq!(body_of(text, "s_step"), Some("{ M.dt = (0.5F); /* { */ }"));
+        assert_eq!(body_of(text, "a::S::step"), Some("{ }"));
+        assert_eq!((body_of(text, "step_s"), body_of(text, "s_initialize")), (None, None));
+        assert_eq!(assigned(text, "dt"), Some(0.5));
+        assert_eq!((assigned("a.dt == 2;", "dt"), assigned("a.dt = b;", "dt")), (None, None));
+    }
+
     proptest! {
         #[test]
         fn any_text_is_looked_at_without_a_panic(
@@ -287,6 +337,8 @@ mod tests {
             let _ = initialiser_of(&text, "P");
             let _ = parameter_length(&text, "a", "b");
             let _ = sample_time(&text, "a");
+            let _ = body_of(&text, "a");
+            let _ = assigned(&text, "a");
         }
     }
 }

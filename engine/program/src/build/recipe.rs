@@ -20,7 +20,9 @@ use crate::build::{
     Build, BuildError, Diagnostic, LeftOut, Options, Target, collect, headers, widths,
 };
 use crate::debug::{self, DebugInfo};
-use crate::interface::{self, Discovery, Entry, InterfaceError, Language, Surroundings};
+use crate::interface::{
+    self, Discovery, Entry, InterfaceError, Language, SourceText, Surroundings,
+};
 use crate::osek;
 use link::{Kit, Linked};
 
@@ -373,8 +375,9 @@ impl Recipe<'_> {
 
     fn surroundings(&self, entry: &Entry) -> Surroundings {
         let included = &self.sources.included;
-        let texts = |files: &[SourceFile]| -> Vec<String> {
-            files.iter().map(|file| file.text().into_owned()).collect()
+        let text = |file: &SourceFile| SourceText {
+            file: file.name.clone(),
+            text: file.text().into_owned(),
         };
         let header = included.iter().find(|file| match &entry.class {
             Some(class) => super::lexing::defines_class(&file.text(), last_part(class)),
@@ -382,9 +385,9 @@ impl Recipe<'_> {
         });
         Surroundings {
             header: header.map(|file| file.name.clone()),
-            headers: texts(included),
-            sources: texts(&self.sources.compiled),
-            mains: texts(&self.sources.mains),
+            headers: included.iter().map(|file| file.text().into_owned()).collect(),
+            sources: self.sources.compiled.iter().map(text).collect(),
+            mains: self.sources.mains.iter().map(text).collect(),
             rates: self.options.rates,
         }
     }

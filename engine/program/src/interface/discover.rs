@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::build::{BuildError, lexing};
 use crate::debug::{DebugInfo, EntryOffset, RawFunction, RawKind};
 use crate::interface::glue::OBJECT;
+use crate::interface::period::PeriodSearch;
 use crate::interface::signature::{self, Argument, Instance, Role};
-use crate::interface::{Entry, Interface, InterfaceError, Packaging, Rate};
+use crate::interface::{Entry, Interface, InterfaceError, Packaging, Rate, SourceText};
 
 /// Addresses that a model structure holds, and the end of the name of what they point to.
 const PACKED_MEMBERS: [(&str, &str); 8] = [
@@ -28,10 +29,10 @@ pub(crate) struct Surroundings {
     pub(crate) header: Option<String>,
     /// Texts of all headers.
     pub(crate) headers: Vec<String>,
-    /// Texts of the source files of the model.
-    pub(crate) sources: Vec<String>,
-    /// Texts of the files with a `main`, which may hold the initial values of parameters.
-    pub(crate) mains: Vec<String>,
+    /// The source files of the model.
+    pub(crate) sources: Vec<SourceText>,
+    /// The files with a `main`, which may hold the initial values of parameters.
+    pub(crate) mains: Vec<SourceText>,
     /// Number of rates, where it was given.
     pub(crate) rates: Option<u32>,
 }
@@ -122,7 +123,7 @@ pub(crate) fn discover(
         language: entry.language,
         class: entry.class.clone(),
         packaging,
-        rates: describe(&rates, around),
+        rates: describe(&rates, entry, around),
         initialize: entry.initialize.clone(),
         terminate: entry.terminate.clone(),
         error_status: status.as_ref().is_some_and(|status| status.error_status),
@@ -423,8 +424,10 @@ fn with_initialisers(
     remarks: &mut Vec<String>,
 ) -> Vec<(Instance, Option<String>)> {
     let with_text = instances.into_iter().map(|instance| {
-        let text =
-            around.mains.iter().find_map(|main| lexing::initialiser_of(main, &instance.spelled));
+        let text = around
+            .mains
+            .iter()
+            .find_map(|main| lexing::initialiser_of(&main.text, &instance.spelled));
         let is_parameter = crate::place::Access::of_root(&instance.name, &instance.spelled)
             == crate::place::Access::Parameter;
         if is_parameter && text.is_none() && instance.access.is_none() {
@@ -448,24 +451,25 @@ fn status(info: &DebugInfo, model: &Model) -> Status {
     }
 }
 
-fn describe(rates: &[Vec<Call>], around: &Surroundings) -> Vec<Rate> {
-    let rate = |calls: &Vec<Call>| {
-        let seconds = calls.iter().find_map(|call| {
-            let numbered = call.arguments.contains(&Argument::RateNumber);
-            let mut texts = around.sources.iter().filter(|_| !numbered);
-            texts.find_map(|text| lexing::sample_time(text, unspaced(&call.function)))
-        });
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "in the range checked"
-        )]
-        let period_ns = seconds
-            .filter(|seconds| (1e-9..=1e6).contains(seconds))
-            .map(|seconds| (seconds * 1e9).round() as u64);
-        Rate { functions: calls.iter().map(|call| call.function.clone()).collect(), period_ns }
+fn describe(rates: &[Vec<Call>], entry: &Entry, around: &Surroundings) -> Vec<Rate> {
+    let search = PeriodSearch {
+        sources: &around.sources,
+        mains: &around.mains,
+        model: entry.model.rsplit("::").next().unwrap_or(&entry.model),
+        initialize: unspaced(&entry.initialize),
     };
-    rates.iter().map(rate).collect()
+    let rate = |(index, calls): (usize, &Vec<Call>)| {
+        // A function that takes the rate's number is that of all rates.
+        let own = calls.iter().filter(|call| !call.arguments.contains(&Argument::RateNumber));
+        let own: Vec<&str> = own.map(|call| unspaced(&call.function)).collect();
+        let stated = search.of_rate(&own, index == 0);
+        Rate {
+            functions: calls.iter().map(|call| call.function.clone()).collect(),
+            period_ns: stated.first().map(|first| first.period_ns),
+            stated,
+        }
+    };
+    rates.iter().enumerate().map(rate).collect()
 }
 
 /// A function without the namespaces around it, as a source file writes it inside of them: a method

@@ -230,5 +230,8 @@ fn headers_of_the_generators_installation_may_be_missing() {
           `zero_crossing_types.h`, `rtw_continuous.h`, `rtw_solver.h`, `rt_logging.h`; what a \
           controller needs of it was put in its place"]
     );
+    let [rate] = &program.built.interface.rates[..] else { panic!("it has one rate") };
+    assert_eq!(rate.period_ns, Some(500_000_000), "{:?}", rate.stated);
+    assert_eq!(rate.stated[0].to_string(), "`Timing.stepSize0` in `continuous.c`");
     assert_eq!(program.built.warnings, []);
 }

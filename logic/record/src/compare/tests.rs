@@ -293,11 +293,15 @@ fn other_conditions_are_remarked() {
     b.conditions.mode = "early wake".to_owned();
     b.degraded = vec![Stated::from("memory is not locked").into()];
     b.interrupted = true;
+    let mut a = a;
+    a.conditions.machine.insert("kernel".to_owned(), "6.1".to_owned());
+    b.conditions.machine.insert("container".to_owned(), "runc version 1.1.5".to_owned());
     let comparison = compare(&a, &b);
     assert_eq!(
         comparison.remarks,
         [
             "period: 1.00 ms in A, 10.0 ms in B",
+            "backend: process in A, container in B",
             "mode: unknown in A, early wake in B",
             "B was not measured as asked: memory is not locked",
             "B was ended before its time",

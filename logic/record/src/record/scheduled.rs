@@ -47,6 +47,15 @@ impl Conditions {
         self.scheduled.unwrap_or_else(|| Scheduled::of_words(self))
     }
 
+    /// The backend that realised the partition; `None` where the conditions say nothing of the
+    /// machine, as for imported data. What they don't call otherwise is a process of the host.
+    pub fn backend(&self) -> Option<&str> {
+        let named = self.machine.get("backend").map(String::as_str);
+        let is_container = self.machine.contains_key("container");
+        let known = if is_container { "container" } else { "process" };
+        named.or((!self.machine.is_empty()).then_some(known))
+    }
+
     /// Whether the figures and the words say the same.
     pub(super) fn scheduling_is_consistent(&self) -> bool {
         let words = Scheduled::of_words(self);

@@ -7,7 +7,7 @@
 use quietcore_record::class::{Class, catalogue};
 use quietcore_units::Nanos;
 
-use super::{PROFILES, SCHEMA_LINE, can_be_planned, host, line, notation, split};
+use super::{COLUMNS, PROFILES, SCHEMA_LINE, can_be_planned, host, line, notation, remark, split};
 use crate::init::Example;
 use crate::machine::Machine;
 use crate::read;
@@ -33,6 +33,15 @@ pub struct FoundVariable {
     pub is_float: bool,
 }
 
+/// A period that the code of a model states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundPeriod {
+    /// The period.
+    pub period: Nanos,
+    /// Where the code states it, in words: "a remark in `servo.c`".
+    pub place: String,
+}
+
 /// A model's folder, as far as a site file needs to know it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundModel {
@@ -46,14 +55,46 @@ pub struct FoundModel {
     pub taken_for: String,
     /// It is an OSEK program, whose kernel has a tick.
     pub is_osek: bool,
-    /// The period of each of its rates, the fastest first, where the code says it.
-    pub periods: Vec<Option<Nanos>>,
+    /// What the code states of the period of each of its rates, the fastest rate first; of a rate
+    /// the most trustworthy place first, and nothing where the code says nothing.
+    pub periods: Vec<Vec<FoundPeriod>>,
     /// Its inputs.
     pub inputs: Vec<FoundVariable>,
     /// Its outputs.
     pub outputs: Vec<FoundVariable>,
     /// Its parameters that can be retained, as `NAME_P.*` where they are members of a structure.
     pub parameters: Vec<String>,
+}
+
+impl FoundModel {
+    /// Returns a sentence for each rate whose period the code doesn't state, or states differently
+    /// at two places.
+    pub fn doubts(&self) -> Vec<String> {
+        let all = self.periods.iter().enumerate();
+        all.filter_map(|(index, stated)| self.doubt(index, stated)).collect()
+    }
+
+    fn doubt(&self, index: usize, stated: &[FoundPeriod]) -> Option<String> {
+        let of = if self.periods.len() < 2 { String::new() } else { format!(" of rate {index}") };
+        let Some(first) = stated.first() else {
+            let guess = set(guessed(index));
+            return Some(format!(
+                "the code states no period{of} (no `Sample time`, no `Timing.stepSize0`); {guess} \
+                 is a guess: write yours"
+            ));
+        };
+        if stated.iter().all(|other| other.period == first.period) {
+            return None;
+        }
+        let told = stated.iter().map(|it| format!("{} by {}", set(it.period.get()), it.place));
+        let told: Vec<String> = told.collect();
+        Some(format!("the code states several periods{of}: {}; which is yours?", told.join(", ")))
+    }
+}
+
+/// The period in ns that is written for a rate where the code states none.
+fn guessed(index: usize) -> u64 {
+    PERIOD_GUESSED.get() * 10_u64.pow(u32::try_from(index).unwrap_or(0).min(9))
 }
 
 /// Writes a commented site file for a model that fits `machine`; it is called `file` in its own
@@ -72,18 +113,13 @@ fn write(machine: &Machine, model: &FoundModel, file: &str, profiles: &[&str]) -
     let (own, others) = split(machine);
     let name = safe_name(&model.name);
     let mut text = SCHEMA_LINE.to_owned();
-    text.push_str(&format!("# `{}` holds {}.\n#\n", model.folder, model.taken_for));
-    for (verb, what) in [
-        ("plan", "what would be done, and whether it can be"),
-        ("up", "run it; `quietcore top` shows how it does"),
-        ("qualify", "judge its timing under load"),
-    ] {
-        text.push_str(&format!("#   quietcore {:<24}{what}\n", format!("{verb} {file}")));
-    }
+    text.push_str(&remark(&format!("`{}` holds {}.", model.folder, model.taken_for)));
+    text.push_str(&verbs(file));
     text.push_str(&format!("\n[site]\nschema = \"quietcore.site/1\"\nname = \"{name}\"\n\n"));
     text.push_str(&host(Example::Quickstart, &others));
-    let period = model.periods.first().copied().flatten();
-    let class = class_of(period.unwrap_or(PERIOD_GUESSED));
+    let stated = model.periods.first().and_then(|stated| stated.first());
+    let period = stated.map_or(PERIOD_GUESSED, |stated| stated.period);
+    let class = class_of(period);
     let judged = class.cycle_ns.map_or_else(String::new, |ns| format!(": {} cycles", set(ns)));
     text.push_str(&format!(
         "[[partition]]\nname = \"{name}\"\n{}backend = \"process\"\n\n[partition.vcr]\n{}\n",
@@ -93,51 +129,82 @@ fn write(machine: &Machine, model: &FoundModel, file: &str, profiles: &[&str]) -
         ),
         line(&format!("cpus = {}", notation(&std::iter::once(own).collect())), "a CPU of its own"),
     ));
-    text.push_str(&program(model, period));
-    text.push_str(&fieldbus(model, &name, period.unwrap_or(PERIOD_GUESSED)));
+    text.push_str(&program(model));
     let quoted: Vec<_> = profiles.iter().map(|profile| format!("\"{profile}\"")).collect();
     text.push_str(&format!(
         "[campaign]\n# tp1: not pinned, no load     tp3: not pinned, load anywhere\n# tp2: pinned, \
-         no load         tp4: pinned, load on the other CPUs\nprofiles = [{}]\n{}{}",
+         no load         tp4: pinned, load on the other CPUs\nprofiles = [{}]\n{}{}\n",
         quoted.join(", "),
         line("duration = \"40 s\"", "each profile"),
         line("exceedance = 1e-2", "a first impression: fewer than 1 in 100 cycles")
     ));
+    // At the end of the file, so that a whole part of it can be opened.
+    text.push_str(&fieldbus(model, &name, period));
     text
 }
 
-fn program(model: &FoundModel, period: Option<Nanos>) -> String {
+/// What to call with the file, each with its reason behind it, or above it where a name is long.
+fn verbs(file: &str) -> String {
+    let calls = [
+        ("plan", "what would be done, and whether it can be"),
+        ("up", "run it; `quietcore top` shows how it does"),
+        ("qualify", "judge its timing under load"),
+    ];
+    let calls = calls.map(|(verb, reason)| (format!("#   quietcore {verb} {file}"), reason));
+    let width = calls.iter().map(|(call, _)| call.chars().count()).max().unwrap_or(0) + 2;
+    let widest = calls.iter().map(|(_, reason)| width + reason.chars().count()).max();
+    if widest.is_some_and(|widest| widest <= COLUMNS) {
+        let lines = calls.iter().map(|(call, reason)| format!("{call:width$}{reason}\n"));
+        return "#\n".to_owned() + &lines.collect::<String>();
+    }
+    calls.iter().map(|(call, reason)| format!("#\n# {reason}:\n{call}\n")).collect()
+}
+
+fn program(model: &FoundModel) -> String {
     let mut text = "[partition.program]\n".to_owned();
     text.push_str(&line(&format!("model = \"{}\"", model.folder), "relative to this file"));
     if let Some(name) = &model.model_name {
         text.push_str(&line(&format!("model_name = \"{name}\""), "of several in the folder"));
     }
-    let words = |found: Option<Nanos>| match found {
-        Some(_) => "as a remark in the code says",
-        None => "nothing in the code says it: is it yours?",
-    };
-    let written = |found: Option<Nanos>, factor: u64| {
-        set(found.map_or(PERIOD_GUESSED.get() * factor, Nanos::get))
-    };
-    let is_single = model.periods.len() < 2;
-    if is_single {
-        let setting = format!("period = \"{}\"", written(period, 1));
-        let comment = if model.is_osek { "the tick of its kernel" } else { words(period) };
-        text.push_str(&line(&setting, comment));
+    match model.periods.as_slice() {
+        [] => text.push_str(&period(model, 0, &[])),
+        [only] => text.push_str(&period(model, 0, only)),
+        _ => {}
     }
     text.push_str(&line("priority = 80", "of SCHED_FIFO"));
     text.push_str(&line("early_wake = \"adaptive\"", "sleep to shortly before, then spin"));
     text.push_str(&line("on_fault = \"zero\"", "what the outputs become when it fails"));
     text.push_str(&retain(&model.parameters));
     text.push('\n');
-    for (index, found) in model.periods.iter().enumerate().filter(|_| !is_single) {
-        let factor = 10_u64.pow(u32::try_from(index).unwrap_or(0).min(9));
+    for (index, stated) in model.periods.iter().enumerate().filter(|_| model.periods.len() > 1) {
         text.push_str(&format!(
             "[[partition.program.task]]\nname = \"rate{index}\"\n{}\n",
-            line(&format!("period = \"{}\"", written(*found, factor)), words(*found))
+            period(model, index, stated)
         ));
     }
     text
+}
+
+/// The period of a rate, with what the code states of it.
+fn period(model: &FoundModel, index: usize, stated: &[FoundPeriod]) -> String {
+    let written = stated.first().map_or_else(|| guessed(index), |first| first.period.get());
+    let setting = format!("period = \"{}\"", set(written));
+    match (model.doubt(index, stated), stated.first()) {
+        (None, Some(_)) if model.is_osek => line(&setting, "the tick of its kernel"),
+        (None, Some(first)) => line(&setting, &format!("as {} says", first.place)),
+        (Some(doubt), Some(first)) => {
+            remark(&sentence(&doubt)) + &line(&setting, &format!("as {} says", first.place))
+        }
+        (doubt, None) => remark(&sentence(&doubt.unwrap_or_default())) + &line(&setting, "a guess"),
+    }
+}
+
+/// A sentence that begins with a capital letter and ends with a stop.
+fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let first = rest.next().map(|first| first.to_ascii_uppercase());
+    let end = if text.ends_with('?') { "" } else { "." };
+    first.into_iter().chain(rest).collect::<String>() + end
 }
 
 fn retain(parameters: &[String]) -> String {
@@ -150,14 +217,26 @@ fn retain(parameters: &[String]) -> String {
         0 => "kept when it starts again".to_owned(),
         more => format!("kept when it starts again; there are {more} more"),
     };
-    line(&format!("retain = [{}]", quoted.join(", ")), &comment)
+    let setting = format!("retain = [{}]", quoted.join(", "));
+    if setting.chars().count() <= COLUMNS {
+        return line(&setting, &comment);
+    }
+    let lines: String = quoted.iter().map(|it| format!("    {it},\n")).collect();
+    format!("{}{lines}]\n", line("retain = [", &comment))
 }
+
+/// The head of the stubs, which are all that follows.
+const STUBS_REMARK: &str = "What the program reads and writes. Without a fieldbus its inputs keep \
+    their values, which `quietcore set` and `force` change. Take the first `#` of each line below \
+    away, to the end of this file, and each is connected to a channel of a simulated line; then \
+    name the SubDevices that you have. docs/site-file.md lists those that can be simulated, with \
+    their plants.";
 
 /// The line of SubDevices, and the channel of each variable, in comments.
 fn fieldbus(model: &FoundModel, partition: &str, cycle: Nanos) -> String {
     if model.inputs.is_empty() && model.outputs.is_empty() {
-        return "# The model has no inputs and outputs (`NAME_U`, `NAME_Y`). Any other global \
-                variable can be\n# mapped to a fieldbus as well.\n\n"
+        return "# The model has no inputs and outputs (`NAME_U`, `NAME_Y`). Any other global\n# \
+                variable can be mapped to a fieldbus as well.\n\n"
             .to_owned();
     }
     let mut stub = format!(
@@ -190,14 +269,7 @@ fn fieldbus(model: &FoundModel, partition: &str, cycle: Nanos) -> String {
         }
     }
     stub.push_str(&maps);
-    format!(
-        "# What the program reads and writes. Without a fieldbus its inputs keep their values,\n\
-         # which `quietcore set` and `force` change. Take the first `#` of each line below away,\n\
-         # and each is connected to a channel of a simulated line; then name the SubDevices that\n\
-         # you have. docs/site-file.md lists those that can be simulated, with their plants.\n\
-         #\n{}\n",
-        commented(&stub)
-    )
+    remark(STUBS_REMARK) + "#\n" + &commented(&stub)
 }
 
 fn map(variable: &FoundVariable, entry: &str, way: &str) -> String {

@@ -15,19 +15,25 @@ use std::str::FromStr;
 
 use quietcore_record::class::catalogue;
 use quietcore_units::{CpuId, CpuSet};
+use quietcore_wording::{LongWord, wrap};
 
 use crate::machine::Machine;
 use crate::words::instead;
 use crate::{Site, plan, read};
 
-pub use found::{FoundModel, FoundVariable, init_found};
+pub use found::{FoundModel, FoundPeriod, FoundVariable, init_found};
 pub use model::{Model, ModelFile};
 
 /// The first line of a site file: where an editor finds the schema that `quietcore schema` prints.
-pub const SCHEMA_LINE: &str = "#:schema ./site-file.schema.json\n";
+/// Nobody but an editor needs that file, and the line says how to get it.
+pub const SCHEMA_LINE: &str = "#:schema ./site-file.schema.json\n# (for editors: quietcore schema \
+                               > site-file.schema.json)\n#\n";
 
 /// The column at which the comments of a file begin.
-const COMMENT_COLUMN: usize = 36;
+const COMMENT_COLUMN: usize = 30;
+
+/// The columns that a line takes at most.
+const COLUMNS: usize = 80;
 
 /// The profiles that a file names where the machine can run them.
 const PROFILES: [&str; 4] = ["tp1", "tp2", "tp3", "tp4"];
@@ -139,9 +145,21 @@ fn write(machine: &Machine, example: Example, profiles: &[&str], file: &str) -> 
     text
 }
 
-/// A setting with its comment behind it.
+/// A setting with its comment behind it, or above it where both are too long for one line.
 fn line(setting: &str, comment: &str) -> String {
-    format!("{setting:COMMENT_COLUMN$}# {comment}\n")
+    let beside = format!("{setting:COMMENT_COLUMN$}# {comment}\n");
+    let is_apart = setting.chars().count() < COMMENT_COLUMN;
+    if is_apart && beside.chars().count() <= COLUMNS + 1 {
+        return beside;
+    }
+    format!("{}{setting}\n", remark(comment))
+}
+
+/// A sentence as lines of comment.
+fn remark(sentence: &str) -> String {
+    // As wide as a line that is in comments itself may be.
+    let lines = wrap(sentence, COLUMNS - 4, LongWord::Keep).into_iter();
+    lines.map(|line| format!("# {line}\n")).collect()
 }
 
 fn head(example: Example, file: &str) -> String {
@@ -178,14 +196,14 @@ fn head(example: Example, file: &str) -> String {
 /// What else can be done with an OSEK program.
 const OSEK_VERBS: &str = "\
 #
-# `quietcore top` shows the cycle that drives the kernel, and each task of it. The tasks, and when
-# they run, stand in the OIL file beside the code; `quietcore osek check` says what is in it. While
-# it runs:
+# `quietcore top` shows the cycle that drives the kernel, and each task of it.
+# The tasks, and when they run, stand in the OIL file beside the code; `quietcore
+# osek check` says what is in it. While it runs:
 #
 #   quietcore watch conveyor conveyor_DW.parcels conveyor_Y.diverter
 #   quietcore set conveyor conveyor_P.report_rounds=300000000
-#                                     a background task too long for its activations: the fast tasks
-#                                     stay on time, and `quietcore events` tells of E_OS_LIMIT
+#         a background task too long for its activations: the fast tasks stay on
+#         time, and `quietcore events` tells of E_OS_LIMIT
 ";
 
 fn host(example: Example, others: &CpuSet) -> String {

@@ -198,7 +198,8 @@ same style. `quietcore init --model FOLDER` says what it found in one, as a site
 | `NAME_P`, a structure | a global variable | no: the parameters that `set` and `retain` name |
 | `NAME_B`, `NAME_DW` | global variables | no: signals and states, to be watched and retained |
 | `NAME_step(void) /* Sample time: [0.001s, 0.0s] */` | a comment before the function's \
-                      body | no: the period that `init` writes |
+                      body | no: the period that `init` writes; so do `Timing.stepSize0 = 0.001`, \
+                      such a comment in the body, and that of an example `main` on its timer |
 | a class with `initialize` and `step` | C++ in place of these functions, not in a guest | no: \
                       its members are the variables, as `NAME_U.position` |
 | headers | the folder itself | all that the sources include; \

@@ -4,8 +4,8 @@ mod budgets;
 mod demand;
 
 use quietcore_site::{
-    CacheWays, Example, FoundModel, FoundVariable, Machine, Plan, Scheduling, Site, Step, init,
-    init_found, plan, plan_run,
+    CacheWays, Example, FoundModel, FoundPeriod, FoundVariable, Machine, Plan, Scheduling, Site,
+    Step, init, init_found, plan, plan_run,
 };
 use quietcore_units::{ByteSize, CpuId, CpuSet, Nanos};
 
@@ -438,7 +438,10 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
         model_name: Some("plant::Oven".to_owned()),
         taken_for: "generated C++, class `Oven` with 2 rates".to_owned(),
         is_osek: false,
-        periods: vec![Some(Nanos::from_millis(2)), None],
+        periods: vec![
+            vec![FoundPeriod { period: Nanos::from_millis(2), place: "a remark in `a.c`".into() }],
+            Vec::new(),
+        ],
         inputs: (0..6)
             .map(|at| variable(&format!("Oven_U.t[{at}]"), false))
             .chain([variable("Oven_U.door", true)])
@@ -447,6 +450,8 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
         parameters: (0..10).map(|at| format!("gain_{at}")).collect(),
     };
     let text = init_found(&machine(2), &model, "oven.toml");
+    assert!(text.contains("# as a remark in `a.c` says\n"), "{text}");
+    assert!(text.contains("\n# The code states no period of rate 1 ("), "{text}");
     assert!(
         text.contains("\n# `models/Oven` holds generated C++, class `Oven` with 2 rates.\n"),
         "{text}"
@@ -459,15 +464,60 @@ fn a_site_file_for_a_model_is_valid_with_and_without_its_stubs() {
     assert_eq!(program.model_name.as_deref(), Some("plant::Oven"));
     assert_eq!((program.period, program.tasks.len()), (Nanos::from_millis(2), 2));
     assert_eq!(program.retain.len(), 8);
-    assert!(text.contains("\"gain_7\"]") && text.contains("; there are 2 more"), "{text}");
+    assert!(text.contains("\"gain_7\"") && text.contains("; there are 2 more"), "{text}");
     let begin = text.find("# [fieldbus.ec0]").unwrap();
     let (head, stub) = text.split_at(begin);
     let opened: String = stub
         .lines()
-        .map(|line| line.strip_prefix("# ").filter(|it| !it.starts_with("tp")).unwrap_or(line))
+        .map(|line| line.strip_prefix("# ").unwrap_or(line))
         .map(|line| format!("{}\n", if line == "#" { "" } else { line }))
         .collect();
     let site = read_text(&format!("{head}{opened}")).unwrap_or_else(|it| panic!("{it}\n{opened}"));
     assert_eq!(site.fieldbuses()[0].map.len(), 9);
     assert_eq!(site.fieldbuses()[0].subdevices.len(), 6);
+}
+
+/// Goal: where the code contradicts itself the file says so and names both places; and no line is
+/// wider than a terminal, or has its comment run into it, whatever the names are.
+#[test]
+fn a_site_file_for_a_model_says_what_the_code_disagrees_on_and_fits_a_terminal() {
+    let stated = |millis: u64, place: &str| FoundPeriod {
+        period: Nanos::from_millis(millis),
+        place: place.to_owned(),
+    };
+    let variable = FoundVariable {
+        path: "SmartTrackerFilter_Y.controller_mode".to_owned(),
+        type_name: "u8".to_owned(),
+        is_switch: false,
+        is_float: false,
+    };
+    let model = FoundModel {
+        folder: "generated/SmartTrackerFilter_ert_rtw".to_owned(),
+        name: "SmartTrackerFilter".to_owned(),
+        taken_for: "generated C++, class `SmartTrackerFilterModelClass` with one rate".to_owned(),
+        periods: vec![vec![
+            stated(100, "`Timing.stepSize0` in `SmartTrackerFilter.cpp`"),
+            stated(5, "a remark in `ert_main.cpp`"),
+        ]],
+        outputs: vec![variable],
+        parameters: vec!["SmartTrackerFilter_P.*".to_owned(), "SmartTrackerFilter_B.x".to_owned()],
+        ..FoundModel::default()
+    };
+    for file in ["a.toml", "SmartTrackerFilter-at-the-second-station.toml"] {
+        let text = init_found(&machine(2), &model, file);
+        let plain = text.replace("\n# ", " ");
+        assert!(
+            plain.contains("several periods: 100 ms by `Timing.stepSize0` in `Smart"),
+            "{text}"
+        );
+        assert!(plain.contains("5 ms by a remark in `ert_main.cpp`; which is yours?"), "{text}");
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+            let setting = line.trim_start_matches("# ").split_once(" = ");
+            let comment = setting.and_then(|(_, value)| value.rsplit_once('#'));
+            assert!(comment.is_none_or(|(value, _)| value.ends_with("  ")), "{line}");
+        }
+        read_text(&text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    }
+    assert_eq!(model.doubts().len(), 1);
 }

@@ -3,7 +3,7 @@
 mod exports;
 
 use crate::support::{assert_stored, machine, read_text, repository_file};
-use quietcore_site::{Example, OnFault, init, plan, reference, schema};
+use quietcore_site::{Example, OnFault, SCHEMA_LINE, init, plan, reference, schema};
 
 #[test]
 fn a_file_with_many_errors_shows_all_of_them() {
@@ -30,7 +30,8 @@ fn the_examples_are_what_init_writes_for_two_cpus() {
         // A new site file has its model beside it; those of this project are one folder up.
         let file = format!("{}.toml", example.name());
         let text = init(&machine(2), example, &file);
-        let text = text.replace("./site-file.schema", "../docs/site-file.schema");
+        let schema = "#:schema ../docs/site-file.schema.json\n";
+        let text = schema.to_owned() + text.strip_prefix(SCHEMA_LINE).unwrap();
         let text = match example.model().map(|model| model.folder) {
             None => text,
             // The comment behind it keeps its column.

@@ -32,17 +32,20 @@ pub(crate) fn answer(matrix: &IsolationMatrix) -> Vec<String> {
         let rows = matrix.rows.iter().filter(|row| is_loaded(row) == wanted);
         rows.filter_map(|row| Some((row, sound(row)?))).collect()
     };
+    // Where the partition wakes early there are two matrices; the sentences are about one of them.
+    let is_woken = matrix.rows.iter().any(|row| row.wakeup.is_some());
+    let what = if is_woken { "wake-up latencies" } else { "release latencies" };
     let mut sentences = Vec::new();
     for (when, rows) in [("Without load", with_load(false)), ("Under load", with_load(true))] {
-        sentences.extend(extremes(when, &rows));
+        sentences.extend(extremes(when, what, &rows));
     }
     let repeated: Vec<String> =
         matrix.rows.iter().filter_map(|row| repeated(matrix, row)).collect();
     if !repeated.is_empty() {
         let said = repeated.join("; ");
         sentences.push(format!(
-            "Measured in the same way were {said}. Smaller differences between other rows prove \
-             nothing."
+            "Measured in the same way were, by {what}, {said}. Smaller differences between other \
+             rows prove nothing."
         ));
     }
     sentences
@@ -61,7 +64,7 @@ fn is_loaded(row: &IsolationRow) -> bool {
 }
 
 /// Fewest and most, where there is something to compare.
-fn extremes(when: &str, rows: &[Found<'_>]) -> Option<String> {
+fn extremes(when: &str, what: &str, rows: &[Found<'_>]) -> Option<String> {
     let share = |found: &Found<'_>| found.1.exceedances.first().map_or(0.0, |it| it.share);
     let order = |one: &&Found<'_>, other: &&Found<'_>| {
         share(one).total_cmp(&share(other)).then(one.1.max_ns.cmp(&other.1.max_ns))
@@ -81,7 +84,8 @@ fn extremes(when: &str, rows: &[Found<'_>]) -> Option<String> {
             figures::nanos(figures.max_ns)
         ))
     };
-    Some(format!("{when}, fewest beyond 100\u{a0}µs in {}; most in {}.", told(least)?, told(most)?))
+    let (least, most) = (told(least)?, told(most)?);
+    Some(format!("{when}, fewest {what} beyond 100\u{a0}µs in {least}; most in {most}."))
 }
 
 /// Two rows that are the same on one kernel: what they differ by is no effect of the isolation.

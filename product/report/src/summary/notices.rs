@@ -26,12 +26,16 @@ pub enum NoticeKind {
     Injected,
     /// A profile has no record.
     NotMeasured,
+    /// A profile of the site file was left out on the command line, and a verdict rests on it.
+    NotChosen,
     /// A run was ended before its time.
     Interrupted,
     /// The campaign has not ended.
     Incomplete,
     /// The site asks for it and this kind of run doesn't cover it, or the machine could be better.
     Limited,
+    /// A profile for comparison has no record; no verdict rests on it.
+    NotCompared,
 }
 
 /// Something the reader must know before believing a verdict.
@@ -105,11 +109,37 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "The release that was held up shows the delay: the probe sees what happens.",
             "Measure without the injected delay for a verdict on the machine.",
         ),
+        NoticeKind::Limited => (
+            "Not covered, or not at its best",
+            "The verdict holds for the machine as it is, and says nothing about what was not run.",
+            "Where it matters, change it and measure again.",
+        ),
+        NoticeKind::NotMeasured
+        | NoticeKind::NotChosen
+        | NoticeKind::NotCompared
+        | NoticeKind::Interrupted
+        | NoticeKind::Incomplete => words_of_gap(kind),
+    }
+}
+
+/// The same of a kind that tells what was not measured.
+const fn words_of_gap(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
+    match kind {
         NoticeKind::NotMeasured => (
             "Not measured",
             "What was not measured can't pass; the overall verdict is NOT PROVEN at best.",
             "Remove the cause, and go on with `quietcore qualify --resume .` in the evidence \
              folder.",
+        ),
+        NoticeKind::NotChosen => (
+            "Not measured",
+            "What was not measured can't pass; the overall verdict is NOT PROVEN at best.",
+            "Qualify again with these profiles, too; without `--profile` all of them are measured.",
+        ),
+        NoticeKind::NotCompared => (
+            "Not measured, for comparison only",
+            "No verdict rests on it.",
+            "Where the comparison matters, qualify again with these profiles, too.",
         ),
         NoticeKind::Interrupted => (
             "Ended before its time",
@@ -117,12 +147,7 @@ const fn words(kind: NoticeKind) -> (&'static str, &'static str, &'static str) {
             "Go on with `quietcore qualify --resume .` in the evidence folder; a probe by hand \
              is run again.",
         ),
-        NoticeKind::Limited => (
-            "Not covered, or not at its best",
-            "The verdict holds for the machine as it is, and says nothing about what was not run.",
-            "See above; where it matters, change it and measure again.",
-        ),
-        NoticeKind::Incomplete => (
+        _ => (
             "The campaign is not complete",
             "The overall verdict is NOT PROVEN at best.",
             "Go on with `quietcore qualify --resume .` in the evidence folder.",
@@ -143,11 +168,21 @@ pub(super) fn notices(evidence: &Evidence) -> Vec<Notice> {
     }
     for missing in evidence.missing() {
         let concerns = format!("{} · {}", missing.partition, missing.profile);
-        add(&mut notices, NoticeKind::NotMeasured, &missing.because, Some(concerns));
+        // Those that were chosen can be measured yet, in the same folder.
+        let asked = &evidence.manifest.profiles;
+        let is_chosen = asked.iter().any(|(profile, _)| *profile == missing.profile);
+        let kind = match (missing.reserved, is_chosen) {
+            (false, _) => NoticeKind::NotCompared,
+            (true, true) => NoticeKind::NotMeasured,
+            (true, false) => NoticeKind::NotChosen,
+        };
+        add(&mut notices, kind, &missing.because, Some(concerns));
     }
-    let said = notices
-        .iter()
-        .any(|notice| matches!(notice.kind, NoticeKind::NotMeasured | NoticeKind::Interrupted));
+    let is_said = |notice: &Notice| {
+        use NoticeKind::{Interrupted, NotChosen, NotMeasured};
+        matches!(notice.kind, NotMeasured | NotChosen | Interrupted)
+    };
+    let said = notices.iter().any(is_said);
     if !evidence.manifest.complete && !said {
         let what = match evidence.manifest.origin {
             Origin::Campaign => "not all profiles that were asked for have been measured",

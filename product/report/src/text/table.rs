@@ -4,7 +4,7 @@ use quietcore_record::verdict::Verdict;
 
 use super::Page;
 use crate::figures;
-use crate::summary::{Cell, ClassRow, PartitionSummary, Summary};
+use crate::summary::{Cell, ClassRow, Figure, PartitionSummary, Summary};
 use crate::table::{Field, Look, Side, Table, cut, visible};
 
 /// Columns of a duration.
@@ -75,6 +75,10 @@ impl Page {
             .to_owned();
         if comparison {
             note.push_str(" (profile): without the reservation, for comparison only.");
+        }
+        let cells = || partition.rows.iter().flat_map(|row| &row.cells);
+        if cells().any(|cell| matches!(cell.figure, Figure::TooFew(..))) {
+            note.push_str(" A percentage: so many of the cycles that a PASS takes were measured.");
         }
         self.paragraph("", &note);
         self.line("");

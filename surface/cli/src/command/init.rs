@@ -9,10 +9,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use quietcore_program::interface::InterfaceError;
+use quietcore_program::interface::{InterfaceError, PeriodStatement};
 use quietcore_program::place::Scalar;
 use quietcore_program::{Access, BuildError, Options, Place};
-use quietcore_site::{FoundModel, FoundVariable, Model};
+use quietcore_site::{FoundModel, FoundPeriod, FoundVariable, Model};
 use quietcore_units::Nanos;
 
 use crate::arguments::Init;
@@ -75,19 +75,25 @@ fn found(folder: &Path, model_name: Option<&str>) -> Result<FoundModel, Failure>
         some.filter(|(_, place)| place.scalar != Scalar::Address).map(variable).collect()
     };
     let rates = build.interface.rates.iter();
-    let kernel = build.interface.kernel.as_ref();
-    let tick = kernel.and_then(|kernel| kernel.counter.as_ref()).map(|it| Nanos::new(it.tick_ns));
-    Ok(FoundModel {
+    let stated = |it: &PeriodStatement| FoundPeriod {
+        period: Nanos::new(it.period_ns),
+        place: it.to_string(),
+    };
+    let found = FoundModel {
         folder: folder.display().to_string().trim_end_matches('/').to_owned(),
         name: build.model.clone(),
         model_name: model_name.map(str::to_owned),
         taken_for: build.taken_for(),
-        is_osek: kernel.is_some(),
-        periods: rates.map(|rate| rate.period_ns.map(Nanos::new).or(tick)).collect(),
+        is_osek: build.interface.kernel.is_some(),
+        periods: rates.map(|rate| rate.stated.iter().map(stated).collect()).collect(),
         inputs: of(Access::Input),
         outputs: of(Access::Output),
         parameters: retainable(all().filter(|(_, place)| place.access == Access::Parameter)),
-    })
+    };
+    for doubt in found.doubts() {
+        say(format_args!("remark: {doubt}"));
+    }
+    Ok(found)
 }
 
 /// Says why a program can't be built. There is no site file yet that could name one of several.

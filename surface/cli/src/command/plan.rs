@@ -85,7 +85,7 @@ pub(super) fn run(request: &Plan) -> Result<Status, Failure> {
     if !only_at_boot.is_empty() {
         write!(text, "\n{only_at_boot}").expect("writing to a string cannot fail");
     }
-    super::print(&text)?;
+    super::print_lines(&text)?;
     remark(&site, &plan.degraded);
     shared::remark(&shared_cpus);
     Ok(Status::Done)

@@ -63,6 +63,7 @@ fn a_run_stands_beside_every_table_of_release_latencies() {
         let said = call(folder.path(), &["compare", "imp", "--with", id]);
         assert_eq!(said.status, Some(0), "{id}: {}", said.err);
         assert!(said.out.contains("published"), "{id}: {}", said.out);
+        assert!(said.out.lines().count() < 100, "few lines a row: {}", said.out);
     }
     let refused = call(folder.path(), &["compare", "imp", "--with", "queiroz2023/table-2"]);
     assert!(refused.err.contains("conditions of measurements"), "{}", refused.err);

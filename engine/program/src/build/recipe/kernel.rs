@@ -20,7 +20,8 @@ use crate::build::{
     BuildError, Diagnostic, Kind, LeftOut, Options, Severity, collect, headers, widths,
 };
 use crate::interface::{
-    self, Interface, KernelCounter, KernelInterface, Language, Packaging, Rate,
+    self, Interface, KernelCounter, KernelInterface, Language, Packaging, PeriodPlace,
+    PeriodStatement, Rate,
 };
 use crate::osek;
 use quietcore_wording::{alike, list};
@@ -282,6 +283,11 @@ impl Application {
             rates: vec![Rate {
                 functions: vec!["quietcore_osek_step".to_owned()],
                 period_ns: counter.as_ref().map(|counter| counter.tick_ns),
+                stated: Vec::from_iter(counter.as_ref().map(|counter| PeriodStatement {
+                    file: self.file.clone(),
+                    place: PeriodPlace::CounterTick,
+                    period_ns: counter.tick_ns,
+                })),
             }],
             initialize: "quietcore_osek_initialize".to_owned(),
             terminate: Some("quietcore_osek_terminate".to_owned()),

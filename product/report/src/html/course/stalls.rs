@@ -16,6 +16,12 @@ const WORST_MAX: usize = 16;
 /// Stalls in the table of one record.
 const OWN_MAX: usize = 64;
 
+/// A release later than this part of its period is a row; of others the worst three are.
+const WORTH_OF_PERIOD: u64 = 100;
+
+/// Releases that are a row however little late they are.
+const ROWS_MIN: usize = 3;
+
 /// Causes that a row names.
 const NAMED_MAX: usize = 2;
 
@@ -32,20 +38,27 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
         return html! {};
     }
     all.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.worst.latency_ns));
-    let shown = &all[..all.len().min(WORST_MAX)];
+    let worth = all.iter().filter(|(record, stall)| is_worth(record, stall)).count();
+    let rows = worth.max(ROWS_MIN).min(all.len());
+    let shown = &all[..rows.min(WORST_MAX)];
     html! {
         h3 { "The worst late releases" }
         p.remark {
             "Releases that were due while the one before had not started yet are one stall, and "
             "one row: what is told is the latest of them."
+            @if rows < all.len() {
+                " Those that were late by less than a hundredth of their period are left out, but "
+                "for the three worst."
+            }
         }
         (table(shown, summary, true))
         (command(&all))
-        @if all.len() > shown.len() {
+        @if rows > shown.len() {
             details {
                 summary { "The worst of each record" }
                 @for record in &summary.records {
-                    @let found = stalls(record.record).into_iter().take(OWN_MAX);
+                    @let found = stalls(record.record).into_iter();
+                    @let found = found.filter(|stall| is_worth(record, stall)).take(OWN_MAX);
                     @let own: Vec<Row<'_>> = found.map(|stall| (record, stall)).collect();
                     @if !own.is_empty() {
                         h4 { (name(record, summary)) }
@@ -57,10 +70,15 @@ pub(super) fn section(summary: &Summary<'_>) -> Markup {
     }
 }
 
+fn is_worth(record: &RecordSummary<'_>, stall: &Stall<'_>) -> bool {
+    let period_ns = record.record.period_ns.unwrap_or(0);
+    stall.worst.latency_ns >= period_ns / WORTH_OF_PERIOD
+}
+
 fn table(rows: &[Row<'_>], summary: &Summary<'_>, with_record: bool) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Worst late releases" {
-            table.compact {
+            table.compact.stalls {
                 thead {
                     tr {
                         @if with_record { th scope="col" { "Record" } }
@@ -86,17 +104,17 @@ fn line((record, stall): &Row<'_>, summary: &Summary<'_>, with_record: bool) -> 
     html! {
         tr {
             @if with_record { th scope="row" { (name(record, summary)) } }
-            td.n { (quantity(&figures::nanos(worst.latency_ns))) }
-            td.n { (quantity(&figures::nanos(worst.wakeup_ns))) }
-            td.n { (quantity(&figures::nanos(worst.at_ns))) }
-            td.n {
+            td.n data-name="Late by" { (quantity(&figures::nanos(worst.latency_ns))) }
+            td.n data-name="Woken late by" { (quantity(&figures::nanos(worst.wakeup_ns))) }
+            td.n data-name="At" { (quantity(&figures::nanos(worst.at_ns))) }
+            td.n data-name="Release" {
                 (figures::count(first))
                 @if last > first {
                     " to " (figures::count(last))
                     span.sub { (stall.count) " late by one stall" }
                 }
             }
-            td.n { (worst.cpu) }
+            td.n data-name="CPU" { (worst.cpu) }
             td.because { (cause(stall)) }
         }
     }

@@ -5,7 +5,7 @@ use quietcore_record::statistics::{cycles_needed, exceedance_bound};
 
 use super::super::elements::quantity;
 use crate::figures;
-use crate::summary::Summary;
+use crate::summary::{RecordSummary, Summary};
 
 /// Spans of measurement whose worth is told, in ns: an hour, a shift, a day.
 const SPANS: [(&str, &str, u64); 3] = [
@@ -18,12 +18,6 @@ const SPANS: [(&str, &str, u64); 3] = [
 pub(in crate::html) fn certainty(summary: &Summary<'_>) -> Markup {
     let exceedance = summary.evidence.manifest.exceedance;
     let needed = cycles_needed(exceedance);
-    // The shortest run that counts says the least; what holds for it holds for all.
-    let shortest = summary
-        .records
-        .iter()
-        .filter(|record| record.record.reserved && record.statistics.count > 0)
-        .min_by_key(|record| record.statistics.count);
     html! {
         h3 { "How sure is that?" }
         p {
@@ -31,13 +25,18 @@ pub(in crate::html) fn certainty(summary: &Summary<'_>) -> Markup {
             (figures::one_in(exceedance)) " cycles is later than the limit. That takes "
             b { (figures::count(needed)) " cycles" } " without a single late one."
         }
-        @if let Some(record) = shortest {
+        @if let Some(weakest) = weakest(summary) {
+            @let record = weakest.record;
             p {
-                "The shortest record that counts, " (record.label()) " of "
+                "The record that says the least of those that count, " (record.label()) " of "
                 (record.record.partition) ", has " (figures::count(record.statistics.count))
-                " cycles. What more time without a late cycle would buy:"
+                " cycles"
+                @if weakest.late > 0 {
+                    ", and " (figures::count(weakest.late)) " of them were late. What it excludes, "
+                    "and what cycles without a late one would:"
+                } @else { ". What more time without a late cycle would buy:" }
             }
-            (worth(record.statistics.count, record.record.period_ns, needed))
+            (worth(&weakest, needed))
         }
         p.remark {
             "The rule assumes that cycles are independent of each other. They are not quite: "
@@ -47,10 +46,36 @@ pub(in crate::html) fn certainty(summary: &Summary<'_>) -> Markup {
     }
 }
 
-fn worth(count: u64, period_ns: Option<u64>, needed: u64) -> Markup {
+/// A record with what it excludes.
+struct Weakest<'a> {
+    record: &'a RecordSummary<'a>,
+    /// Its cycles that were later than the limit of the class that its partition declares.
+    late: u64,
+    /// What it excludes: more late cycles than this, as a probability.
+    bound: f64,
+}
+
+/// The record that excludes the least of those that count: what holds for it holds for all.
+fn weakest<'a>(summary: &'a Summary<'_>) -> Option<Weakest<'a>> {
+    let counts = |it: &&RecordSummary<'_>| it.record.reserved && it.statistics.count > 0;
+    let all = summary.records.iter().filter(counts).map(|record| {
+        let declared = summary.evidence.manifest.declared.get(&record.record.partition);
+        let judged =
+            summary.evidence.judgements.iter().find(|judged| {
+                judged.record == record.record.name && Some(&judged.class) == declared
+            });
+        let late = judged.and_then(|judged| judged.exceedances).unwrap_or(0);
+        let bound = exceedance_bound(late, record.statistics.count);
+        Weakest { record, late, bound }
+    });
+    all.max_by(|one, other| one.bound.total_cmp(&other.bound))
+}
+
+fn worth(weakest: &Weakest<'_>, needed: u64) -> Markup {
+    let count = weakest.record.statistics.count;
+    let period_ns = weakest.record.record.period_ns;
     let time_of = |cycles| period_ns.map(|period| figures::time_of(cycles, period));
-    let row = |label: &str, cycles: u64, time: Option<String>| {
-        let bound = exceedance_bound(0, cycles);
+    let measured = |label: &str, cycles: u64, time: Option<String>, bound: f64| {
         let apart = period_ns.map(|period| figures::time_of((1.0 / bound) as u64, period));
         html! {
             tr {
@@ -62,12 +87,20 @@ fn worth(count: u64, period_ns: Option<u64>, needed: u64) -> Markup {
             }
         }
     };
+    let row =
+        |label: &str, cycles: u64, time| measured(label, cycles, time, exceedance_bound(0, cycles));
+    let own = match weakest.late {
+        0 => "as many as there are".to_owned(),
+        late => format!("those there are, {} late", figures::count(late)),
+    };
     html! {
         div.scroll tabindex="0" role="region" aria-label="What more time would buy" {
             table.compact.tenths {
                 thead {
                     tr {
-                        th scope="col" { "Measured without exceedance" }
+                        th scope="col" {
+                            "Measured" @if weakest.late == 0 { " without exceedance" }
+                        }
                         th.n scope="col" { "Cycles" }
                         th.n scope="col" { "Time" }
                         th.n scope="col" { "Excludes more than" }
@@ -75,7 +108,7 @@ fn worth(count: u64, period_ns: Option<u64>, needed: u64) -> Markup {
                     }
                 }
                 tbody {
-                    (row("as many as there are", count, time_of(count)))
+                    (measured(&own, count, time_of(count), weakest.bound))
                     @if needed > count { (row("asked for", needed, time_of(needed))) }
                     @if let Some(period) = period_ns.filter(|period| *period > 0) {
                         @for (name, label, span) in SPANS {
