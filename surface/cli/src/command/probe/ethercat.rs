@@ -46,13 +46,14 @@ pub(super) fn run(request: &Ethercat) -> Result<Status, Failure> {
     let stop = machine::stop_flag()?;
     let facts = machine::read_facts(&stop)?;
     let plan = plan(request)?;
+    let is_simulated = request.interface == SIMULATED;
+    let names = is_simulated.then(|| segment::names(request.subdevices.as_deref())).transpose()?;
     shared::remark_cpus(PARTITION, request.cpu.and_then(CpuId::new));
     let writer = request.out.as_deref().map(Writer::create).transpose()?;
     let awake = machine::hold_awake();
     let (started_at, begin) = (machine::time_of_day(), Instant::now());
     let stop = || stop.load(Ordering::Relaxed);
-    let found = if request.interface == SIMULATED {
-        let names = segment::names(request.subdevices.as_deref())?;
+    let found = if let Some(names) = names {
         probe(request, &plan, || Ok(SegmentWire::new(segment::simulated(&names)?)), stop)?
     } else {
         let wire = || Ok(PacketWire::open(&request.interface)?.with_spin(request.spin));
