@@ -13,6 +13,9 @@ use std::process::Command;
 const COLUMNS: &str = "80";
 /// A folder that nobody can make, for keys and for running sites.
 const NOWHERE: &str = "/proc/nowhere";
+/// Hints that depend on who asks, and on whether root has ever had a site here: how each begins and
+/// ends.
+const HINTS: [(&str, &str); 2] = [("; those in `/run", "is set"), ("; sites of root", "only")];
 /// Lines that are shown before the first difference.
 const LINES_BEFORE: usize = 3;
 /// Lines that are shown from the first difference on.
@@ -54,6 +57,16 @@ fn difference(stored: &str, new: &str) -> String {
     shown
 }
 
+fn without_hints(mut text: String) -> String {
+    for (begin, end) in HINTS {
+        while let Some(at) = text.find(begin) {
+            let length = text[at..].find(end).expect("the hint is whole") + end.len();
+            text.replace_range(at..at + length, "");
+        }
+    }
+    text
+}
+
 /// Runs the program in `at` and returns the call, its status and what it printed. The program has
 /// nothing of this user's environment: the machine has no key, and no site runs.
 pub(crate) fn transcript(at: &Path, arguments: &[&str]) -> String {
@@ -76,6 +89,7 @@ pub(crate) fn transcript(at: &Path, arguments: &[&str]) -> String {
             text.push_str(std::str::from_utf8(output).unwrap());
         }
     }
+    let mut text = without_hints(text);
     if !text.ends_with('\n') {
         text.push_str("\n(no end of line)\n");
     }
