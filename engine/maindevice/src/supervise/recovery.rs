@@ -144,7 +144,8 @@ impl Recovery {
             | Phase::SiiData { .. }
             | Phase::Assign => self.by_position(subdevice),
             Phase::ReadClock | Phase::Offset { .. } | Phase::Delay | Phase::Sync { .. } => {
-                self.clock(sight, subdevice)
+                let Some(datagram) = self.clock(sight, subdevice) else { return false };
+                datagram
             }
             Phase::Look | Phase::Await(_) => {
                 let bytes = register::AL_STATUS_BYTES;
@@ -158,7 +159,7 @@ impl Recovery {
                 (request, Data::of(&[state.number() | bit, 0]))
             }
             Phase::Write { stage, number } => {
-                let (address, data) = write(subdevice, stage, number).unwrap_or_default();
+                let Some((address, data)) = write(subdevice, stage, number) else { return false };
                 (Request::write(station, address, data.bytes as u16), data)
             }
         };
@@ -193,10 +194,10 @@ impl Recovery {
         }
     }
 
-    /// The datagrams that set the clock.
-    fn clock(&mut self, sight: Sight, subdevice: &SubDevice) -> (Request, Data) {
+    /// Returns the datagram that sets the clock; `None` where there is no SYNC signal to set up.
+    fn clock(&mut self, sight: Sight, subdevice: &SubDevice) -> Option<(Request, Data)> {
         let station = subdevice.address;
-        match self.phase {
+        let datagram = match self.phase {
             Phase::Offset { offset } => (
                 Request::write(station, register::SYSTEM_TIME_OFFSET, 8),
                 Data::of(&offset.to_le_bytes()),
@@ -210,12 +211,12 @@ impl Recovery {
                 if number == START_OF_SYNC {
                     self.sync_start = sync_start(subdevice, sight.dc_time.unwrap_or_default());
                 }
-                let start_ns = self.sync_start.get();
-                let (address, data) = sync_write(subdevice, number, start_ns).unwrap_or_default();
+                let (address, data) = sync_write(subdevice, number, self.sync_start.get())?;
                 (Request::write(station, address, data.bytes as u16), data)
             }
             _ => (Request::read(station, register::SYSTEM_TIME, 24), Data::none()),
-        }
+        };
+        Some(datagram)
     }
 
     /// Leaves phases in which nothing is left to do.
