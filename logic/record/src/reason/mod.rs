@@ -63,13 +63,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Returns the code, unique among all reasons, as files have it; `stated` where an earlier
-    /// version kept a sentence only.
-    pub fn code(&self) -> String {
-        let filed = serde_json::to_value(self).unwrap_or_default();
-        filed["code"].as_str().unwrap_or("stated").to_owned()
-    }
-
     /// Returns the cause where the reason is that the times are none.
     pub fn time_not_real(&self) -> Option<String> {
         match self {
