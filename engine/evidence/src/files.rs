@@ -20,7 +20,7 @@ pub struct WriteError {
     /// Why.
     #[source]
     pub source: io::Error,
-    /// What would help, behind `; `; empty where that is not known.
+    /// The remedy behind `; `; empty where none is known.
     remedy: &'static str,
 }
 

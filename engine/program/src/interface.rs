@@ -73,7 +73,7 @@ pub struct Rate {
     pub functions: Vec<String>,
     /// The period in nanoseconds, where the code states one: that of the most trustworthy place.
     pub period_ns: Option<u64>,
-    /// What the code states of the period, the most trustworthy place first.
+    /// Periods that the code states, the most trustworthy place first.
     #[serde(default)]
     pub stated: Vec<PeriodStatement>,
 }

@@ -151,7 +151,7 @@ impl Record {
         }
     }
 
-    /// Whether it has a schema that this version reads.
+    /// Returns `true` where this version reads its schema.
     pub fn has_known_schema(&self) -> bool {
         [RECORD_SCHEMA, RECORD_SCHEMA_1].contains(&self.schema.as_str())
     }

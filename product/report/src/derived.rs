@@ -132,7 +132,7 @@ fn first_difference(
     }
 }
 
-/// Whether two plain values are the same. Earlier versions lost the last bits of a fraction when
+/// Compares two plain values. Earlier versions lost the last bits of a fraction when
 /// they read it back, so that a document of theirs may differ by those from its records.
 fn is_same(says: &Value, follows: &Value) -> bool {
     match (says.as_f64(), follows.as_f64()) {

@@ -408,7 +408,7 @@ fn channel_memories(site: &SiteFile) -> Result<Vec<Arc<ChannelMemory>>, UpError>
 }
 
 /// Says that a folder is not deployed. The site file's place is left out: it names another folder.
-/// What the compiler said comes last, since it has many lines.
+/// Puts the compiler's words last, since they have many lines.
 fn not_built(folder: &Path, error: &AssemblyError) -> String {
     let folder = folder.display();
     let why = match error {

@@ -6,7 +6,7 @@
 //! | `paths` | no folder of the machine on which something was written |
 //! | `remarks` | a `TODO` carries an issue number; a `FIXME` never reaches the main branch |
 //!
-//! How errors tell their causes: [`errors`].
+//! Causes of errors are told once: [`errors`].
 
 pub(crate) mod errors;
 

@@ -43,7 +43,7 @@ pub enum Contradiction {
     Numbers {
         /// The record's name.
         record: String,
-        /// How.
+        /// The numbers that exclude each other.
         problem: Reason,
     },
     /// A record does not stand in the file of its name, or two have one name.

@@ -158,7 +158,7 @@ mod tests {
         SourceText { file: file.to_owned(), text: text.to_owned() }
     }
 
-    /// What is found of the base rate of a model `pid`.
+    /// Finds the statements about the base rate of a model `pid`.
     fn found(function: &str, sources: &[SourceText], mains: &[SourceText]) -> Vec<PeriodStatement> {
         let initialize = function.replace("step", "initialize");
         let search = PeriodSearch { sources, mains, model: "pid", initialize: &initialize };

@@ -26,7 +26,7 @@ impl Stated {
         self.0.strip_prefix(NOT_REAL)
     }
 
-    /// Whether the sentence is about an injected delay that was seen.
+    /// Returns `true` where the sentence is about an injected delay that was seen.
     pub fn is_seen_injection(&self) -> bool {
         self.0.starts_with(INJECTED) && self.0.contains(SEEN)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an evidence folder says against records in it. Reading adds it.
+/// A finding of an evidence folder against records in it. Reading adds it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code")]
 pub enum FolderProblem {
@@ -33,7 +33,7 @@ impl fmt::Display for FolderProblem {
     }
 }
 
-/// What the file of another program can't show.
+/// A limit of what the file of another program shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum ForeignProblem {

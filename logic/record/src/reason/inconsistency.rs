@@ -12,7 +12,7 @@ use crate::verdict::thousands;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HistogramName {
-    /// What the interrupt's register said.
+    /// The values of the interrupt's register.
     Register,
     /// From the ISR to the task.
     Switch,
@@ -36,12 +36,12 @@ impl fmt::Display for HistogramName {
 pub enum Inconsistency {
     /// Releases came before they were due.
     EarlyReleases {
-        /// How many.
+        /// Their number.
         count: u64,
     },
     /// More values than any run has.
     TooManyValues {
-        /// How many.
+        /// Their number.
         count: u64,
     },
     /// Misses don't fit the releases that came a period late.

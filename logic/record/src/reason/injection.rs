@@ -1,4 +1,4 @@
-//! Whether a delay that was put in on purpose was seen.
+//! The outcome of looking for a delay that was put in on purpose.
 
 use std::fmt;
 

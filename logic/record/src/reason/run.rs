@@ -1,4 +1,4 @@
-//! What went wrong while a run was measured.
+//! Problems of a run while it was measured.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ pub enum NotReal {
     /// The machine's clock or processor is emulated.
     #[serde(rename = "time_not_real")]
     Machine {
-        /// How that was found out.
+        /// The observation that showed it.
         evidence: String,
     },
     /// Guests of this machine are not executed by its processor.
     #[serde(rename = "guest_time_not_real")]
     Guests {
-        /// How they are run instead.
+        /// The way in which they run instead.
         interpreted: String,
     },
     /// The record's own facts say so, and it counted as valid.
@@ -130,7 +130,7 @@ pub enum RunProblem {
     },
     /// Events of the program were overwritten before they were read.
     EventsLost {
-        /// How many.
+        /// Their number.
         count: u64,
     },
     /// A histogram in the exchange is none.

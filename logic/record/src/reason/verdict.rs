@@ -22,12 +22,12 @@ pub enum VerdictReason {
     },
     /// NOT PROVEN: the record can't be trusted.
     RecordInvalid {
-        /// Why.
+        /// The reasons against it.
         reasons: Vec<Reason>,
     },
     /// NOT PROVEN: something that was asked for was not in force.
     NotAsAsked {
-        /// What.
+        /// The settings that were not.
         reasons: Vec<Reason>,
     },
     /// NOT PROVEN: the record has no value.
@@ -45,7 +45,7 @@ pub enum VerdictReason {
     },
     /// FAIL: releases were later than every limit of the class, whatever the period.
     BeyondAllLimits {
-        /// How many, at least.
+        /// Late releases, at least so many.
         late: u64,
         /// All releases.
         count: u64,
@@ -56,7 +56,7 @@ pub enum VerdictReason {
     },
     /// FAIL: releases were later than a tenth of the cycle.
     LateReleases {
-        /// How many.
+        /// Late releases.
         late: u64,
         /// All releases.
         count: u64,
@@ -87,7 +87,7 @@ pub enum VerdictReason {
     },
     /// FAIL: the jitter is above the class's limit.
     JitterAbove {
-        /// How jitter is computed.
+        /// The definition of jitter.
         definition: JitterDefinition,
         /// The jitter, in ns.
         jitter_ns: u64,
@@ -96,7 +96,7 @@ pub enum VerdictReason {
     },
     /// NOT PROVEN: the jitter may be above the class's limit.
     JitterOpen {
-        /// How jitter is computed.
+        /// The definition of jitter.
         definition: JitterDefinition,
         /// The most it can have been, in ns; absent where it lies beyond the histogram.
         most_ns: Option<u64>,
@@ -105,7 +105,7 @@ pub enum VerdictReason {
     },
     /// NOT PROVEN: the data don't hold the jitter.
     JitterUnknown {
-        /// How jitter is computed.
+        /// The definition of jitter.
         definition: JitterDefinition,
         /// The limit, in ns.
         limit_ns: u64,
@@ -120,7 +120,7 @@ pub enum VerdictReason {
         limit_ns: u64,
         /// The largest latency, in ns.
         max_ns: u64,
-        /// What is missing; absent for a PASS.
+        /// The cycles that are missing; absent for a PASS.
         missing: Option<Missing>,
         /// Upper 95 % bound on the probability of exceeding the limit.
         bound_95: f64,
@@ -133,7 +133,7 @@ pub enum VerdictReason {
         deadline_ns: u64,
         /// The longest response time, in ns.
         longest_response_ns: u64,
-        /// What is missing; absent for a PASS.
+        /// The cycles that are missing; absent for a PASS.
         missing: Option<Missing>,
         /// Upper 95 % bound on the probability of exceeding the deadline.
         bound_95: f64,
@@ -147,7 +147,7 @@ pub enum VerdictReason {
     },
 }
 
-/// What a PASS takes beside what was measured.
+/// The cycles that a PASS takes, and the bound that takes them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Missing {
     /// The probability per cycle that must be excluded.

@@ -18,8 +18,8 @@ impl Record {
         })
     }
 
-    /// Whether `reason` is that a delay put in on purpose was seen, and the numbers show that. It
-    /// makes the record a test of the probe, and is no fault.
+    /// Returns `true` where `reason` is an injected delay that the numbers show. It makes the
+    /// record a test of the probe, and is no fault.
     pub fn is_seen_injection(&self, reason: &Reason) -> bool {
         match (reason, self.conditions.injection) {
             (Reason::Injection(finding), Some(injected)) => {

@@ -55,7 +55,7 @@ pub struct FoundModel {
     pub taken_for: String,
     /// It is an OSEK program, whose kernel has a tick.
     pub is_osek: bool,
-    /// What the code states of the period of each of its rates, the fastest rate first; of a rate
+    /// Periods that the code states of each of its rates, the fastest rate first; of a rate
     /// the most trustworthy place first, and nothing where the code says nothing.
     pub periods: Vec<Vec<FoundPeriod>>,
     /// Its inputs.
@@ -143,7 +143,7 @@ fn write(machine: &Machine, model: &FoundModel, file: &str, profiles: &[&str]) -
     text
 }
 
-/// What to call with the file, each with its reason behind it, or above it where a name is long.
+/// Lists calls for the file, each with its reason behind it, or above it where a name is long.
 fn verbs(file: &str) -> String {
     let calls = [
         ("plan", "what would be done, and whether it can be"),

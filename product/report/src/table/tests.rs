@@ -1,4 +1,4 @@
-//! What tables look like, and that every one of them fits.
+//! Tests of the look of tables: every one of them fits.
 
 use super::*;
 use proptest::prelude::*;

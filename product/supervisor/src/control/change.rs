@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ControlError, ErrorKind};
 
-/// What to do to a variable.
+/// A change of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
@@ -21,14 +21,14 @@ pub enum ChangeKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// What to do.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// Its path, such as `servo_P.Kp`.
     pub variable: String,
     /// The value as a person writes it; none to let a forced variable go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Whether the value may be NaN or infinite. A controller carries such a value into its state,
+    /// Allows NaN and infinite values. A controller carries such a value into its state,
     /// and a retained one survives restarts, so it is taken only where it was asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_nan: bool,

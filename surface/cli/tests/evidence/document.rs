@@ -29,7 +29,7 @@ pub(crate) fn by_its_file(answer: &str, file: &str, held: &str) -> String {
     format!("{before}(as `{file}` in the folder{beside})\n{after}")
 }
 
-/// Whether `new` has all of `old`, and only keys besides, whose places go to `added`.
+/// Returns `true` where `new` has all of `old`; the places of keys besides go to `added`.
 fn adds_keys_only(old: &Value, new: &Value, place: &str, added: &mut BTreeSet<String>) -> bool {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {

@@ -1,5 +1,5 @@
-//! What a page of a report says, as text: headings, paragraphs, tables, captions, names of plots.
-//! What a plot draws is left out, and so are quotations: site file, command lines, the doctor's
+//! The text of a report's page: headings, paragraphs, tables, captions, names of plots. The
+//! drawing of a plot is left out, and so are quotations: site file, command lines, the doctor's
 //! facts.
 
 use roxmltree::{Document, Node};

@@ -77,7 +77,7 @@ fn cause(fields: &syn::Fields) -> Option<String> {
     })
 }
 
-/// Whether what stands in `error(..)` writes the field: by a placeholder or in an argument.
+/// Returns `true` where the tokens in `error(..)` write the field: by a placeholder or argument.
 fn holds(tokens: TokenStream, field: &str) -> bool {
     let mut tokens = tokens.into_iter();
     // `transparent` and `fmt = ..` are no literals.
@@ -90,14 +90,14 @@ fn holds(tokens: TokenStream, field: &str) -> bool {
     placeholders(&text.value()).iter().any(|name| name == field) || names(tokens.collect(), field)
 }
 
-/// What stands between the braces of a format string, without how it is to be written.
+/// Lists the names between the braces of a format string, without their formats.
 fn placeholders(text: &str) -> Vec<String> {
     let text = text.replace("{{", "");
     let insides = text.split('{').skip(1).filter_map(|rest| rest.split('}').next());
     insides.filter_map(|inside| Some(inside.split(':').next()?.trim().to_owned())).collect()
 }
 
-/// Whether an argument is about the field: `.0`, `_0`, `.source` or `source`.
+/// Returns `true` where an argument is about the field: `.0`, `_0`, `.source` or `source`.
 fn names(tokens: TokenStream, field: &str) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     tokens.iter().enumerate().any(|(index, token)| match token {

@@ -51,7 +51,7 @@ struct Weakest<'a> {
     record: &'a RecordSummary<'a>,
     /// Its cycles that were later than the limit of the class that its partition declares.
     late: u64,
-    /// What it excludes: more late cycles than this, as a probability.
+    /// Probability of a late cycle that it excludes.
     bound: f64,
 }
 

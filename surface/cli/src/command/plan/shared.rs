@@ -22,7 +22,7 @@ pub(super) struct SharedEntry {
     user: String,
     /// The real-time policy of its highest thread there.
     policy: Option<String>,
-    /// Whether `up`, `qualify`, `tune` and `disturb` refuse that.
+    /// `up`, `qualify`, `tune` and `disturb` refuse that.
     refused: bool,
     text: String,
 }
